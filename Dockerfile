@@ -1,0 +1,25 @@
+# The compiler runs on the machine's own platform and builds for the image's.
+FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
+ARG TARGETOS
+ARG TARGETARCH
+ARG VERSION=0.1.0
+WORKDIR /workspace
+
+# The modules have a layer of their own: it is built again only when go.mod or go.sum changes.
+COPY go.mod go.sum ./
+RUN go mod download
+
+COPY embed.go watches.yaml ./
+COPY helm-charts/ helm-charts/
+COPY api/ api/
+COPY cmd/ cmd/
+COPY internal/ internal/
+RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
+    -ldflags "-X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
+
+# Charts and watches.yaml are inside the binary.
+FROM gcr.io/distroless/static:nonroot
+WORKDIR /
+COPY --from=builder /workspace/manager /manager
+USER 65532:65532
+ENTRYPOINT ["/manager"]

@@ -1,0 +1,193 @@
+# Needed on PATH: Go, make, gcc, git and coreutils. Every other tool is pinned in tools/ and built from there when it is
+# first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes are plain POSIX sh.
+
+VERSION ?= 0.1.0
+IMAGE_TAG_BASE ?= example.com/appservice-operator
+IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
+PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
+CONTAINER_TOOL ?= docker
+# More arguments for the manager (make run) and for go test (make test).
+ARGS ?=
+TESTFLAGS ?=
+# Targets that work on a cluster use the current context of your kubeconfig. Without a kubectl, the pinned one is built.
+KUBECTL ?= $(if $(shell command -v kubectl 2>/dev/null),kubectl,go run ./tools/cmd/tool kubectl)
+
+# There are no webhooks: the manager accepts the variable and it changes nothing.
+ENABLE_WEBHOOKS ?= false
+export ENABLE_WEBHOOKS
+
+MODULE := github.com/example/appservice-operator
+# Not to be overridden: undeploy deletes this namespace.
+override NAMESPACE := appservice-operator-system
+override CRD := appservices.app.example.com
+LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
+GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml)
+UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/%,$(shell go list ./...)),$(error cannot list the packages))
+
+tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
+KUSTOMIZE = $(call tool,kustomize)
+
+.NOTPARALLEL:
+
+##@ General
+
+.PHONY: help
+help: ## Show this text.
+	@echo 'Usage: make TARGET [VARIABLE=value]'
+	@while IFS= read -r line; do \
+	  case "$$line" in \
+	    '##@ '*) printf '\n%s\n' "$${line#'##@ '}" ;; \
+	    [a-z]*:*' ## '*) printf '  %-17s %s\n' "$${line%%:*}" "$${line#*' ## '}" ;; \
+	  esac; \
+	done < '$(firstword $(MAKEFILE_LIST))'
+
+##@ Development
+
+.PHONY: manifests
+manifests: ## Generate the CRD from the types in api/.
+	$(call tool,controller-gen) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+
+.PHONY: generate
+generate: manifests ## Generate everything that is generated: the CRD and the DeepCopy methods.
+	$(call tool,controller-gen) object paths=./api/...
+
+.PHONY: fmt
+fmt: ## Format the Go code.
+	go fmt ./...
+
+.PHONY: vet
+vet: ## Run go vet.
+	go vet ./...
+
+.PHONY: lint
+lint: ## Run golangci-lint.
+	$(call tool,golangci-lint) run
+
+.PHONY: lint-fix
+lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
+	$(call tool,golangci-lint) run --fix
+
+.PHONY: lint-chart
+lint-chart: ## Run helm lint on the chart.
+	$(call tool,helm) lint --strict helm-charts/appservice
+
+.PHONY: verify
+verify: ## Check that the generated files are up to date.
+	@before=$$(git hash-object $(GENERATED)) && $(MAKE) generate && after=$$(git hash-object $(GENERATED)) || exit; \
+	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
+
+.PHONY: check
+check: vet lint lint-chart verify test ## Run all that CI runs.
+
+.PHONY: clean
+clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
+	rm -rf bin dist
+
+##@ Tests
+
+.PHONY: test
+test: test-unit test-integration ## Run the unit tests, then the integration tests.
+
+.PHONY: test-unit
+test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
+	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
+	CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+
+.PHONY: test-integration
+test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
+	@echo '==> Integration tests.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	CGO_ENABLED=1 go test -race -timeout=40m -v $(TESTFLAGS) ./test/integration/...
+
+##@ Trying it out
+
+.PHONY: demo
+demo: ## Show on a cluster of its own what the operator does, step by step.
+	go run ./test/demo
+
+.PHONY: cluster
+cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and say how to use it.
+	@go run ./tools/cmd/cluster up
+
+.PHONY: cluster-down
+cluster-down: ## End that cluster and delete its state.
+	@go run ./tools/cmd/cluster down
+
+##@ Build
+
+.PHONY: build
+build: ## Build the manager, bin/manager.
+	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
+
+.PHONY: run
+run: ## Run the manager on this machine against the current cluster. ARGS='--zap-log-level=debug' passes flags.
+	go run -ldflags '$(LDFLAGS)' ./cmd/manager $(ARGS)
+
+.PHONY: docker-build
+docker-build: ## Build the image IMG.
+	$(CONTAINER_TOOL) build --build-arg VERSION='$(VERSION)' --tag '$(IMG)' .
+
+.PHONY: docker-push
+docker-push: ## Push the image IMG.
+	$(CONTAINER_TOOL) push '$(IMG)'
+
+.PHONY: docker-buildx
+docker-buildx: ## Build the image IMG for all PLATFORMS and push it.
+	$(CONTAINER_TOOL) buildx inspect appservice-operator >/dev/null 2>&1 || \
+	  $(CONTAINER_TOOL) buildx create --name appservice-operator --driver docker-container
+	$(CONTAINER_TOOL) buildx build --builder appservice-operator --platform '$(PLATFORMS)' \
+	  --build-arg VERSION='$(VERSION)' --tag '$(IMG)' --push .
+
+.PHONY: build-installer
+build-installer: ## Write dist/install.yaml: the CRD and the manager with the image IMG.
+	@$(call overlay,crd default); mkdir -p dist; \
+	{ printf '%s\n' '# Install with: kubectl apply -f install.yaml' \
+	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
+	  cat "$$dir/all.yaml"; } > dist/install.yaml
+	@echo 'Wrote dist/install.yaml.'
+
+##@ Deployment (the current cluster)
+
+.PHONY: install
+install: ## Install the CRD.
+	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply -f -
+	$(KUBECTL) wait --for=condition=Established --timeout=60s crd/$(CRD)
+
+.PHONY: uninstall
+uninstall: ## Delete the CRD, and with it EVERY AppService and its application.
+	@set -e; $(list_apps); \
+	echo "AppServices in this cluster: $$#. All of them, and all their applications, go with the CRD."; \
+	[ $$# -eq 0 ] || $(KUBECTL) get $(CRD) --all-namespaces; \
+	$(KUBECTL) delete crd $(CRD) --ignore-not-found
+
+.PHONY: deploy
+deploy: install ## Install the CRD and the manager with the image IMG.
+	@$(call overlay,default); $(KUBECTL) apply -f "$$dir/all.yaml"
+
+# The manager goes first, so that it never runs with half of its rights, and the namespace last: if AppServices live in
+# it, it stays. The label is one that of all these objects only the namespace has.
+.PHONY: undeploy
+undeploy: ## Remove the manager and its RBAC. The CRD, the AppServices and their applications stay.
+	@$(call overlay,default); $(call list_apps,--namespace=$(NAMESPACE)); \
+	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
+	  --ignore-not-found --cascade=foreground; \
+	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
+	if [ $$# -eq 0 ]; then $(KUBECTL) delete namespace $(NAMESPACE) --ignore-not-found; \
+	else echo "Namespace $(NAMESPACE) stays: AppServices that live in it: $$#."; fi; \
+	echo 'The manager is gone. The CRD stays, and with it every AppService and its application.'
+
+# Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml. The folder $$dir is ignored by git and
+# deleted at the end, so the tree stays as it is.
+define overlay
+set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
+{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; } > "$$dir/kustomization.yaml"; \
+(cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)'); \
+$(KUSTOMIZE) build "$$dir" > "$$dir/all.yaml"
+endef
+
+# Makes the names of the AppServices the positional parameters: none where there is no CRD.
+define list_apps
+apps=$$($(KUBECTL) get crd $(CRD) --ignore-not-found --output=name); \
+[ -z "$$apps" ] || apps=$$($(KUBECTL) get $(CRD) $(or $(1),--all-namespaces) --output=name); \
+set -- $$apps
+endef

@@ -1,0 +1,73 @@
+package v1
+
+// The types of conditions. All of them are always present.
+const (
+	// ConditionReady sums up: everything is as the spec wants it.
+	ConditionReady = "Ready"
+	// ConditionAvailable tells whether enough pods serve, as the Deployment says.
+	ConditionAvailable = "Available"
+	// ConditionProgressing tells whether the Deployment's rollout moves or is complete.
+	ConditionProgressing = "Progressing"
+	// ConditionDeployed tells whether the newest Helm release is deployed.
+	ConditionDeployed = "Deployed"
+	// ConditionReconciling is True while the operator or the cluster still works towards the spec (kstatus).
+	ConditionReconciling = "Reconciling"
+	// ConditionStalled is True when nothing moves without help (kstatus).
+	ConditionStalled = "Stalled"
+)
+
+// Reasons of conditions.
+const (
+	// ReasonRunning: every replica is up to date and available.
+	ReasonRunning = "Running"
+	// ReasonScaledToZero: the spec wants no replicas and none are left.
+	ReasonScaledToZero = "ScaledToZero"
+	// ReasonRollingOut: the Deployment replaces or starts pods.
+	ReasonRollingOut = "RollingOut"
+	// ReasonRolloutStalled: the rollout passed its progress deadline.
+	ReasonRolloutStalled = "RolloutStalled"
+	// ReasonReplicaFailure: the cluster refuses to create pods.
+	ReasonReplicaFailure = "ReplicaFailure"
+	// ReasonPending: the Helm release is about to be installed or upgraded.
+	ReasonPending = "Pending"
+	// ReasonNoWorkload: the chart rendered nothing that runs.
+	ReasonNoWorkload = "NoWorkload"
+	// ReasonInstalled: the first release is deployed.
+	ReasonInstalled = "Installed"
+	// ReasonUpgraded: a later release is deployed.
+	ReasonUpgraded = "Upgraded"
+	// ReasonInvalidSpec: the spec cannot be translated into chart values.
+	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonRenderFailed: the chart refuses the values or a template fails.
+	ReasonRenderFailed = "RenderFailed"
+	// ReasonInstallFailed: the API server refused an object of the first release.
+	ReasonInstallFailed = "InstallFailed"
+	// ReasonUpgradeFailed: the API server refused an object of a later release.
+	ReasonUpgradeFailed = "UpgradeFailed"
+	// ReasonRepairFailed: the API server refused to repair an object.
+	ReasonRepairFailed = "RepairFailed"
+	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
+	ReasonResourceExists = "ResourceExists"
+	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
+	ReasonAPIUnavailable = "APIUnavailable"
+	// ReasonAsExpected: the condition has its usual value and nothing to tell.
+	ReasonAsExpected = "AsExpected"
+)
+
+// Reasons of events that are not reasons of conditions.
+const (
+	// ReasonDriftCorrected: an object that was deleted or edited was put back.
+	ReasonDriftCorrected = "DriftCorrected"
+	// ReasonRecovered: a release that an earlier operator process left unfinished was taken up.
+	ReasonRecovered = "Recovered"
+)
+
+// LabelManaged is the label, with value "true", that every rendered object and release record carries. The operator's
+// caches select by it.
+const LabelManaged = "app.example.com/managed"
+
+// LabelDigest is the label of a release record that holds the digest of what was rendered.
+const LabelDigest = "app.example.com/digest"
+
+// LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
+const LabelChartVersion = "app.example.com/chart-version"

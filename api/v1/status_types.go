@@ -1,0 +1,117 @@
+package v1
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// AppServiceStatus is what the operator observed, as of observedGeneration.
+type AppServiceStatus struct {
+	// ObservedGeneration is the generation of the spec that this status speaks of.
+	// +optional
+	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
+
+	// Phase is the state in one word, for people. Programs read the conditions.
+	// +optional
+	Phase Phase `json:"phase,omitempty"`
+
+	// Readiness is the number of ready replicas and the number wanted, for example 2/2.
+	// +optional
+	Readiness string `json:"readiness,omitempty"`
+
+	// Replicas is the number of pods that exist.
+	// +optional
+	Replicas int32 `json:"replicas"`
+
+	// UpdatedReplicas is the number of pods that run the present version.
+	// +optional
+	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
+
+	// ReadyReplicas is the number of ready pods.
+	// +optional
+	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
+
+	// AvailableReplicas is the number of pods that have been ready for long enough to count.
+	// +optional
+	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
+
+	// UnavailableReplicas is the number of pods that are still missing.
+	// +optional
+	UnavailableReplicas int32 `json:"unavailableReplicas,omitempty"`
+
+	// Selector selects the pods, in the form that the scale subresource wants.
+	// +optional
+	Selector string `json:"selector,omitempty"`
+
+	// Image is the image that the Deployment runs.
+	// +optional
+	Image string `json:"image,omitempty"`
+
+	// URL is the best address of the service: external, else by node, else in the cluster.
+	// +optional
+	URL string `json:"url,omitempty"`
+
+	// Endpoints are all addresses of the service.
+	// +listType=atomic
+	// +optional
+	Endpoints []Endpoint `json:"endpoints,omitempty"`
+
+	// Release is the Helm release that the objects belong to.
+	// +optional
+	Release *ReleaseStatus `json:"release,omitempty"`
+
+	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
+	// +listType=map
+	// +listMapKey=type
+	// +optional
+	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// Endpoint is one address of the service.
+type Endpoint struct {
+	// Name of the port.
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// Scope says from where the address is reachable.
+	Scope EndpointScope `json:"scope"`
+
+	// URL of the endpoint.
+	URL string `json:"url"`
+}
+
+// EndpointScope says from where an endpoint is reachable.
+//
+// +kubebuilder:validation:Enum=Cluster;Node;External
+type EndpointScope string
+
+// The scopes of endpoints.
+const (
+	ScopeCluster  EndpointScope = "Cluster"
+	ScopeNode     EndpointScope = "Node"
+	ScopeExternal EndpointScope = "External"
+)
+
+// ReleaseStatus is the newest Helm release of the AppService.
+type ReleaseStatus struct {
+	// Revision of the release, 1 and up.
+	Revision int `json:"revision"`
+
+	// ChartVersion is the version of the chart that rendered it.
+	// +optional
+	ChartVersion string `json:"chartVersion,omitempty"`
+
+	// Digest of what was rendered, 32 hexadecimal characters.
+	// +optional
+	Digest string `json:"digest,omitempty"`
+}
+
+// Phase is the state of an AppService in one word.
+type Phase string
+
+// The phases of an AppService.
+const (
+	PhasePending  Phase = "Pending"
+	PhaseUpdating Phase = "Updating"
+	PhaseRunning  Phase = "Running"
+	PhaseDegraded Phase = "Degraded"
+	PhaseFailed   Phase = "Failed"
+	PhasePaused   Phase = "Paused"
+)

@@ -1,0 +1,47 @@
+// Command manager is the operator: it serves the kinds of watches.yaml, AppService first of all.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
+
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/version"
+)
+
+func main() {
+	if err := run(); err != nil {
+		fmt.Fprintf(os.Stderr, "manager: %s\n", strings.Join(strings.Fields(err.Error()), " "))
+		os.Exit(1)
+	}
+}
+
+func run() error {
+	var options operator.Options
+	var logging zap.Options
+	options.Bind(flag.CommandLine)
+	logging.BindFlags(flag.CommandLine)
+	flag.Parse()
+	if flag.NArg() > 0 {
+		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
+	}
+	log.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
+
+	cluster, err := config.GetConfig()
+	if err != nil {
+		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)
+	}
+	mgr, err := operator.New(cluster, options)
+	if err != nil {
+		return err
+	}
+	log.Log.Info("manager starting", "version", version.Version, "namespaces", options.WatchNamespaces)
+	return mgr.Start(signals.SetupSignalHandler())
+}

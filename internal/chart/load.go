@@ -1,0 +1,120 @@
+// Package chart loads Helm charts from a file system: the embedded one or a folder. It never touches a cluster.
+package chart
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io/fs"
+	"path"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/ignore"
+)
+
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates do not
+// parse: the error then names file and line.
+func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
+	files, err := read(fsys, dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
+	}
+	c, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
+	if err := c.Validate(); err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
+	if err := parse(c); err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
+	return c, nil
+}
+
+func read(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {
+	rules, err := readIgnore(fsys, path.Join(dir, ".helmignore"))
+	if err != nil {
+		return nil, err
+	}
+	var files []*loader.BufferedFile
+	err = fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+		if err != nil || p == dir {
+			return err
+		}
+		info, err := entry.Info()
+		if err != nil {
+			return err
+		}
+		name := strings.TrimPrefix(p, dir+"/")
+		switch {
+		case rules.Ignore(name, info):
+			if entry.IsDir() {
+				return fs.SkipDir
+			}
+			return nil
+		case entry.IsDir():
+			return nil
+		}
+		data, err := fs.ReadFile(fsys, p)
+		if err != nil {
+			return err
+		}
+		files = append(files, &loader.BufferedFile{Name: name, Data: data})
+		return nil
+	})
+	return files, err
+}
+
+// parse renders the chart with its own defaults and keeps only what tells of a template that does not
+// parse: with defaults alone a sound chart may well refuse to render.
+func parse(c *chart.Chart) error {
+	values, err := chartutil.ToRenderValuesWithSchemaValidation(c, nil,
+		chartutil.ReleaseOptions{Name: "parse", Namespace: "parse"}, chartutil.DefaultCapabilities, true)
+	if err != nil {
+		return err
+	}
+	_, err = engine.Engine{}.Render(c, values)
+	if err != nil && strings.HasPrefix(err.Error(), "parse error at ") {
+		return err
+	}
+	return nil
+}
+
+// Digest identifies the content of a chart, subcharts included: 32 hexadecimal characters of its SHA-256.
+func Digest(c *chart.Chart) string {
+	sum := sha256.New()
+	var add func(prefix string, c *chart.Chart)
+	add = func(prefix string, c *chart.Chart) {
+		for _, file := range c.Raw {
+			fmt.Fprintf(sum, "%s%s %d\n", prefix, file.Name, len(file.Data))
+			sum.Write(file.Data)
+		}
+		for _, dependency := range c.Dependencies() {
+			add(prefix+dependency.Name()+"/", dependency)
+		}
+	}
+	add("", c)
+	return hex.EncodeToString(sum.Sum(nil))[:32]
+}
+
+func readIgnore(fsys fs.FS, name string) (*ignore.Rules, error) {
+	rules := ignore.Empty()
+	file, err := fsys.Open(name)
+	switch {
+	case err == nil:
+		defer file.Close() //nolint:errcheck // only read
+		if rules, err = ignore.Parse(file); err != nil {
+			return nil, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return nil, err
+	}
+	rules.AddDefaults()
+	return rules, nil
+}

@@ -1,0 +1,90 @@
+package controller
+
+import (
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// memory is what the process remembers of each resource. Losing it costs time, never correctness.
+type memory struct {
+	mu        sync.Mutex
+	resources map[types.NamespacedName]*remembered
+}
+
+// remembered is what is remembered of one resource. One reconcile at a time uses it.
+type remembered struct {
+	uid types.UID
+
+	// desired was rendered for this generation and these capabilities.
+	desired      *render.Result
+	generation   int64
+	capabilities int64
+
+	failure failure
+}
+
+func (m *memory) of(resource *unstructured.Unstructured) *remembered {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	name := types.NamespacedName{Namespace: resource.GetNamespace(), Name: resource.GetName()}
+	known := m.resources[name]
+	if known == nil || known.uid != resource.GetUID() {
+		known = &remembered{uid: resource.GetUID()}
+		if m.resources == nil {
+			m.resources = map[types.NamespacedName]*remembered{}
+		}
+		m.resources[name] = known
+	}
+	return known
+}
+
+// forget drops a resource that is gone and gives the UID it had, if it was known.
+func (m *memory) forget(name types.NamespacedName) []types.UID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.resources[name]
+	delete(m.resources, name)
+	if known == nil {
+		return nil
+	}
+	return []types.UID{known.uid}
+}
+
+// The time between attempts of a reconcile that fails: it doubles from the first to the last.
+const (
+	firstRetry = 5 * time.Second
+	lastRetry  = 2 * time.Minute
+)
+
+// failure counts the failed attempts at one generation.
+type failure struct {
+	generation int64
+	attempts   int
+	until      time.Time
+}
+
+// wait is the time until the next attempt. A new generation is tried at once.
+func (f *failure) wait(now time.Time, generation int64) time.Duration {
+	if f.generation != generation {
+		return 0
+	}
+	return max(0, f.until.Sub(now))
+}
+
+// again notes a failed attempt.
+func (f *failure) again(now time.Time, generation int64) {
+	if f.generation != generation {
+		*f = failure{generation: generation}
+	}
+	f.attempts++
+	delay := lastRetry
+	if shift := f.attempts - 1; shift < 10 {
+		delay = min(lastRetry, firstRetry<<shift)
+	}
+	f.until = now.Add(delay)
+}

@@ -1,0 +1,64 @@
+package controller
+
+import (
+	"errors"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// renderError says that the chart cannot be rendered.
+type renderError struct{ err error }
+
+func (e *renderError) Error() string { return e.err.Error() }
+func (e *renderError) Unwrap() error { return e.err }
+
+// problem says in the words of the API what kept the objects from being as rendered; nil where nothing did.
+func problem(state release.State, err error) *status.Problem {
+	if err == nil {
+		return nil
+	}
+	out := &status.Problem{Message: err.Error(), Blocked: true}
+	var invalid *render.InvalidSpecError
+	var rendering *renderError
+	var untracked *untrackedError
+	var notOurs *release.NotOursError
+	switch {
+	case errors.As(err, &invalid):
+		out.Reason = v1.ReasonInvalidSpec
+	case errors.As(err, &rendering):
+		out.Reason = v1.ReasonRenderFailed
+	case errors.As(err, &untracked):
+		out.Reason = v1.ReasonAPIUnavailable
+	case errors.As(err, &notOurs):
+		out.Reason = v1.ReasonResourceExists
+	default:
+		out.Reason = actionReason(state)
+		out.Blocked = refused(err)
+	}
+	return out
+}
+
+func actionReason(state release.State) string {
+	switch state {
+	case release.Absent:
+		return v1.ReasonInstallFailed
+	case release.Drifted:
+		return v1.ReasonRepairFailed
+	}
+	return v1.ReasonUpgradeFailed
+}
+
+// refused tells whether the API server said no, rather than not now.
+func refused(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err)
+}

@@ -1,0 +1,165 @@
+// Package controller reconciles the resources of one kind: it reads the resource, renders it, looks at what is there,
+// decides, acts, and writes one status. Everything else is owned by the packages that it calls, in that order.
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// staleRetry is how soon a reconcile is tried again that the caches were too old for.
+const staleRetry = 250 * time.Millisecond
+
+// Reconciler reconciles the resources of one kind. It is safe for concurrent use on different resources.
+type Reconciler struct {
+	Kind         schema.GroupVersionKind
+	Renderer     *render.Renderer
+	Capabilities CapabilitiesSource
+	Observer     *observe.Observer
+	Actor        *release.Actor
+	Tracker      *Tracker
+	Client       client.Client // reads come from informers
+	Recorder     events.EventRecorder
+	Clock        clock.PassiveClock
+	// Period after which a resource is looked at again without cause; 0 for never.
+	Period time.Duration
+
+	memory memory
+}
+
+// pass is one reconcile on its way through the steps.
+type pass struct {
+	resource *unstructured.Unstructured
+	memory   *remembered
+	desired  *render.Result
+	snapshot *observe.Snapshot
+	plan     *release.Plan
+	state    release.State
+	err      error // why the objects are not as rendered
+}
+
+// Reconcile brings one resource to what its spec says.
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
+	p := &pass{}
+	if err := r.read(ctx, request, p); err != nil || p.resource == nil {
+		return reconcile.Result{}, err
+	}
+	if wait := p.memory.failure.wait(r.Clock.Now(), p.resource.GetGeneration()); wait > 0 {
+		return reconcile.Result{RequeueAfter: wait}, nil
+	}
+	p.err = r.render(ctx, p)
+	if err := r.observe(ctx, p); err != nil {
+		return reconcile.Result{}, err
+	}
+	if p.err == nil {
+		r.decide(p)
+		p.err = r.act(ctx, p)
+	}
+	var stale *release.StaleError
+	if errors.As(p.err, &stale) || apierrors.IsConflict(p.err) {
+		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
+		return reconcile.Result{RequeueAfter: staleRetry}, nil
+	}
+	if err := r.report(ctx, p); err != nil {
+		return reconcile.Result{}, err
+	}
+	return r.next(p), nil
+}
+
+// read gets the resource. It leaves nothing to do where the resource is gone or going: the garbage collector deletes
+// what it controls.
+func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pass) error {
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(r.Kind)
+	err := r.Client.Get(ctx, request.NamespacedName, resource)
+	switch {
+	case apierrors.IsNotFound(err):
+		for _, uid := range r.memory.forget(request.NamespacedName) {
+			r.Observer.Forget(uid)
+		}
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
+	case resource.GetDeletionTimestamp() != nil:
+		return nil
+	}
+	p.resource = resource
+	p.memory = r.memory.of(resource)
+	return nil
+}
+
+// render makes what is desired, or takes it from memory where nothing has changed that it depends on.
+func (r *Reconciler) render(ctx context.Context, p *pass) error {
+	capabilities, version, err := r.Capabilities.Get(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
+	}
+	if p.memory.desired != nil && p.memory.generation == p.resource.GetGeneration() && p.memory.capabilities == version {
+		p.desired = p.memory.desired
+		return nil
+	}
+	desired, err := r.Renderer.Render(ctx, p.resource, capabilities)
+	if err != nil {
+		return &renderError{err}
+	}
+	for _, object := range desired.Objects {
+		if err := r.Tracker.Ensure(ctx, object.GroupVersionKind()); err != nil {
+			return err
+		}
+	}
+	p.desired = desired
+	p.memory.desired, p.memory.generation, p.memory.capabilities = desired, p.resource.GetGeneration(), version
+	return nil
+}
+
+func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
+	p.snapshot, err = r.Observer.Snapshot(ctx, p.resource)
+	return err
+}
+
+func (r *Reconciler) decide(p *pass) {
+	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	p.state = release.Decide(p.desired.Digest, p.snapshot.Record, p.plan)
+	if p.plan.Empty() {
+		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
+	}
+}
+
+// act carries out the action of the state and looks again.
+func (r *Reconciler) act(ctx context.Context, p *pass) error {
+	if p.state == release.InSync {
+		return nil
+	}
+	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state}
+	err := r.Actor.Act(ctx, task)
+	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
+	if lookErr == nil {
+		p.snapshot = snapshot
+	}
+	return errors.Join(err, lookErr)
+}
+
+// next tells when to look again: soon after a failure, after the period of the kind otherwise.
+func (r *Reconciler) next(p *pass) reconcile.Result {
+	if p.err == nil {
+		p.memory.failure = failure{}
+		return reconcile.Result{RequeueAfter: r.Period}
+	}
+	p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration())
+	return reconcile.Result{RequeueAfter: p.memory.failure.wait(r.Clock.Now(), p.resource.GetGeneration())}
+}

@@ -1,0 +1,133 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// report writes the status, if it differs, in one patch, and then tells what happened in events and in the log.
+func (r *Reconciler) report(ctx context.Context, p *pass) error {
+	previous, err := statusOf(p.resource)
+	if err != nil {
+		return err
+	}
+	in := status.Input{
+		Resource: p.resource,
+		Previous: previous,
+		Snapshot: p.snapshot,
+		Problem:  problem(p.state, p.err),
+		Now:      metav1.NewTime(r.Clock.Now()),
+	}
+	if p.desired != nil {
+		in.Digest = p.desired.Digest
+	}
+	current := status.Summarize(in)
+	if err := r.writeStatus(ctx, p.resource, previous, current); err != nil {
+		if apierrors.IsNotFound(err) {
+			return nil // deleted meanwhile
+		}
+		return fmt.Errorf("cannot write status: %w", err)
+	}
+	r.tell(ctx, p, previous, current, in.Problem)
+	return nil
+}
+
+func statusOf(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
+	content, _, err := unstructured.NestedMap(resource.Object, "status")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read status: %w", err)
+	}
+	out := &v1.AppServiceStatus{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, out); err != nil {
+		return nil, fmt.Errorf("cannot read status: %w", err)
+	}
+	return out, nil
+}
+
+func (r *Reconciler) writeStatus(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) error {
+	if equality.Semantic.DeepEqual(previous, current) {
+		return nil
+	}
+	before, err := json.Marshal(map[string]any{"status": previous})
+	if err != nil {
+		return err
+	}
+	after, err := json.Marshal(map[string]any{"status": current})
+	if err != nil {
+		return err
+	}
+	patch, err := jsonpatch.CreateMergePatch(before, after)
+	if err != nil {
+		return err
+	}
+	target := &unstructured.Unstructured{}
+	target.SetGroupVersionKind(resource.GroupVersionKind())
+	target.SetNamespace(resource.GetNamespace())
+	target.SetName(resource.GetName())
+	return r.Client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(release.FieldManager))
+}
+
+// tell makes events and log lines of what happened: of actions that were carried out, and of a change of Ready.
+func (r *Reconciler) tell(ctx context.Context, p *pass, previous, current *v1.AppServiceStatus, problem *status.Problem) {
+	logger := log.FromContext(ctx)
+	if p.err != nil {
+		before := meta.FindStatusCondition(previous.Conditions, v1.ConditionReady)
+		now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+		if before == nil || before.Reason != now.Reason || before.Message != now.Message {
+			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())
+			r.event(p, corev1.EventTypeWarning, problem.Reason, now.Message)
+		}
+		return
+	}
+	switch p.state {
+	case release.Absent:
+		logger.Info("release installed", "revision", revision(current), "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision(current), p.plan))
+	case release.OutOfDate:
+		logger.Info("release upgraded", "revision", revision(current), "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision(current), p.plan))
+	case release.Unfinished:
+		logger.Info("release resumed", "revision", revision(current), "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision(current), p.plan))
+	case release.Drifted:
+		logger.Info("drift corrected", "changes", p.plan.String())
+		r.event(p, corev1.EventTypeNormal, v1.ReasonDriftCorrected, p.plan.String())
+	}
+}
+
+func revision(current *v1.AppServiceStatus) int {
+	if current.Release == nil {
+		return 0
+	}
+	return current.Release.Revision
+}
+
+// maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.
+const maxNote = 256
+
+func (r *Reconciler) event(p *pass, kind, reason, note string) {
+	if note == "" {
+		note = "nothing had to be written"
+	}
+	if runes := []rune(note); len(runes) > maxNote {
+		note = string(runes[:maxNote-1]) + "…"
+	}
+	r.Recorder.Eventf(p.resource, nil, kind, reason, "Reconcile", "%s", note)
+}

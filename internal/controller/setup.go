@@ -1,0 +1,93 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/tools/events"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// Shared is what the controllers of all kinds share.
+type Shared struct {
+	Observer     *observe.Observer
+	Capabilities CapabilitiesSource
+	Recorder     events.EventRecorder
+	Clock        clock.PassiveClock
+	// MaxConcurrentReconciles is used where watches.yaml says nothing.
+	MaxConcurrentReconciles int
+}
+
+// Add makes the controller of one entry of watches.yaml and adds it to the manager.
+func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
+	kind := watch.GroupVersionKind
+	actor, err := release.NewActor(release.Options{
+		Config:   mgr.GetConfig(),
+		Mapper:   mgr.GetRESTMapper(),
+		Client:   mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
+		Observer: shared.Observer,
+		Chart:    watch.Chart,
+	})
+	if err != nil {
+		return err
+	}
+	reconciler := &Reconciler{
+		Kind: kind,
+		Renderer: &render.Renderer{
+			Chart:      watch.Chart,
+			Translator: values.For(kind, watch.OverrideValues),
+			Hooks:      postrender.Default(),
+		},
+		Capabilities: shared.Capabilities,
+		Observer:     shared.Observer,
+		Actor:        actor,
+		Client:       mgr.GetClient(),
+		Recorder:     shared.Recorder,
+		Clock:        shared.Clock,
+	}
+	if watch.ReconcilePeriod != nil {
+		reconciler.Period = watch.ReconcilePeriod.Duration
+	}
+	controller, err := ctrl.New(strings.ToLower(kind.GroupKind().String()), mgr, ctrl.Options{
+		Reconciler:              reconciler,
+		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
+		SkipNameValidation:      ptr.To(true),
+	})
+	if err != nil {
+		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
+	}
+	reconciler.Tracker = &Tracker{
+		Owner:      kind,
+		Cache:      mgr.GetCache(),
+		Mapper:     mgr.GetRESTMapper(),
+		Observer:   shared.Observer,
+		Controller: controller,
+		Enqueue:    *watch.WatchDependentResources,
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(kind)
+	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
+	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed))
+	if err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	}
+	return reconciler.Tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
+}

@@ -1,0 +1,105 @@
+package observe
+
+import (
+	"sync"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Journal remembers what this process wrote until the informers show it, so that a cache that lags behind is never taken
+// for a cluster that lost something. It is safe for concurrent use. The zero value is empty and ready.
+type Journal struct {
+	mu     sync.Mutex
+	owners map[types.UID]map[render.Key]entry
+}
+
+// entry is the last write to one object: its state as the API server returned it, or the identity of what was deleted.
+type entry struct {
+	written client.Object
+	deleted types.UID
+}
+
+// Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
+func (j *Journal) Wrote(owner types.UID, object client.Object) {
+	j.put(owner, render.KeyOf(object), entry{written: object})
+}
+
+// Deleted notes that an object was deleted.
+func (j *Journal) Deleted(owner types.UID, object client.Object) {
+	j.put(owner, render.KeyOf(object), entry{deleted: object.GetUID()})
+}
+
+// Forget drops all that is noted for an owner.
+func (j *Journal) Forget(owner types.UID) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	delete(j.owners, owner)
+}
+
+// Seen takes a watch event into account and tells whether it is the echo of a write of this process, which then needs no
+// further attention.
+func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	key := render.KeyOf(object)
+	noted, found := j.owners[owner][key]
+	switch {
+	case !found:
+		return false
+	case noted.written == nil:
+		echo = deleted && noted.deleted == object.GetUID()
+		if echo || noted.deleted != object.GetUID() {
+			delete(j.owners[owner], key)
+		}
+		return echo
+	case deleted:
+		if !older(object, noted.written) || object.GetUID() == noted.written.GetUID() {
+			delete(j.owners[owner], key)
+		}
+		return false
+	case older(object, noted.written):
+		return true // the event of an earlier write, or of what that write replaced
+	}
+	delete(j.owners[owner], key)
+	return object.GetResourceVersion() == noted.written.GetResourceVersion()
+}
+
+// overlay corrects what the informers show of an owner's objects by what this process wrote after it.
+func (j *Journal) overlay(owner types.UID, objects map[render.Key]client.Object) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	for key, noted := range j.owners[owner] {
+		shown, found := objects[key]
+		switch {
+		case noted.written == nil:
+			if found && shown.GetUID() == noted.deleted {
+				delete(objects, key)
+			}
+		case !found || older(shown, noted.written):
+			objects[key] = noted.written
+		}
+	}
+}
+
+func (j *Journal) put(owner types.UID, key render.Key, e entry) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.owners == nil {
+		j.owners = map[types.UID]map[render.Key]entry{}
+	}
+	if j.owners[owner] == nil {
+		j.owners[owner] = map[render.Key]entry{}
+	}
+	j.owners[owner][key] = e
+}
+
+// older tells whether a is a version from before b. Versions that cannot be compared count as not older: what the
+// informer shows is then believed.
+func older(a, b client.Object) bool {
+	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
+	return err == nil && order < 0
+}

@@ -1,0 +1,241 @@
+// Package observe tells what is there for a resource: one Snapshot of its objects and of its newest release record, read
+// from informers and corrected by the Journal of what this process wrote. It never writes. Secrets are seen as metadata;
+// the payload of a rendered Secret is fetched only when somebody else changed it.
+package observe
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// SecretKind is the kind that is only watched as metadata.
+var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
+
+// controllerIndex finds objects by the UID of their controller.
+const controllerIndex = "metadata.controller"
+
+// Snapshot is what is there for one resource. Its objects are shared with the caches: nobody may change them.
+type Snapshot struct {
+	// Objects that the resource controls, release records excepted. A Secret is PartialObjectMetadata unless its payload
+	// had to be fetched; everything else is Unstructured.
+	Objects map[render.Key]client.Object
+	// Record is the newest release record that the resource controls; nil if there is none.
+	Record *Record
+}
+
+// Object gives an object of the snapshot, nil where there is none.
+func (s *Snapshot) Object(group, kind, name string) *unstructured.Unstructured {
+	object, _ := s.Objects[render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}].(*unstructured.Unstructured)
+	return object
+}
+
+// Record is what the labels of a release Secret tell.
+type Record struct {
+	Revision int
+	Status   string // one of Helm's release statuses
+	Digest   string
+	Chart    string
+}
+
+// Observer makes snapshots. It is safe for concurrent use.
+type Observer struct {
+	cache   cache.Cache
+	live    client.Reader
+	journal Journal
+
+	mu       sync.RWMutex
+	kinds    []schema.GroupVersionKind
+	verified map[types.UID]map[render.Key]string // by owner and Secret: the resource version whose payload is known to be right
+}
+
+// New makes an observer that reads from informers and, for the payload of Secrets, from live.
+func New(informers cache.Cache, live client.Reader) *Observer {
+	return &Observer{cache: informers, live: live, verified: map[types.UID]map[render.Key]string{}}
+}
+
+// Track makes objects of a kind part of all snapshots from now on and gives the object to watch the kind with.
+func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	object := representation(kind)
+	for _, tracked := range o.kinds {
+		if tracked == kind {
+			return object, nil
+		}
+	}
+	if err := o.cache.IndexField(ctx, object, controllerIndex, controllerOf); err != nil {
+		return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+	}
+	o.kinds = append(o.kinds, kind)
+	return object, nil
+}
+
+func representation(kind schema.GroupVersionKind) client.Object {
+	if kind == SecretKind {
+		object := &metav1.PartialObjectMetadata{}
+		object.SetGroupVersionKind(kind)
+		return object
+	}
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+func controllerOf(object client.Object) []string {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return []string{string(owner.UID)}
+	}
+	return nil
+}
+
+// Snapshot tells what is there for a resource.
+func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snapshot, error) {
+	o.mu.RLock()
+	kinds := o.kinds
+	o.mu.RUnlock()
+	objects := map[render.Key]client.Object{}
+	for _, kind := range kinds {
+		if err := o.list(ctx, resource, kind, objects); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+		}
+	}
+	o.journal.overlay(resource.GetUID(), objects)
+
+	snapshot := &Snapshot{Objects: objects}
+	for key, object := range objects {
+		if object.GetLabels()["owner"] != "helm" || key.Kind != SecretKind.Kind {
+			continue
+		}
+		delete(objects, key)
+		if record := recordOf(object); record != nil && (snapshot.Record == nil || record.Revision > snapshot.Record.Revision) {
+			snapshot.Record = record
+		}
+	}
+	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
+}
+
+func (o *Observer) list(ctx context.Context, resource client.Object, kind schema.GroupVersionKind, into map[render.Key]client.Object) error {
+	options := []client.ListOption{
+		client.InNamespace(resource.GetNamespace()),
+		client.MatchingFields{controllerIndex: string(resource.GetUID())},
+		client.UnsafeDisableDeepCopy,
+	}
+	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
+	if kind == SecretKind {
+		list := &metav1.PartialObjectMetadataList{}
+		list.SetGroupVersionKind(listKind)
+		if err := o.cache.List(ctx, list, options...); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			item := list.Items[i]
+			item.SetGroupVersionKind(kind)
+			into[render.KeyOf(&item)] = &item
+		}
+		return nil
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(listKind)
+	if err := o.cache.List(ctx, list, options...); err != nil {
+		return err
+	}
+	for i := range list.Items {
+		into[render.KeyOf(&list.Items[i])] = &list.Items[i]
+	}
+	return nil
+}
+
+// payloads fetches each Secret that has changed since its payload was last found to be right.
+func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snapshot) error {
+	for key, object := range snapshot.Objects {
+		if _, metadata := object.(*metav1.PartialObjectMetadata); !metadata || o.isVerified(owner, key, object) {
+			continue
+		}
+		secret := &unstructured.Unstructured{}
+		secret.SetGroupVersionKind(SecretKind)
+		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), secret)
+		switch {
+		case apierrors.IsNotFound(err):
+			delete(snapshot.Objects, key)
+		case err != nil:
+			return fmt.Errorf("cannot read %s: %w", key, err)
+		default:
+			snapshot.Objects[key] = secret
+		}
+	}
+	return nil
+}
+
+func (o *Observer) isVerified(owner types.UID, key render.Key, object client.Object) bool {
+	o.mu.RLock()
+	defer o.mu.RUnlock()
+	return o.verified[owner][key] == object.GetResourceVersion()
+}
+
+// Verified notes that the payloads of the Secrets in a snapshot were found to be right.
+func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
+	for key, object := range snapshot.Objects {
+		if key.GroupKind != SecretKind.GroupKind() || o.isVerified(owner, key, object) {
+			continue
+		}
+		o.verify(owner, key, object)
+	}
+}
+
+func (o *Observer) verify(owner types.UID, key render.Key, object client.Object) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.verified[owner] == nil {
+		o.verified[owner] = map[render.Key]string{}
+	}
+	o.verified[owner][key] = object.GetResourceVersion()
+}
+
+// Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
+func (o *Observer) Wrote(owner types.UID, object client.Object) {
+	o.journal.Wrote(owner, object)
+	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() {
+		o.verify(owner, key, object)
+	}
+}
+
+// Deleted notes that this process deleted an object.
+func (o *Observer) Deleted(owner types.UID, object client.Object) {
+	o.journal.Deleted(owner, object)
+}
+
+// Seen takes a watch event into account and tells whether it is the echo of a write of this process.
+func (o *Observer) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
+	return o.journal.Seen(owner, object, deleted)
+}
+
+// Forget drops what is remembered of a resource that is gone.
+func (o *Observer) Forget(owner types.UID) {
+	o.journal.Forget(owner)
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.verified, owner)
+}
+
+func recordOf(object client.Object) *Record {
+	labels := object.GetLabels()
+	revision, err := strconv.Atoi(labels["version"])
+	if err != nil {
+		return nil
+	}
+	return &Record{Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
+}

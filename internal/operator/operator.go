@@ -1,0 +1,132 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/discovery"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/healthz"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// Name of the operator: as reporter of events, as user agent and as name of the lease.
+const Name = "appservice-operator"
+
+// shutdown is how long an action that is under way may take when the manager is told to stop.
+const shutdown = 30 * time.Second
+
+// New assembles a manager for the cluster that config names.
+func New(config *rest.Config, options Options) (manager.Manager, error) {
+	list, err := options.watches()
+	if err != nil {
+		return nil, err
+	}
+	config = rest.CopyConfig(config)
+	config.UserAgent = Name
+	config.QPS = -1 // the API server's priority and fairness paces us
+	mgr, err := manager.New(config, managerOptions(options, list))
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the manager: %w", err)
+	}
+	if err := addProbes(mgr); err != nil {
+		return nil, err
+	}
+	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(config, mgr.GetHTTPClient())
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up discovery: %w", err)
+	}
+	shared := controller.Shared{
+		Observer:                observe.New(mgr.GetCache(), mgr.GetAPIReader()),
+		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
+		Recorder:                mgr.GetEventRecorder(Name),
+		Clock:                   clock.RealClock{},
+		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+	}
+	for _, watch := range list {
+		if err := controller.Add(mgr, shared, watch); err != nil {
+			return nil, err
+		}
+	}
+	return mgr, nil
+}
+
+func managerOptions(options Options, list []watches.Watch) manager.Options {
+	scheme := runtime.NewScheme()
+	_ = clientgoscheme.AddToScheme(scheme) // cannot fail on a new scheme
+	out := manager.Options{
+		Scheme: scheme,
+		Cache: cache.Options{
+			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
+			DefaultTransform:     cache.TransformStripManagedFields(),
+			ByObject:             map[client.Object]cache.ByObject{},
+		},
+		Client: client.Options{
+			Cache:      &client.CacheOptions{Unstructured: true},
+			FieldOwner: release.FieldManager,
+		},
+		LeaderElection:                options.LeaderElection,
+		LeaderElectionID:              Name,
+		LeaderElectionNamespace:       options.LeaderElectionNamespace,
+		LeaderElectionReleaseOnCancel: true,
+		HealthProbeBindAddress:        options.ProbeAddress,
+		GracefulShutdownTimeout:       ptr.To(shutdown),
+		Metrics: server.Options{
+			BindAddress:   options.MetricsAddress,
+			SecureServing: options.MetricsSecure,
+		},
+	}
+	if options.MetricsSecure {
+		out.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+	}
+	for _, watch := range list {
+		resource := &unstructured.Unstructured{}
+		resource.SetGroupVersionKind(watch.GroupVersionKind)
+		selector, _ := metav1.LabelSelectorAsSelector(watch.Selector) // watches.Load has tried it
+		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
+	}
+	if len(options.WatchNamespaces) > 0 {
+		out.Cache.DefaultNamespaces = map[string]cache.Config{}
+		for _, namespace := range options.WatchNamespaces {
+			out.Cache.DefaultNamespaces[namespace] = cache.Config{}
+		}
+	}
+	return out
+}
+
+func addProbes(mgr manager.Manager) error {
+	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
+		return fmt.Errorf("cannot set up the health probe: %w", err)
+	}
+	synced := func(request *http.Request) error {
+		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
+		defer cancel()
+		if !mgr.GetCache().WaitForCacheSync(ctx) {
+			return fmt.Errorf("caches are not filled yet")
+		}
+		return nil
+	}
+	if err := mgr.AddReadyzCheck("caches", synced); err != nil {
+		return fmt.Errorf("cannot set up the readiness probe: %w", err)
+	}
+	return nil
+}

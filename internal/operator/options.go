@@ -1,0 +1,84 @@
+// Package operator assembles the manager: it reads watches.yaml and charts, sets up caches, and adds a controller for each
+// kind. All options come together here and nowhere else.
+package operator
+
+import (
+	"flag"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	appservice "github.com/example/appservice-operator"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// Options are the settings of the operator, as its flags give them.
+type Options struct {
+	// WatchesFile is the path of a watches file; empty for the embedded one.
+	WatchesFile string
+	// ChartDir is the folder that the chart paths of the watches file start from; empty for the embedded charts.
+	ChartDir string
+	// WatchNamespaces are the namespaces to serve; none for all.
+	WatchNamespaces []string
+	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
+	MaxConcurrentReconciles int
+	// LeaderElection lets one of several managers work at a time.
+	LeaderElection bool
+	// LeaderElectionNamespace holds the lease; empty for the namespace that the manager runs in.
+	LeaderElectionNamespace string
+	// MetricsAddress serves metrics; "0" for none.
+	MetricsAddress string
+	// MetricsSecure serves them with TLS to those who may read /metrics.
+	MetricsSecure bool
+	// ProbeAddress serves /healthz and /readyz; "0" for none.
+	ProbeAddress string
+}
+
+// Bind makes flags of the options and sets their defaults.
+func (o *Options) Bind(flags *flag.FlagSet) {
+	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
+	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
+	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
+	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {
+		o.WatchNamespaces = splitList(value)
+		return nil
+	})
+	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
+	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
+	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
+	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 for none")
+	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true, "serve metrics with TLS, to those who may get /metrics")
+	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", "127.0.0.1:8081", "address to serve /healthz and /readyz on; 0 for none")
+}
+
+func splitList(value string) []string {
+	var list []string
+	for _, item := range strings.Split(value, ",") {
+		if item = strings.TrimSpace(item); item != "" {
+			list = append(list, item)
+		}
+	}
+	return list
+}
+
+// watches loads the watches file and its charts from where the options say.
+func (o *Options) watches() ([]watches.Watch, error) {
+	if o.MaxConcurrentReconciles < 1 {
+		return nil, fmt.Errorf("--max-concurrent-reconciles must be at least 1, not %d", o.MaxConcurrentReconciles)
+	}
+	var charts fs.FS = appservice.Files
+	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
+	if o.WatchesFile != "" {
+		text, err = os.ReadFile(o.WatchesFile)
+		charts = os.DirFS(filepath.Dir(o.WatchesFile))
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read watches: %w", err)
+	}
+	if o.ChartDir != "" {
+		charts = os.DirFS(o.ChartDir)
+	}
+	return watches.Load(text, charts)
+}

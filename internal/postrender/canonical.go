@@ -1,0 +1,60 @@
+package postrender
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+)
+
+// Canonical gives each object of a built-in kind the spelling that the API server stores: quantities in canonical form,
+// no nulls, no fields that the kind does not have. What the server stores can then be compared with what was rendered.
+// A field that the kind does not have is an error that names it. Other kinds are left as they are.
+func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		typed, err := scheme.Scheme.New(object.GroupVersionKind())
+		if runtime.IsNotRegisteredError(err) {
+			prune(object.Object)
+			continue
+		}
+		if err == nil {
+			err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
+		}
+		if err != nil {
+			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		if err != nil {
+			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+		}
+		content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
+		delete(content, "status")
+		prune(content)
+		object.Object = content
+	}
+	return nil
+}
+
+// prune removes nulls: to the API server they say the same as a field left out.
+func prune(content map[string]any) {
+	for key, value := range content {
+		if value == nil {
+			delete(content, key)
+			continue
+		}
+		pruneValue(value)
+	}
+}
+
+func pruneValue(value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		prune(value)
+	case []any:
+		for _, item := range value {
+			pruneValue(item)
+		}
+	}
+}

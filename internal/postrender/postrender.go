@@ -1,0 +1,46 @@
+// Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because it
+// needs the resource itself or must hold for every chart. A hook is one small file; it reads no cluster (all it may
+// know is in Input) and may fail, which stops the reconcile before anything is written.
+package postrender
+
+import (
+	"context"
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// Input is what hooks may know besides the objects.
+type Input struct {
+	// Owner is the custom resource that the objects are rendered for. Hooks must not change it.
+	Owner *unstructured.Unstructured
+}
+
+// Hook changes the rendered objects in place.
+type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error
+
+// Default is the chain that the operator and its command line use, in order. Stamp comes last: it covers what the others did.
+func Default() []Hook {
+	return []Hook{Canonical, Ownership, Labels, Stamp}
+}
+
+// Run puts the objects through the hooks in order and stops at the first that fails.
+func Run(ctx context.Context, hooks []Hook, in *Input, objects []*unstructured.Unstructured) error {
+	for i, hook := range hooks {
+		if err := hook(ctx, in, objects); err != nil {
+			return fmt.Errorf("post-render hook %d: %w", i+1, err)
+		}
+	}
+	return nil
+}
+
+func mergeInto(current, added map[string]string) map[string]string {
+	merged := make(map[string]string, len(current)+len(added))
+	for key, value := range current {
+		merged[key] = value
+	}
+	for key, value := range added {
+		merged[key] = value
+	}
+	return merged
+}

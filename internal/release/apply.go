@@ -1,0 +1,128 @@
+package release
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// FieldManager owns the fields that the operator writes, whatever its binary is called.
+const FieldManager = "appservice-operator"
+
+// applier carries out plans with server-side apply: one request per object, exact removal of fields that are no longer
+// rendered however many writes were lost before, and a refusal by the API server where the object is not the one that
+// was looked at.
+type applier struct {
+	client   client.Client
+	live     client.Reader
+	observer *observe.Observer
+}
+
+// check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
+// controlled by the owner, although the caches do not show them, move from Create to Apply.
+func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*Plan, error) {
+	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete}
+	for _, desired := range plan.Create {
+		live := &metav1.PartialObjectMetadata{}
+		live.SetGroupVersionKind(desired.GroupVersionKind())
+		err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+		switch {
+		case apierrors.IsNotFound(err):
+			checked.Create = append(checked.Create, desired)
+		case err != nil:
+			return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
+		case !controls(owner, live):
+			return nil, &NotOursError{Key: render.KeyOf(desired), Owner: describeOwner(live)}
+		case live.DeletionTimestamp != nil:
+			return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
+		default:
+			checked.Apply = append(checked.Apply, Change{Desired: desired, Live: live})
+		}
+	}
+	return checked, nil
+}
+
+// dryRun asks the API server whether it would take the plan. Nothing is written.
+func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
+	for _, desired := range plan.Create {
+		if _, err := a.apply(ctx, desired, "", client.DryRunAll); err != nil {
+			return err
+		}
+	}
+	for _, change := range plan.Apply {
+		if _, err := a.apply(ctx, change.Desired, change.Live.GetUID(), client.DryRunAll, client.ForceOwnership); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// execute writes the plan and stops at the first object that is refused.
+func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) error {
+	for _, desired := range plan.Create {
+		written, err := a.apply(ctx, desired, "")
+		if err != nil {
+			return err
+		}
+		a.observer.Wrote(owner.GetUID(), written)
+	}
+	for _, change := range plan.Apply {
+		written, err := a.apply(ctx, change.Desired, change.Live.GetUID(), client.ForceOwnership)
+		if err != nil {
+			return err
+		}
+		a.observer.Wrote(owner.GetUID(), written)
+	}
+	for _, object := range plan.Delete {
+		if err := a.delete(ctx, object); err != nil {
+			return err
+		}
+		a.observer.Deleted(owner.GetUID(), object)
+	}
+	return nil
+}
+
+// apply writes one object; with a uid it is refused unless that very object is there.
+func (a *applier) apply(ctx context.Context, desired *unstructured.Unstructured, uid types.UID, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	object := desired.DeepCopy()
+	object.SetUID(uid)
+	options = append(options, client.FieldOwner(FieldManager))
+	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+		return nil, fmt.Errorf("%s: %w", render.KeyOf(desired), err)
+	}
+	object.SetManagedFields(nil)
+	return object, nil
+}
+
+func (a *applier) delete(ctx context.Context, object client.Object) error {
+	err := a.client.Delete(ctx, object,
+		client.Preconditions{UID: ptr.To(object.GetUID())}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	if client.IgnoreNotFound(err) != nil {
+		return fmt.Errorf("%s: %w", render.KeyOf(object), err)
+	}
+	return nil
+}
+
+func controls(owner, object client.Object) bool {
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && controller.UID == owner.GetUID()
+}
+
+func describeOwner(object client.Object) string {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return fmt.Sprintf("controlled by %s %q (another one of that name, if it is the same)", controller.Kind, controller.Name)
+	}
+	if name := object.GetAnnotations()["meta.helm.sh/release-name"]; name != "" {
+		return fmt.Sprintf("part of a Helm release %q that this operator did not make", name)
+	}
+	return "not managed by this resource"
+}

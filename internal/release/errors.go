@@ -1,0 +1,27 @@
+package release
+
+import (
+	"fmt"
+
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// NotOursError says that an object or a Helm release of a rendered name belongs to somebody else.
+type NotOursError struct {
+	// Key of the object; kind "Helm release" for a release.
+	Key render.Key
+	// Owner in words, for example `controlled by Widget "web"`.
+	Owner string
+}
+
+func (e *NotOursError) Error() string {
+	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind, e.Key.Name, e.Owner)
+}
+
+// StaleError says that the caches are behind what is there, so that nothing could be decided. Trying again helps.
+type StaleError struct{ Err error }
+
+func (e *StaleError) Error() string { return fmt.Sprintf("caches are behind: %v", e.Err) }
+
+// Unwrap gives the cause.
+func (e *StaleError) Unwrap() error { return e.Err }

@@ -1,0 +1,141 @@
+package release
+
+import (
+	"fmt"
+	"sort"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Plan is what has to be written so that the objects of a resource are as rendered. Every action carries out a plan;
+// the empty plan writes nothing.
+type Plan struct {
+	// Create are rendered objects that are not there.
+	Create []*unstructured.Unstructured
+	// Apply are rendered objects that are there in another form.
+	Apply []Change
+	// Delete are objects of the resource that are no longer rendered.
+	Delete []client.Object
+}
+
+// Change is a rendered object, the identity of the one that is there, and what differs.
+type Change struct {
+	Desired *unstructured.Unstructured
+	Live    client.Object
+	// Field is the path of the first difference, for example spec.replicas; empty where the rendered object itself is new.
+	Field string
+	// Old and New are the values of that field, empty where they are not for print.
+	Old, New string
+}
+
+// Empty tells whether nothing has to be written.
+func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
+
+// String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".
+func (p *Plan) String() string {
+	var parts []string
+	for _, object := range p.Create {
+		parts = append(parts, "create "+render.KeyOf(object).String())
+	}
+	for _, change := range p.Apply {
+		part := "apply " + render.KeyOf(change.Desired).String()
+		switch {
+		case change.Old != "" || change.New != "":
+			part += fmt.Sprintf(": %s %s → %s", change.Field, change.Old, change.New)
+		case change.Field != "":
+			part += ": " + change.Field
+		}
+		parts = append(parts, part)
+	}
+	for _, object := range p.Delete {
+		parts = append(parts, "delete "+render.KeyOf(object).String())
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
+// stays: only what is rendered is compared.
+func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.Object) *Plan {
+	plan := &Plan{}
+	wanted := make(map[render.Key]bool, len(rendered))
+	for _, desired := range rendered {
+		key := render.KeyOf(desired)
+		wanted[key] = true
+		live, found := there[key]
+		if !found {
+			plan.Create = append(plan.Create, desired)
+			continue
+		}
+		if change := compareObject(desired, live); change != nil {
+			plan.Apply = append(plan.Apply, *change)
+		}
+	}
+	for key, live := range there {
+		if !wanted[key] && live.GetDeletionTimestamp() == nil {
+			plan.Delete = append(plan.Delete, live)
+		}
+	}
+	sort.Slice(plan.Delete, func(i, j int) bool {
+		return render.KeyOf(plan.Delete[i]).String() < render.KeyOf(plan.Delete[j]).String()
+	})
+	return plan
+}
+
+func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
+	stamp := postrender.AnnotationStamp
+	if live.GetAnnotations()[stamp] != desired.GetAnnotations()[stamp] {
+		return &Change{Desired: desired, Live: live}
+	}
+	content, full := live.(*unstructured.Unstructured)
+	want := desired.Object
+	if !full {
+		want, content = map[string]any{"metadata": metadataOf(desired)}, &unstructured.Unstructured{Object: map[string]any{"metadata": metadataOf(live)}}
+	}
+	path, old, wanted, differs := firstDifference("", want, content.Object)
+	if !differs {
+		return nil
+	}
+	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(path, ".")}
+	if desired.GetKind() != "Secret" {
+		change.Old, change.New = brief(old), brief(wanted)
+	}
+	return change
+}
+
+func metadataOf(object client.Object) map[string]any {
+	meta := map[string]any{}
+	for name, entries := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
+		values := map[string]any{}
+		for key, value := range entries {
+			values[key] = value
+		}
+		meta[name] = values
+	}
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		meta["controller"] = string(owner.UID)
+	}
+	return meta
+}
+
+// brief prints a value for an event: scalars as they are, anything larger as its kind.
+func brief(value any) string {
+	switch value := value.(type) {
+	case nil:
+		return "(none)"
+	case map[string]any:
+		return "(object)"
+	case []any:
+		return fmt.Sprintf("(%d items)", len(value))
+	}
+	text := fmt.Sprint(value)
+	if len(text) > 40 {
+		text = text[:40] + "…"
+	}
+	return text
+}

@@ -1,0 +1,211 @@
+// Package render is the one path from a custom resource to the objects that it becomes: translator, Helm's template
+// engine, post-render hooks. The manager, the command line, golden tests and benchmarks all use it. It reads no cluster.
+package render
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sort"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+// Renderer renders the resources of one kind. It is safe for concurrent use.
+type Renderer struct {
+	Chart      *chart.Chart
+	Translator values.Translator
+	Hooks      []postrender.Hook
+}
+
+// Result is what one resource becomes. It is shared: nobody may change it.
+type Result struct {
+	// Values are the chart's values, without the chart's defaults.
+	Values chartutil.Values
+	// Objects in the order in which they are to be applied.
+	Objects []*unstructured.Unstructured
+	// Sources names the template of each object.
+	Sources []string
+	// Digest of chart name, chart version and Objects: 32 hexadecimal characters.
+	Digest string
+}
+
+// InvalidSpecError says that the spec cannot be translated into values.
+type InvalidSpecError struct{ Err error }
+
+func (e *InvalidSpecError) Error() string { return e.Err.Error() }
+
+// Unwrap gives the cause.
+func (e *InvalidSpecError) Unwrap() error { return e.Err }
+
+// Render renders one resource. The error is an InvalidSpecError where the spec is at fault, else it names the template.
+func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
+	vals, err := r.Translator.Translate(ctx, resource)
+	if err != nil {
+		return nil, &InvalidSpecError{err}
+	}
+	manifests, err := r.execute(resource, vals, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	result := &Result{Values: vals}
+	for _, manifest := range manifests {
+		object := &unstructured.Unstructured{}
+		if err := decode(manifest.Content, object); err != nil {
+			return nil, fmt.Errorf("%s does not render an object: %w", manifest.Name, err)
+		}
+		if object.GetName() == "" {
+			return nil, fmt.Errorf("%s renders a %s without metadata.name", manifest.Name, object.GetKind())
+		}
+		result.Objects = append(result.Objects, object)
+		result.Sources = append(result.Sources, manifest.Name)
+	}
+	if err := unique(result); err != nil {
+		return nil, err
+	}
+	if err := postrender.Run(ctx, r.Hooks, &postrender.Input{Owner: resource}, result.Objects); err != nil {
+		return nil, err
+	}
+	result.Digest = r.digest(result.Objects)
+	return result, nil
+}
+
+func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) ([]releaseutil.Manifest, error) {
+	c := clone(r.Chart)
+	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
+		return nil, fmt.Errorf("cannot process the dependencies of chart %s: %w", c.Name(), err)
+	}
+	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
+	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
+	input, err := chartutil.ToRenderValues(c, vals, options, capabilities)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	// Without a REST config the engine's lookup function finds nothing: templates cannot read the cluster.
+	files, err := engine.Engine{}.Render(c, input)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	for name := range files {
+		if strings.HasSuffix(name, "NOTES.txt") {
+			delete(files, name)
+		}
+	}
+	hooks, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	for _, hook := range hooks {
+		for _, event := range hook.Events {
+			if event != "test" {
+				return nil, fmt.Errorf("%s is a Helm hook (%s), which this operator does not run: remove the annotation helm.sh/hook", hook.Path, event)
+			}
+		}
+	}
+	return manifests, nil
+}
+
+// clone copies what Helm writes to when it processes dependencies.
+func clone(c *chart.Chart) *chart.Chart {
+	if len(c.Dependencies()) == 0 {
+		return c
+	}
+	copied := *c
+	metadata := *c.Metadata
+	copied.Metadata = &metadata
+	copied.Metadata.Dependencies = nil
+	for _, dependency := range c.Metadata.Dependencies {
+		d := *dependency
+		copied.Metadata.Dependencies = append(copied.Metadata.Dependencies, &d)
+	}
+	copied.Values = deepCopy(c.Values)
+	dependencies := make([]*chart.Chart, 0, len(c.Dependencies()))
+	for _, dependency := range c.Dependencies() {
+		dependencies = append(dependencies, clone(dependency))
+	}
+	copied.SetDependencies(dependencies...)
+	return &copied
+}
+
+func deepCopy(in map[string]any) map[string]any {
+	out := make(map[string]any, len(in))
+	for key, value := range in {
+		if nested, ok := value.(map[string]any); ok {
+			value = deepCopy(nested)
+		}
+		out[key] = value
+	}
+	return out
+}
+
+func decode(text string, object *unstructured.Unstructured) error {
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		return err
+	}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		return err
+	}
+	if object.GetKind() == "" || object.GetAPIVersion() == "" {
+		return fmt.Errorf("apiVersion and kind are required")
+	}
+	return nil
+}
+
+func unique(result *Result) error {
+	seen := map[Key]string{}
+	for i, object := range result.Objects {
+		key := KeyOf(object)
+		if other, found := seen[key]; found {
+			return fmt.Errorf("%s and %s both render %s %q", other, result.Sources[i], object.GetKind(), object.GetName())
+		}
+		seen[key] = result.Sources[i]
+	}
+	return nil
+}
+
+func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
+	sum := sha256.New()
+	fmt.Fprintf(sum, "%s %s\n", r.Chart.Name(), r.Chart.Metadata.Version)
+	stamps := make([]string, 0, len(objects))
+	for _, object := range objects {
+		stamps = append(stamps, fmt.Sprintf("%s %s", KeyOf(object), object.GetAnnotations()[postrender.AnnotationStamp]))
+	}
+	sort.Strings(stamps)
+	fmt.Fprintln(sum, strings.Join(stamps, "\n"))
+	return hex.EncodeToString(sum.Sum(nil))[:32]
+}
+
+// Manifest prints the objects as YAML documents, each with the template that it comes from.
+func (r *Result) Manifest() (string, error) {
+	var out strings.Builder
+	for i, object := range r.Objects {
+		data, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return "", fmt.Errorf("cannot print %s %q: %w", object.GetKind(), object.GetName(), err)
+		}
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s", r.Sources[i], data)
+	}
+	return out.String(), nil
+}
+
+// oneLine keeps an error of Helm's readable in a condition or a log line.
+func oneLine(err error) error {
+	return &lineError{err}
+}
+
+type lineError struct{ err error }
+
+func (e *lineError) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
+func (e *lineError) Unwrap() error { return e.err }

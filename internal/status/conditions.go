@@ -1,0 +1,83 @@
+package status
+
+import (
+	"fmt"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// conditions gives all conditions, always the same types in the same order.
+func conditions(in Input, workload *appsv1.Deployment, v verdict) []metav1.Condition {
+	return []metav1.Condition{
+		{Type: v1.ConditionReady, Status: isTrue(v.outcome == running), Reason: v.reason, Message: v.message},
+		available(workload, v),
+		progressing(workload),
+		deployed(in),
+		flag(v1.ConditionReconciling, v.outcome == moving, v),
+		flag(v1.ConditionStalled, v.outcome == stuck, v),
+	}
+}
+
+func flag(kind string, set bool, v verdict) metav1.Condition {
+	if !set {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonAsExpected}
+	}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
+}
+
+func available(workload *appsv1.Deployment, v verdict) metav1.Condition {
+	condition := fromDeployment(v1.ConditionAvailable, appsv1.DeploymentAvailable, workload)
+	if workload == nil && v.outcome == running {
+		condition.Status = metav1.ConditionTrue
+	}
+	return condition
+}
+
+func progressing(workload *appsv1.Deployment) metav1.Condition {
+	return fromDeployment(v1.ConditionProgressing, appsv1.DeploymentProgressing, workload)
+}
+
+func fromDeployment(kind string, source appsv1.DeploymentConditionType, workload *appsv1.Deployment) metav1.Condition {
+	if workload == nil {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload, Message: "there is no Deployment"}
+	}
+	condition := deploymentCondition(workload, source)
+	if condition == nil {
+		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "the Deployment does not say yet"}
+	}
+	return metav1.Condition{Type: kind, Status: metav1.ConditionStatus(condition.Status), Reason: condition.Reason, Message: condition.Message}
+}
+
+func deployed(in Input) metav1.Condition {
+	condition := metav1.Condition{Type: v1.ConditionDeployed, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "no release yet"}
+	record := in.Snapshot.Record
+	if in.Problem != nil {
+		condition.Reason, condition.Message = in.Problem.Reason, in.Problem.Message
+	}
+	if record == nil {
+		return condition
+	}
+	verb := v1.ReasonUpgraded
+	if record.Revision == 1 {
+		verb = v1.ReasonInstalled
+	}
+	switch {
+	case record.Status == string(helmrelease.StatusDeployed) && (in.Problem == nil || record.Digest == in.Digest):
+		condition.Status, condition.Reason = metav1.ConditionTrue, verb
+		condition.Message = fmt.Sprintf("release %d of chart version %s is deployed", record.Revision, record.Chart)
+	case in.Problem == nil:
+		condition.Message = fmt.Sprintf("release %d is %s", record.Revision, record.Status)
+	}
+	return condition
+}
+
+func isTrue(value bool) metav1.ConditionStatus {
+	if value {
+		return metav1.ConditionTrue
+	}
+	return metav1.ConditionFalse
+}

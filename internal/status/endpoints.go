@@ -1,0 +1,90 @@
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+)
+
+// nodeAddress stands for the address of any node: the operator does not look at nodes.
+const nodeAddress = "NODE"
+
+// endpoints lists the addresses of the service, the best first: external, in the cluster, by node. A node's address has to
+// be filled in by the reader, so it never is the URL.
+func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *observe.Snapshot) {
+	out.Endpoints, out.URL = nil, ""
+	name := resource.GetName()
+	var ingress networkingv1.Ingress
+	if decode(snapshot.Object(networkingv1.GroupName, "Ingress", name), &ingress) {
+		out.Endpoints = append(out.Endpoints, ingressEndpoints(&ingress)...)
+	}
+	var service corev1.Service
+	if decode(snapshot.Object(corev1.GroupName, "Service", name), &service) {
+		host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
+		for _, port := range service.Spec.Ports {
+			out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, port.Port)})
+		}
+		for _, port := range service.Spec.Ports {
+			if port.NodePort != 0 {
+				out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeNode, URL: address(port, nodeAddress, port.NodePort)})
+			}
+		}
+	}
+	if len(out.Endpoints) > 0 {
+		out.URL = out.Endpoints[0].URL
+	}
+}
+
+func decode(object *unstructured.Unstructured, into any) bool {
+	return object != nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) == nil
+}
+
+func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {
+	secure := map[string]bool{}
+	for _, tls := range ingress.Spec.TLS {
+		for _, host := range tls.Hosts {
+			secure[host] = true
+		}
+	}
+	var list []v1.Endpoint
+	for _, rule := range ingress.Spec.Rules {
+		scheme := "http"
+		if secure[rule.Host] {
+			scheme = "https"
+		}
+		if rule.HTTP == nil {
+			continue
+		}
+		for _, path := range rule.HTTP.Paths {
+			list = append(list, v1.Endpoint{Scope: v1.ScopeExternal, URL: scheme + "://" + rule.Host + strings.TrimSuffix(path.Path, "/")})
+		}
+	}
+	return list
+}
+
+// address is the URL of a port. The scheme is the application protocol where one is given, else what the port's name or
+// number suggests.
+func address(port corev1.ServicePort, host string, number int32) string {
+	protocol := strings.ToLower(ptr.Deref(port.AppProtocol, ""))
+	scheme := "http"
+	switch {
+	case port.Protocol != corev1.ProtocolTCP && port.Protocol != "":
+		scheme = strings.ToLower(string(port.Protocol))
+	case protocol == "https", protocol == "kubernetes.io/wss", protocol == "" && (port.Port == 443 || strings.HasPrefix(port.Name, "https")):
+		scheme = "https"
+	case protocol != "" && protocol != "http" && !strings.HasPrefix(protocol, "kubernetes.io/"):
+		scheme = protocol
+	}
+	if scheme == "http" && number == 80 || scheme == "https" && number == 443 {
+		return scheme + "://" + host
+	}
+	return fmt.Sprintf("%s://%s:%d", scheme, host, number)
+}

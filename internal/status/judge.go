@@ -1,0 +1,98 @@
+package status
+
+import (
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// verdict is the one decision that all conditions follow from.
+type verdict struct {
+	outcome outcome
+	reason  string
+	message string
+	serving bool // something answers requests, be it an earlier version
+}
+
+// outcome is how a resource stands.
+type outcome int
+
+const (
+	running outcome = iota // everything as desired
+	moving                 // on its way there
+	stuck                  // no progress without help
+)
+
+// judge decides how the resource stands.
+func judge(in Input, workload *appsv1.Deployment) verdict {
+	v := verdict{serving: workload != nil && workload.Status.AvailableReplicas > 0}
+	if in.Problem != nil {
+		v.outcome, v.reason, v.message = moving, in.Problem.Reason, in.Problem.Message
+		if in.Problem.Blocked {
+			v.outcome = stuck
+		}
+		return v
+	}
+	if workload == nil {
+		v.outcome, v.reason, v.message = running, v1.ReasonNoWorkload, "deployed; the chart renders no Deployment to wait for"
+		return v
+	}
+	v.outcome, v.reason, v.message = rollout(workload)
+	if v.outcome == stuck && v.serving {
+		v.message += "; rollout stalled, the previous version still serves"
+	}
+	return v
+}
+
+// rollout tells how far a Deployment is, as `kubectl rollout status` does.
+func rollout(d *appsv1.Deployment) (outcome, string, string) {
+	want, have := wanted(d), d.Status
+	if have.ObservedGeneration < d.Generation {
+		return moving, v1.ReasonRollingOut, "waiting for the rollout to begin"
+	}
+	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
+		return stuck, v1.ReasonReplicaFailure, "pods cannot be created: " + failure.Message
+	}
+	complete := have.UpdatedReplicas >= want && have.Replicas <= have.UpdatedReplicas && have.AvailableReplicas >= have.UpdatedReplicas
+	switch progressing := deploymentCondition(d, appsv1.DeploymentProgressing); {
+	case complete && want == 0:
+		return running, v1.ReasonScaledToZero, "scaled to zero as desired"
+	case complete:
+		return running, v1.ReasonRunning, fmt.Sprintf("%d of %d replicas are up to date and available", have.AvailableReplicas, want)
+	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
+		return stuck, v1.ReasonRolloutStalled, fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
+			min(have.AvailableReplicas, have.UpdatedReplicas), want)
+	case have.UpdatedReplicas < want:
+		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are up to date", have.UpdatedReplicas, want)
+	case have.Replicas > have.UpdatedReplicas:
+		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d old replicas are still to end", have.Replicas-have.UpdatedReplicas)
+	}
+	return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are available", have.AvailableReplicas, want)
+}
+
+func deploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+	for i := range d.Status.Conditions {
+		if d.Status.Conditions[i].Type == kind {
+			return &d.Status.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// phase puts the verdict in one word. A resource that has never run is pending rather than updating.
+func (v verdict) phase(previous v1.Phase) v1.Phase {
+	switch {
+	case v.outcome == running:
+		return v1.PhaseRunning
+	case v.outcome == stuck && v.serving:
+		return v1.PhaseDegraded
+	case v.outcome == stuck:
+		return v1.PhaseFailed
+	case previous == "" || previous == v1.PhasePending:
+		return v1.PhasePending
+	}
+	return v1.PhaseUpdating
+}

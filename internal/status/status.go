@@ -1,0 +1,126 @@
+// Package status sums up a resource: from the resource, what is there and what went wrong it makes the whole status. It
+// is pure: it reads and writes no cluster, and the same input gives the same status to the byte.
+package status
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+)
+
+// Input is what a status is made of.
+type Input struct {
+	// Resource as it was read; its generation is the one that the status speaks of.
+	Resource *unstructured.Unstructured
+	// Previous status of the resource.
+	Previous *v1.AppServiceStatus
+	// Snapshot of what is there after the action.
+	Snapshot *observe.Snapshot
+	// Digest of what is rendered; empty where it cannot be rendered.
+	Digest string
+	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
+	Problem *Problem
+	// Now is the time of conditions that change.
+	Now metav1.Time
+}
+
+// Problem is what stands in the way.
+type Problem struct {
+	// Reason of the conditions Ready and, where it is blocked, Stalled.
+	Reason string
+	// Message is one line, cause first.
+	Message string
+	// Blocked says that nothing moves without help; otherwise trying again may do.
+	Blocked bool
+}
+
+// Summarize makes the status.
+func Summarize(in Input) *v1.AppServiceStatus {
+	out := in.Previous.DeepCopy()
+	out.ObservedGeneration = in.Resource.GetGeneration()
+	workload := workloadOf(in.Resource, in.Snapshot)
+	counters(out, workload)
+	endpoints(out, in.Resource, in.Snapshot)
+	if record := in.Snapshot.Record; record != nil {
+		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
+	} else {
+		out.Release = nil
+	}
+	verdict := judge(in, workload)
+	out.Phase = verdict.phase(in.Previous.Phase)
+	for _, condition := range conditions(in, workload, verdict) {
+		condition.ObservedGeneration = out.ObservedGeneration
+		condition.LastTransitionTime = in.Now
+		condition.Message = oneLine(condition.Message)
+		meta.SetStatusCondition(&out.Conditions, condition)
+	}
+	return out
+}
+
+// workloadOf gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
+func workloadOf(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *appsv1.Deployment {
+	object := snapshot.Object("apps", "Deployment", resource.GetName())
+	if object == nil {
+		for key := range snapshot.Objects {
+			if key.Kind != "Deployment" {
+				continue
+			}
+			if object != nil {
+				return nil
+			}
+			object = snapshot.Object(key.Group, key.Kind, key.Name)
+		}
+	}
+	if object == nil {
+		return nil
+	}
+	deployment := &appsv1.Deployment{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
+		return nil // the API server serves no such Deployment
+	}
+	return deployment
+}
+
+func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {
+	if workload == nil {
+		out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
+		out.Readiness, out.Selector, out.Image = "", "", ""
+		return
+	}
+	have := workload.Status
+	out.Replicas, out.UpdatedReplicas = have.Replicas, have.UpdatedReplicas
+	out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = have.ReadyReplicas, have.AvailableReplicas, have.UnavailableReplicas
+	out.Readiness = fmt.Sprintf("%d/%d", have.ReadyReplicas, wanted(workload))
+	if selector, err := metav1.LabelSelectorAsSelector(workload.Spec.Selector); err == nil {
+		out.Selector = selector.String()
+	}
+	if containers := workload.Spec.Template.Spec.Containers; len(containers) > 0 {
+		out.Image = containers[0].Image
+	}
+}
+
+func wanted(workload *appsv1.Deployment) int32 {
+	if workload.Spec.Replicas == nil {
+		return 1
+	}
+	return *workload.Spec.Replicas
+}
+
+// maxMessage is the length of a condition's message in characters.
+const maxMessage = 256
+
+func oneLine(message string) string {
+	message = strings.Join(strings.Fields(message), " ")
+	if runes := []rune(message); len(runes) > maxMessage {
+		message = string(runes[:maxMessage-1]) + "…"
+	}
+	return message
+}

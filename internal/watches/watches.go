@@ -1,0 +1,88 @@
+// Package watches reads watches.yaml: which kinds the operator serves and the chart of each. The schema and its meaning
+// are those of helm-operator-plugins; its own loader reads charts from disk only, ours from any file system.
+package watches
+
+import (
+	"bytes"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"text/template"
+
+	sprig "github.com/go-task/slim-sprig/v3"
+	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/chart"
+)
+
+// Watch is one entry of watches.yaml, its chart loaded.
+type Watch = watches.Watch
+
+// Load parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
+// Environment variables and sprig functions in overrideValues are expanded.
+func Load(text []byte, charts fs.FS) ([]Watch, error) {
+	var list []Watch
+	if err := yaml.UnmarshalStrict(text, &list); err != nil {
+		return nil, fmt.Errorf("cannot parse watches: %w", err)
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("cannot use watches: no entry, so there is nothing to serve")
+	}
+	seen := map[schema.GroupVersionKind]bool{}
+	for i := range list {
+		w := &list[i]
+		if w.Version == "" || w.Kind == "" {
+			return nil, fmt.Errorf("cannot use watches: entry %d: version and kind are required", i+1)
+		}
+		if seen[w.GroupVersionKind] {
+			return nil, fmt.Errorf("cannot use watches: %s is listed twice", w.GroupVersionKind)
+		}
+		seen[w.GroupVersionKind] = true
+		if err := complete(w, charts); err != nil {
+			return nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
+		}
+	}
+	return list, nil
+}
+
+func complete(w *Watch, charts fs.FS) (err error) {
+	if w.ChartPath == "" {
+		return fmt.Errorf("chart is required")
+	}
+	if w.Chart, err = chart.Load(charts, path.Clean(w.ChartPath)); err != nil {
+		return err
+	}
+	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {
+		return fmt.Errorf("selector: %w", err)
+	}
+	if w.Selector == nil {
+		w.Selector = &metav1.LabelSelector{}
+	}
+	if w.WatchDependentResources == nil {
+		w.WatchDependentResources = ptr.To(true)
+	}
+	w.OverrideValues, err = expand(w.OverrideValues)
+	return err
+}
+
+// expand replaces $VARIABLES and evaluates the templates in override values.
+func expand(values map[string]string) (map[string]string, error) {
+	expanded := make(map[string]string, len(values))
+	for key, value := range values {
+		parsed, err := template.New(key).Funcs(sprig.TxtFuncMap()).Parse(os.ExpandEnv(value))
+		if err != nil {
+			return nil, fmt.Errorf("overrideValues %s: %w", key, err)
+		}
+		var out bytes.Buffer
+		if err := parsed.Execute(&out, nil); err != nil {
+			return nil, fmt.Errorf("overrideValues %s: %w", key, err)
+		}
+		expanded[key] = out.String()
+	}
+	return expanded, nil
+}

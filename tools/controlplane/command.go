@@ -1,0 +1,145 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+)
+
+const (
+	// poll is how often a condition is looked at that is not there yet.
+	poll = 100 * time.Millisecond
+	// answer is how long an API server that is well may take to say so.
+	answer = 5 * time.Second
+)
+
+// kwokctl runs kwokctl on the cluster.
+func (i *instance) kwokctl(ctx context.Context, args ...string) error {
+	command := exec.CommandContext(ctx, i.programs["kwokctl"], append(args, "--name", i.name, "--config", "-")...)
+	command.Stdin = strings.NewReader(configuration)
+	command.Env = environment(os.Environ(),
+		"KWOK_WORKDIR="+i.cache,
+		// kwokctl runs kubectl, and fetches one where PATH has none.
+		"PATH="+filepath.Dir(i.programs["kubectl"])+string(os.PathListSeparator)+os.Getenv("PATH"))
+	_, err := output(command)
+	return err
+}
+
+// kubectl runs kubectl on the cluster and returns what it prints.
+func (c *Cluster) kubectl(ctx context.Context, args ...string) (string, error) {
+	return output(exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...))
+}
+
+// answers returns an error unless the API server says that it is ready, and without delay.
+func (c *Cluster) answers(ctx context.Context) error {
+	_, err := c.kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout", answer.String())
+	return err
+}
+
+func (i *instance) answers(ctx context.Context) error { return i.cluster().answers(ctx) }
+
+// settle gives the cluster the nodes that it lacks and returns when it is ready for use.
+func (i *instance) settle(ctx context.Context, count int) error {
+	c := i.cluster()
+	if err := eventually(ctx, c.answers); err != nil {
+		return err
+	}
+	if ready, err := c.readyNodes(ctx); err != nil || ready < count {
+		if err := i.kwokctl(ctx, "scale", "node", "--replicas", strconv.Itoa(count), "--param", nodes); err != nil {
+			return err
+		}
+	}
+	return eventually(ctx, func(ctx context.Context) error {
+		if _, err := c.kubectl(ctx, "get", "serviceaccount", "default", "--namespace", "default"); err != nil {
+			return err
+		}
+		ready, err := c.readyNodes(ctx)
+		if err == nil && ready < count {
+			return fmt.Errorf("%d of %d nodes are ready", ready, count)
+		}
+		return err
+	})
+}
+
+// readyNodes returns how many nodes pods can be scheduled on.
+func (c *Cluster) readyNodes(ctx context.Context) (int, error) {
+	out, err := c.kubectl(ctx, "get", "nodes", "--output",
+		`jsonpath={range .items[*]}{.status.conditions[?(@.type=="Ready")].status}{.spec.taints[*].key}{"\n"}{end}`)
+	if err != nil {
+		return 0, err
+	}
+	ready := 0
+	for line := range strings.Lines(out) {
+		// A node that is new has a taint, which the controller manager takes away once the node is Ready.
+		if strings.TrimSpace(line) == "True" {
+			ready++
+		}
+	}
+	return ready, nil
+}
+
+// eventually repeats do until it succeeds. When the context ends first it returns the last error of do.
+func eventually(ctx context.Context, do func(context.Context) error) error {
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	var last error
+	for {
+		err := do(ctx)
+		if err == nil {
+			return nil
+		}
+		if ctx.Err() == nil || last == nil { // not the error of a command that the context has just ended
+			last = err
+		}
+		select {
+		case <-ctx.Done():
+			return last
+		case <-ticker.C:
+		}
+	}
+}
+
+// environment returns the variables without those that would have a say in how clusters are made, and with the given.
+func environment(inherited []string, set ...string) []string {
+	var kept []string
+	for _, variable := range inherited {
+		if !strings.HasPrefix(variable, "KWOK_") && !strings.HasPrefix(variable, "KUBECONFIG=") {
+			kept = append(kept, variable)
+		}
+	}
+	return append(kept, set...)
+}
+
+// output runs a command and returns what it prints, or an error with the last line of what it complained about.
+func output(command *exec.Cmd) (string, error) {
+	var complaint bytes.Buffer
+	command.Stderr = &complaint
+	out, err := command.Output()
+	if err == nil {
+		return string(out), nil
+	}
+	lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
+	return "", fmt.Errorf("%s: %w: %s", filepath.Base(command.Path), err, plain(lines[len(lines)-1]))
+}
+
+// plain returns the message of a line that kwokctl has logged as JSON, and any other line as it is.
+func plain(line string) string {
+	var entry struct {
+		Message string `json:"msg"`
+		Error   string `json:"err"`
+	}
+	if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Message+entry.Error == "" {
+		return line
+	}
+	if entry.Error == "" {
+		return entry.Message
+	}
+	return entry.Error
+}

@@ -1,0 +1,154 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+)
+
+// TestLife takes a cluster through its life. It needs all programs, which takes minutes where they are not built yet.
+func TestLife(t *testing.T) {
+	if os.Getenv("CONTROLPLANE_TEST") == "" {
+		t.Skip("set CONTROLPLANE_TEST=1 to bring up a cluster")
+	}
+	ctx := t.Context()
+	options := Options{Name: "controlplane-test", Nodes: 3, Progress: t.Output()}
+	t.Cleanup(func() {
+		if err := Down(context.Background(), options.Name); err != nil {
+			t.Error(err)
+		}
+	})
+	up := func() *Cluster {
+		t.Helper()
+		c, err := Up(ctx, options)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ready, err := c.readyNodes(ctx); err != nil || ready != 3 {
+			t.Fatalf("got %d ready nodes (error %v), want 3", ready, err)
+		}
+		return c
+	}
+
+	c := up()
+	if _, err := c.kubectl(ctx, "create", "configmap", "witness"); err != nil {
+		t.Fatal(err)
+	}
+	up()
+	if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err != nil {
+		t.Errorf("a cluster that was up was not used again: %v", err)
+	}
+
+	i := instanceOf(t, options.Name)
+	running, err := processes(ctx, i.dir())
+	if err != nil || len(running["kube-apiserver"]) != 1 {
+		t.Fatalf("got processes %v (error %v), want one API server", running, err)
+	}
+	if err := syscall.Kill(running["kube-apiserver"][0], syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	c = up()
+	if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err == nil {
+		t.Error("a cluster without an API server was not made anew")
+	}
+
+	if err := Down(ctx, options.Name); err != nil {
+		t.Fatal(err)
+	}
+	if running, err := processes(ctx, i.dir()); err != nil || len(running) > 0 {
+		t.Errorf("got processes %v (error %v) after the end, want none", running, err)
+	}
+	if _, err := os.Stat(i.dir()); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("the cluster's folder is still there (error %v)", err)
+	}
+}
+
+func TestNames(t *testing.T) {
+	cases := map[string]struct {
+		options Options
+		wantErr string
+	}{
+		"a folder elsewhere": {options: Options{Name: "../other"}, wantErr: `cannot name a cluster "../other"`},
+		"upper case":         {options: Options{Name: "Other"}, wantErr: `cannot name a cluster "Other"`},
+		"too few nodes":      {options: Options{Nodes: -1}, wantErr: "it cannot have -1 nodes"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if _, err := Up(t.Context(), tc.options); err == nil || !strings.Contains(err.Error(), tc.wantErr) {
+				t.Errorf("got error %v, want %q", err, tc.wantErr)
+			}
+		})
+	}
+}
+
+func TestFlaw(t *testing.T) {
+	t.Setenv("APPSERVICE_CACHE", t.TempDir())
+	i := instanceOf(t, "test")
+	expect := func(want string) {
+		t.Helper()
+		if got, err := i.flaw(t.Context()); err != nil || got != want {
+			t.Errorf("got flaw %q (error %v), want %q", got, err, want)
+		}
+	}
+	expect(absent)
+	if err := os.MkdirAll(i.dir(), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	expect("it was never finished")
+	if err := os.WriteFile(i.madeFrom(), []byte("something else"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect("it was made from other versions or settings")
+	if err := os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	expect("etcd is not running")
+
+	if err := Down(t.Context(), "test"); err != nil {
+		t.Fatal(err)
+	}
+	expect(absent)
+}
+
+func TestParse(t *testing.T) {
+	got := parse("  17 /cache/clusters/test/bin/etcd --name=node0\n1 init\nheader\n")
+	if len(got) != 2 || got[17] != "/cache/clusters/test/bin/etcd --name=node0" || got[1] != "init" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestEnvironmentOfKwokctl(t *testing.T) {
+	got := environment([]string{"HOME=/home/me", "KWOK_RUNTIME=docker", "KUBECONFIG=/mine"}, "KWOK_WORKDIR=/cache")
+	if want := []string{"HOME=/home/me", "KWOK_WORKDIR=/cache"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestPlain(t *testing.T) {
+	cases := map[string]struct{ line, want string }{
+		"an error of kwokctl":   {`{"level":"ERROR","msg":"Execute exit","err":"no port"}`, "no port"},
+		"a message of kwokctl":  {`{"level":"INFO","msg":"Cluster is starting"}`, "Cluster is starting"},
+		"a complaint of others": {"error: not found", "error: not found"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := plain(tc.line); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func instanceOf(t *testing.T, name string) *instance {
+	t.Helper()
+	i, release, err := lock(t.Context(), name, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	release()
+	return i
+}

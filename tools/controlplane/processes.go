@@ -1,0 +1,102 @@
+package controlplane
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// gone is how long ended processes may take to disappear.
+const gone = 10 * time.Second
+
+// stop ends the processes of the cluster. It asks the system which ones these are rather than the files in which
+// kwokctl keeps their numbers: after a restart such a number may belong to somebody else's process.
+func (i *instance) stop(ctx context.Context) error {
+	return within(ctx, gone, func(ctx context.Context) error {
+		return eventually(ctx, func(ctx context.Context) error {
+			running, err := processes(ctx, i.dir())
+			if err != nil {
+				return err
+			}
+			var remaining []string
+			for name, pids := range running {
+				for _, pid := range pids {
+					// The state is thrown away, so there is nothing to save on the way out.
+					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+						return fmt.Errorf("cannot end %s (process %d): %w", name, pid, err)
+					}
+					remaining = append(remaining, name)
+				}
+			}
+			if len(remaining) > 0 {
+				return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
+			}
+			return nil
+		})
+	})
+}
+
+// processes returns the processes of the cluster in dir, by the name of the component. kwokctl starts a component as
+// DIR/bin/NAME, which no other process is called.
+func processes(ctx context.Context, dir string) (map[string][]int, error) {
+	commands, err := commandLines(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("cannot list processes: %w", err)
+	}
+	found := map[string][]int{}
+	prefix := filepath.Join(dir, "bin") + "/"
+	for pid, command := range commands {
+		if rest, ok := strings.CutPrefix(command, prefix); ok {
+			name, _, _ := strings.Cut(rest, " ")
+			found[name] = append(found[name], pid)
+		}
+	}
+	return found, nil
+}
+
+// commandLines returns the command line of every process that has one, with spaces between its words.
+func commandLines(ctx context.Context) (map[int]string, error) {
+	if _, err := os.Stat("/proc/self/cmdline"); err != nil {
+		out, err := exec.CommandContext(ctx, "ps", "-axww", "-o", "pid=,command=").Output()
+		if err != nil {
+			return nil, err
+		}
+		return parse(string(out)), nil
+	}
+	files, err := filepath.Glob("/proc/[0-9]*/cmdline")
+	if err != nil {
+		return nil, err
+	}
+	commands := map[int]string{}
+	for _, file := range files {
+		pid, err := strconv.Atoi(filepath.Base(filepath.Dir(file)))
+		if err != nil {
+			continue
+		}
+		// A process that has ended meanwhile has no such file, and a zombie has an empty one.
+		if content, err := os.ReadFile(file); err == nil && len(content) > 0 {
+			commands[pid] = string(bytes.ReplaceAll(bytes.TrimRight(content, "\x00"), []byte{0}, []byte(" ")))
+		}
+	}
+	return commands, nil
+}
+
+// parse reads what ps prints: a number and a command on every line.
+func parse(output string) map[int]string {
+	commands := map[int]string{}
+	for line := range strings.Lines(output) {
+		number, command, _ := strings.Cut(strings.TrimSpace(line), " ")
+		if pid, err := strconv.Atoi(number); err == nil {
+			commands[pid] = strings.TrimSpace(command)
+		}
+	}
+	return commands
+}

@@ -1,0 +1,61 @@
+package toolchain
+
+// program is one executable and how it is built. Its version is not here: the module that pins it has it.
+type program struct {
+	name    string
+	module  string                        // the folder in tools whose go.mod pins it
+	path    string                        // the main package
+	source  string                        // the module that the package is part of, whose version it has
+	tags    string                        // build tags, if any
+	stamp   func(version string) []string // what the linker writes into it, as name=value, if anything
+	minutes string                        // how long a build takes on 2 cores when Go's build cache is empty
+}
+
+// operatorSDK is the module of operator-sdk.
+const operatorSDK = "github.com/operator-framework/operator-sdk"
+
+func catalogue() []program {
+	kubernetes := func(name, minutes string) program {
+		return program{
+			name: name, module: "kubernetes", path: "k8s.io/kubernetes/cmd/" + name, source: "k8s.io/kubernetes",
+			stamp: stampKubernetes, minutes: minutes,
+		}
+	}
+	kwok := func(name, minutes string) program {
+		return program{
+			name: name, module: "kwok", path: "sigs.k8s.io/kwok/cmd/" + name, source: "sigs.k8s.io/kwok",
+			minutes: minutes,
+		}
+	}
+	return []program{
+		{
+			name: "etcd", module: "etcd", path: "go.etcd.io/etcd/server/v3", source: "go.etcd.io/etcd/server/v3",
+			minutes: "1 min",
+		},
+		kubernetes("kube-apiserver", "4 min"),
+		kubernetes("kube-controller-manager", "1 min"),
+		kubernetes("kube-scheduler", "10 s"),
+		kubernetes("kubectl", "30 s"),
+		kwok("kwok", "2 min"),
+		kwok("kwokctl", "20 s"),
+		{
+			name: "operator-sdk", module: "operator-sdk",
+			path: operatorSDK + "/cmd/operator-sdk", source: operatorSDK,
+			tags:  "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,json1",
+			stamp: stampOperatorSDK, minutes: "2 min",
+		},
+	}
+}
+
+// stampKubernetes gives a program the version that the module has: without it the API server calls itself v0.0.0.
+func stampKubernetes(version string) []string {
+	const pkg = "k8s.io/component-base/version."
+	major, minor := release(version)
+	return []string{pkg + "gitVersion=" + version, pkg + "gitMajor=" + major, pkg + "gitMinor=" + minor}
+}
+
+// stampOperatorSDK gives operator-sdk its version, and with it the tag of the images that it names.
+func stampOperatorSDK(version string) []string {
+	const pkg = operatorSDK + "/internal/version."
+	return []string{pkg + "Version=" + version, pkg + "GitVersion=" + version, pkg + "ImageVersion=" + version}
+}

@@ -1,0 +1,99 @@
+// Package toolchain provides the programs that the project runs but does not contain: etcd, the Kubernetes control
+// plane, kwok and the like.
+//
+// Each is built with the go command from a module of its own in the tools folder, which pins its version, into a cache
+// outside the tree. A program's place in the cache follows from everything that goes into it, so a version bump builds
+// anew and going back finds what was built before. The package downloads nothing but Go modules, never changes a
+// program that is in the cache, and any number of processes may use one cache.
+package toolchain
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// Programs maps the name of a program to the path of its executable.
+type Programs map[string]string
+
+// Known returns the names of all programs that Ensure can provide, sorted.
+func Known() []string {
+	var names []string
+	for _, p := range catalogue() {
+		names = append(names, p.name)
+	}
+	slices.Sort(names)
+	return names
+}
+
+// Ensure provides the named programs and builds those that the cache lacks, which it reports on progress. When the
+// cache has them all it prints nothing. It must be called from within the repository.
+func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs, error) {
+	wanted, err := lookUp(catalogue(), names)
+	if err != nil {
+		return nil, err
+	}
+	root, err := Root()
+	if err != nil {
+		return nil, err
+	}
+	cache, err := Cache()
+	if err != nil {
+		return nil, err
+	}
+	if progress == nil {
+		progress = io.Discard
+	}
+	w := workshop{tools: filepath.Join(root, "tools"), cache: cache, progress: progress}
+	return w.ensure(ctx, wanted)
+}
+
+// Cache returns the folder that holds the programs, and whatever else outlives a run: $APPSERVICE_CACHE, else
+// appservice-operator in the user's own cache. It makes the folder and returns its path without symbolic links.
+func Cache() (string, error) {
+	dir := os.Getenv("APPSERVICE_CACHE")
+	if dir == "" {
+		user, err := os.UserCacheDir()
+		if err != nil {
+			return "", fmt.Errorf("cannot find a cache folder: %w: set APPSERVICE_CACHE", err)
+		}
+		dir = filepath.Join(user, "appservice-operator")
+	}
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot find the cache folder: %w", err)
+	}
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return "", fmt.Errorf("cannot make the cache folder: %w", err)
+	}
+	dir, err = filepath.EvalSymlinks(dir)
+	if err != nil {
+		return "", fmt.Errorf("cannot find the cache folder: %w", err)
+	}
+	return dir, nil
+}
+
+// lookUp returns the named programs in the order of the names, each once.
+func lookUp(known []program, names []string) ([]program, error) {
+	var found []program
+	for _, name := range names {
+		if slices.ContainsFunc(found, func(p program) bool { return p.name == name }) {
+			continue
+		}
+		i := slices.IndexFunc(known, func(p program) bool { return p.name == name })
+		if i < 0 {
+			var all []string
+			for _, p := range known {
+				all = append(all, p.name)
+			}
+			slices.Sort(all)
+			return nil, fmt.Errorf("cannot provide program %q: the known ones are %s", name, strings.Join(all, ", "))
+		}
+		found = append(found, known[i])
+	}
+	return found, nil
+}

@@ -1,0 +1,184 @@
+package toolchain
+
+import (
+	"bytes"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+)
+
+func TestEnsureNamesTheKnownProgramsWhenOneIsUnknown(t *testing.T) {
+	_, err := Ensure(t.Context(), nil, "kubectl", "kubelet")
+	if err == nil {
+		t.Fatal("no error for an unknown program")
+	}
+	for _, want := range []string{`"kubelet"`, "etcd", "kube-apiserver", "kubectl", "kwokctl"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("error %q does not name %s", err, want)
+		}
+	}
+}
+
+func TestCatalogueIsPinned(t *testing.T) {
+	root, err := Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range catalogue() {
+		if _, err := pinOf(p, filepath.Join(root, "tools", p.module), "go"); err != nil {
+			t.Errorf("%s: %v", p.name, err)
+		}
+	}
+}
+
+func TestRoot(t *testing.T) {
+	repository := t.TempDir()
+	write(t, filepath.Join(repository, "go.mod"), "module "+rootModule+"\n")
+	write(t, filepath.Join(repository, "tools", "kwok", "go.mod"), "module "+rootModule+"/tools/kwok\n")
+	cases := map[string]struct {
+		dir     string
+		wantErr bool
+	}{
+		"the repository itself":                   {dir: repository},
+		"a module of its own, below it":           {dir: filepath.Join(repository, "tools", "kwok")},
+		"a folder that is not in the repository":  {dir: t.TempDir(), wantErr: true},
+		"the folder of the repository's modules":  {dir: filepath.Join(repository, "tools")},
+		"the file system's root has no go.mod in": {dir: "/", wantErr: true},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Chdir(tc.dir)
+			got, err := Root()
+			if (err != nil) != tc.wantErr {
+				t.Fatalf("got error %v, want one: %t", err, tc.wantErr)
+			}
+			if want, _ := filepath.EvalSymlinks(repository); err == nil && resolve(t, got) != want {
+				t.Errorf("got %s, want %s", got, want)
+			}
+		})
+	}
+}
+
+func TestGoFlags(t *testing.T) {
+	cases := map[string]struct{ user, want string }{
+		"unset":                            {"", "-buildvcs=false"},
+		"already without version control":  {"-buildvcs=false", "-buildvcs=false"},
+		"what changes programs is dropped": {"-mod=vendor -race -tags=x", "-buildvcs=false"},
+		"what does not is kept":            {"-modcacherw -p=1", "-buildvcs=false -modcacherw -p=1"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := goFlags(tc.user); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+// TestConcurrentBuilds builds one tiny program, that needs no module and no standard library package, many times over.
+func TestConcurrentBuilds(t *testing.T) {
+	w, hello := tinyWorkshop(t)
+	var output lockedBuffer
+	w.progress = &output
+
+	var group sync.WaitGroup
+	paths := make([]string, 4)
+	for i := range paths {
+		group.Go(func() {
+			programs, err := w.ensure(t.Context(), []program{hello})
+			if err != nil {
+				t.Error(err)
+			}
+			paths[i] = programs["hello"]
+		})
+	}
+	group.Wait()
+	for _, path := range paths {
+		if path != paths[0] {
+			t.Fatalf("got different paths: %v", paths)
+		}
+	}
+	if n := strings.Count(output.String(), "building hello (example.com/hello v1.2.3)"); n != 1 {
+		t.Errorf("the program was built %d times, want once:\n%s", n, output.String())
+	}
+	if out, err := exec.CommandContext(t.Context(), paths[0]).CombinedOutput(); err != nil || string(out) != "v1.2.3\n" {
+		t.Errorf("the program says %q (error %v), want %q", out, err, "v1.2.3\n")
+	}
+
+	output.Reset()
+	if _, err := w.ensure(t.Context(), []program{hello}); err != nil {
+		t.Fatal(err)
+	}
+	if output.String() != "" {
+		t.Errorf("got output for a program that is there already:\n%s", output.String())
+	}
+}
+
+func TestFailedBuildLeavesNothing(t *testing.T) {
+	w, hello := tinyWorkshop(t)
+	write(t, filepath.Join(w.tools, "hello", "main.go"), "package main\n\nfunc main() { undefined() }\n")
+	_, err := w.ensure(t.Context(), []program{hello})
+	if err == nil || !strings.Contains(err.Error(), "cannot build hello") || !strings.Contains(err.Error(), "undefined") {
+		t.Errorf("got error %v, want one that names the program and the cause", err)
+	}
+	found, err := filepath.Glob(filepath.Join(w.cache, "hello-*", "*"))
+	if err != nil || len(found) > 0 {
+		t.Errorf("got %v (error %v), want nothing in the cache", found, err)
+	}
+}
+
+// tinyWorkshop returns a workshop of its own with one program that builds in a second.
+func tinyWorkshop(t *testing.T) (workshop, program) {
+	t.Helper()
+	w := workshop{tools: t.TempDir(), cache: t.TempDir(), progress: &lockedBuffer{}}
+	write(t, filepath.Join(w.tools, "hello", "main.go"),
+		"package main\n\nvar version string\n\nfunc main() { print(version, \"\\n\") }\n")
+	// A requirement that the go command does not have to fetch: the module replaces it with a folder.
+	write(t, filepath.Join(w.tools, "hello", "go.mod"), `module example.com/tools
+
+go 1.26.0
+
+require example.com/hello v1.2.3
+
+replace example.com/hello => ./hello
+`)
+	write(t, filepath.Join(w.tools, "hello", "hello", "go.mod"), "module example.com/hello\n")
+	return w, program{
+		name: "hello", module: "hello", path: ".", source: "example.com/hello", minutes: "1 s",
+		stamp: func(version string) []string { return []string{"main.version=" + version} },
+	}
+}
+
+// lockedBuffer collects what several goroutines print.
+type lockedBuffer struct {
+	mutex sync.Mutex
+	bytes.Buffer
+}
+
+func (b *lockedBuffer) Write(p []byte) (int, error) {
+	b.mutex.Lock()
+	defer b.mutex.Unlock()
+	return b.Buffer.Write(p)
+}
+
+func write(t *testing.T, path, content string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func resolve(t *testing.T, path string) string {
+	t.Helper()
+	resolved, err := filepath.EvalSymlinks(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return resolved
+}
