@@ -28,7 +28,7 @@ type Plan struct {
 type Change struct {
 	Desired *unstructured.Unstructured
 	Live    client.Object
-	// Field is the path of the first difference, for example spec.replicas; empty where the rendered object itself is new.
+	// Field is the path of the first difference, for example spec.replicas; empty where something is no longer rendered.
 	Field string
 	// Old and New are the values of that field, empty where they are not for print.
 	Old, New string
@@ -88,24 +88,36 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 }
 
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
+	want, have := desired.Object, map[string]any{}
+	if full, ok := live.(*unstructured.Unstructured); ok {
+		have = full.Object
+	} else {
+		want, have["metadata"] = map[string]any{"metadata": metadataOf(desired)}, metadataOf(live)
+	}
 	stamp := postrender.AnnotationStamp
-	if live.GetAnnotations()[stamp] != desired.GetAnnotations()[stamp] {
-		return &Change{Desired: desired, Live: live}
+	renderedAnew := live.GetAnnotations()[stamp] != desired.GetAnnotations()[stamp]
+	if renderedAnew {
+		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
 	}
-	content, full := live.(*unstructured.Unstructured)
-	want := desired.Object
-	if !full {
-		want, content = map[string]any{"metadata": metadataOf(desired)}, &unstructured.Unstructured{Object: map[string]any{"metadata": metadataOf(live)}}
-	}
-	path, old, wanted, differs := firstDifference("", want, content.Object)
-	if !differs {
+	path, old, wanted, differs := firstDifference("", want, have)
+	if !differs && !renderedAnew {
 		return nil
 	}
 	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(path, ".")}
-	if desired.GetKind() != "Secret" {
+	if differs && desired.GetKind() != "Secret" {
 		change.Old, change.New = brief(old), brief(wanted)
 	}
 	return change
+}
+
+func withoutMetadata(content map[string]any) map[string]any {
+	rest := make(map[string]any, len(content))
+	for key, value := range content {
+		if key != "metadata" {
+			rest[key] = value
+		}
+	}
+	return rest
 }
 
 func metadataOf(object client.Object) map[string]any {

@@ -1,0 +1,109 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// Seed is the resource that must always work.
+func Seed(namespace, name string) *v1.AppService {
+	return &v1.AppService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec: v1.AppServiceSpec{
+			Size:  ptr.To[int32](2),
+			Image: "nginx:1.7.9",
+			Ports: []v1.Port{{Port: 80, TargetPort: ptr.To[int32](80)}},
+		},
+	}
+}
+
+// Create makes an object or fails the test.
+func (c *Cluster) Create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := c.Client.Create(t.Context(), object); err != nil {
+		t.Fatalf("cannot create %s: %v", object.GetName(), err)
+	}
+}
+
+// Change reads an AppService, changes it and writes it until nobody else's write comes between.
+func (c *Cluster) Change(t *testing.T, app *v1.AppService, change func(*v1.AppService)) {
+	t.Helper()
+	Eventually(t, "change "+app.Name, func() error {
+		if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		change(app)
+		return c.Client.Update(t.Context(), app)
+	})
+}
+
+// Condition waits until a condition of an AppService has a status for its present generation, and a reason unless that
+// is empty.
+func (c *Cluster) Condition(t *testing.T, app *v1.AppService, kind string, status metav1.ConditionStatus, reason string) metav1.Condition {
+	t.Helper()
+	var found metav1.Condition
+	Eventually(t, fmt.Sprintf("%s of %s becomes %s %s", kind, app.Name, status, reason), func() error {
+		condition, err := c.conditionNow(t.Context(), app, kind)
+		if err != nil {
+			return err
+		}
+		if condition.Status != status || reason != "" && condition.Reason != reason {
+			return fmt.Errorf("it is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+		}
+		found = *condition
+		return nil
+	})
+	return found
+}
+
+func (c *Cluster) conditionNow(ctx context.Context, app *v1.AppService, kind string) (*metav1.Condition, error) {
+	if err := c.Client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
+		return nil, err
+	}
+	condition := meta.FindStatusCondition(app.Status.Conditions, kind)
+	if condition == nil {
+		return nil, fmt.Errorf("there is no such condition yet")
+	}
+	if condition.ObservedGeneration != app.Generation {
+		return nil, fmt.Errorf("it speaks of generation %d, not %d", condition.ObservedGeneration, app.Generation)
+	}
+	return condition, nil
+}
+
+// Ready waits until an AppService is ready in its present generation.
+func (c *Cluster) Ready(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	c.Condition(t, app, v1.ConditionReady, metav1.ConditionTrue, "")
+}
+
+// Sample reads an AppService from config/samples and puts it into a namespace.
+func Sample(t *testing.T, file, namespace string) *v1.AppService {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "config/samples", file))
+	if err != nil {
+		t.Fatal(err)
+	}
+	app := &v1.AppService{}
+	if err := yaml.UnmarshalStrict(text, app); err != nil {
+		t.Fatalf("cannot parse %s: %v", file, err)
+	}
+	app.Namespace = namespace
+	return app
+}

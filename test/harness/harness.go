@@ -1,0 +1,147 @@
+// Package harness lets tests run the operator against a real control plane: a cluster that all tests share, a namespace
+// for each, a manager that serves this namespace only, and a record of the requests that it makes.
+package harness
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// Patience is how long Eventually waits.
+const Patience = 60 * time.Second
+
+// Cluster is the control plane that the tests of a package share.
+type Cluster struct {
+	*controlplane.Cluster
+	Config *rest.Config
+	Client client.Client
+}
+
+// Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
+func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err error) {
+	current, err := controlplane.CurrentWanted()
+	if err != nil {
+		return nil, nil, err
+	}
+	up, err := controlplane.FromEnvironment(ctx, controlplane.Options{Name: name, Progress: os.Stderr})
+	if err != nil {
+		return nil, nil, err
+	}
+	stop = func() {
+		if !current {
+			_ = controlplane.Down(context.WithoutCancel(ctx), up.Name)
+		}
+	}
+	config, err := clientcmd.BuildConfigFromFlags("", up.Kubeconfig)
+	if err != nil {
+		return nil, stop, fmt.Errorf("cannot read the kubeconfig of the cluster: %w", err)
+	}
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, stop, err
+		}
+	}
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, stop, fmt.Errorf("cannot make a client: %w", err)
+	}
+	cluster = &Cluster{Cluster: up, Config: config, Client: direct}
+	return cluster, stop, cluster.installCRD(ctx)
+}
+
+func (c *Cluster) installCRD(ctx context.Context) error {
+	root, err := toolchain.Root()
+	if err != nil {
+		return err
+	}
+	text, err := os.ReadFile(filepath.Join(root, "config/crd/bases/app.example.com_appservices.yaml"))
+	if err != nil {
+		return err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		return fmt.Errorf("cannot parse the CRD: %w", err)
+	}
+	if err := c.Client.Create(ctx, crd); client.IgnoreAlreadyExists(err) != nil {
+		return fmt.Errorf("cannot install the CRD: %w", err)
+	}
+	return Poll(ctx, Patience, func() error {
+		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
+			return err
+		}
+		for _, condition := range crd.Status.Conditions {
+			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
+				return nil
+			}
+		}
+		return fmt.Errorf("the CRD is not established yet")
+	})
+}
+
+// Namespace makes a namespace for a test and deletes it afterwards.
+func (c *Cluster) Namespace(t *testing.T) string {
+	t.Helper()
+	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-").Replace(t.Name()))
+	namespace := &corev1.Namespace{}
+	namespace.GenerateName = strings.Trim(name[:min(len(name), 40)], "-") + "-"
+	if err := c.Client.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("cannot create a namespace: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = c.Client.Delete(context.WithoutCancel(t.Context()), namespace)
+	})
+	return namespace.Name
+}
+
+// Poll calls check until it gives nil, and gives its last error when the time is over.
+func Poll(ctx context.Context, patience time.Duration, check func() error) error {
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(50 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return fmt.Errorf("waited %s: %w", patience, err)
+		case <-ticker.C:
+		}
+	}
+}
+
+// Eventually fails the test unless check gives nil within Patience.
+func Eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	Within(t, Patience, what, check)
+}
+
+// Within fails the test unless check gives nil in time.
+func Within(t *testing.T, patience time.Duration, what string, check func() error) {
+	t.Helper()
+	if err := Poll(t.Context(), patience, check); err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+}

@@ -1,0 +1,68 @@
+package harness
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/example/appservice-operator/internal/operator"
+)
+
+// Manager is an operator that runs in the test's process.
+type Manager struct {
+	// Requests that it made.
+	Requests *Requests
+
+	cancel context.CancelFunc
+	done   chan error
+}
+
+// Manager starts an operator that serves one namespace. It ends with the test, or when Stop is called.
+func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
+	t.Helper()
+	requests := &Requests{}
+	options := operator.Options{
+		WatchNamespaces:         []string{namespace},
+		MaxConcurrentReconciles: 16,
+		MetricsAddress:          "0",
+		ProbeAddress:            "0",
+	}
+	for _, apply := range change {
+		apply(&options, requests)
+	}
+	config := rest.CopyConfig(c.Config)
+	config.WrapTransport = requests.Wrap
+	mgr, err := operator.New(config, options)
+	if err != nil {
+		t.Fatalf("cannot assemble the operator: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1)}
+	go func() { running.done <- mgr.Start(ctx) }()
+	t.Cleanup(func() { running.Stop(t) })
+	if !mgr.GetCache().WaitForCacheSync(ctx) {
+		t.Fatal("the caches of the operator did not fill")
+	}
+	return running
+}
+
+// Stop ends the operator and waits for it.
+func (m *Manager) Stop(t *testing.T) {
+	t.Helper()
+	m.cancel()
+	if err, open := <-m.done; open {
+		close(m.done)
+		if err != nil && !errors.Is(err, context.Canceled) {
+			t.Errorf("the operator ended with: %v", err)
+		}
+	}
+}
+
+// Log sends the operator's log to the test binary's output. It is called once, from TestMain.
+func Log() {
+	log.SetLogger(zap.New())
+}

@@ -1,0 +1,143 @@
+package harness
+
+import (
+	"fmt"
+	"net/http"
+	"sort"
+	"strings"
+	"sync"
+)
+
+// Requests records the requests of a manager. It is safe for concurrent use.
+type Requests struct {
+	mu   sync.Mutex
+	list []Request
+	// Intercept sees each request before it is sent; an error takes the place of the answer. Set it before the start.
+	Intercept func(Request) error
+}
+
+// Request is one request to the API server.
+type Request struct {
+	Verb   string // get, list, watch, create, update, patch, delete
+	Path   string
+	DryRun bool
+}
+
+// String is the verb and the path.
+func (r Request) String() string {
+	text := r.Verb + " " + r.Path
+	if r.DryRun {
+		text += " (dry run)"
+	}
+	return text
+}
+
+// Writes tells whether the request may change something.
+func (r Request) Writes() bool {
+	return !r.DryRun && r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
+}
+
+// Wrap records what goes through a transport.
+func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		noted := describe(request)
+		r.mu.Lock()
+		r.list = append(r.list, noted)
+		r.mu.Unlock()
+		if r.Intercept != nil {
+			if err := r.Intercept(noted); err != nil {
+				return nil, err
+			}
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+type roundTripper func(*http.Request) (*http.Response, error)
+
+func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
+
+func describe(request *http.Request) Request {
+	out := Request{Path: request.URL.Path, DryRun: request.URL.Query().Get("dryRun") != ""}
+	switch request.Method {
+	case http.MethodPost:
+		out.Verb = "create"
+	case http.MethodPut:
+		out.Verb = "update"
+	case http.MethodPatch:
+		out.Verb = "patch"
+	case http.MethodDelete:
+		out.Verb = "delete"
+	default:
+		out.Verb = "get"
+		if request.URL.Query().Get("watch") != "" {
+			out.Verb = "watch"
+		} else if isCollection(request.URL.Path) {
+			out.Verb = "list"
+		}
+	}
+	return out
+}
+
+// isCollection tells whether a path ends in a resource rather than in a name: /api/v1/namespaces/x/pods does.
+func isCollection(path string) bool {
+	parts := strings.Split(strings.Trim(path, "/"), "/")
+	skip := 2 // api/v1
+	if parts[0] == "apis" {
+		skip = 3
+	}
+	if len(parts) <= skip {
+		return false
+	}
+	rest := parts[skip:]
+	if rest[0] == "namespaces" && len(rest) > 2 {
+		rest = rest[2:]
+	}
+	return len(rest) == 1
+}
+
+// Mark is a place in the record, for Since.
+func (r *Requests) Mark() int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return len(r.list)
+}
+
+// Since gives the requests made since a mark, less watches, leases and events.
+func (r *Requests) Since(mark int) []Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Request
+	for _, request := range r.list[mark:] {
+		if request.Verb == "watch" || strings.Contains(request.Path, "/leases") || strings.Contains(request.Path, "/events") {
+			continue
+		}
+		out = append(out, request)
+	}
+	return out
+}
+
+// WritesSince gives the writes made since a mark, less leases and events.
+func (r *Requests) WritesSince(mark int) []Request {
+	var out []Request
+	for _, request := range r.Since(mark) {
+		if request.Writes() {
+			out = append(out, request)
+		}
+	}
+	return out
+}
+
+// Count sums up requests by verb, for example "get 3, patch 4".
+func Count(requests []Request) string {
+	verbs := map[string]int{}
+	for _, request := range requests {
+		verbs[request.Verb]++
+	}
+	var parts []string
+	for verb, count := range verbs {
+		parts = append(parts, fmt.Sprintf("%s %d", verb, count))
+	}
+	sort.Strings(parts)
+	return strings.Join(parts, ", ")
+}

@@ -1,0 +1,33 @@
+// Package integration tests the operator against a real API server, garbage collector, scheduler and Deployment
+// controller; only the nodes are simulated. Each test has a namespace and a manager of its own.
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"testing"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+var cluster *harness.Cluster
+
+func TestMain(m *testing.M) {
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	harness.Log()
+	var stop func()
+	var err error
+	cluster, stop, err = harness.Start(context.Background(), "appservice-integration")
+	if stop != nil {
+		defer stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
+		return 1
+	}
+	return m.Run()
+}
