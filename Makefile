@@ -1,5 +1,6 @@
-# Needed on PATH: Go, make, gcc, git and coreutils. Every other tool is pinned in tools/ and built from there when it is
-# first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes are plain POSIX sh.
+# Needed on PATH: Go, make, git and coreutils, and gcc for the tests' race detector. Every other tool is pinned in tools/
+# and built from there when it is first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes are plain
+# POSIX sh.
 
 VERSION ?= 0.1.0
 IMAGE_TAG_BASE ?= example.com/appservice-operator
@@ -15,6 +16,9 @@ KUBECTL ?= $(if $(shell command -v kubectl 2>/dev/null),kubectl,go run ./tools/c
 # There are no webhooks: the manager accepts the variable and it changes nothing.
 ENABLE_WEBHOOKS ?= false
 export ENABLE_WEBHOOKS
+
+# Only the race detector needs C.
+export CGO_ENABLED := 0
 
 MODULE := github.com/example/appservice-operator
 # Not to be overridden: undeploy deletes this namespace.
@@ -91,7 +95,7 @@ test: test-unit test-integration ## Run the unit tests, then the integration tes
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
-	CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
 
 .PHONY: test-integration
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
@@ -117,7 +121,7 @@ cluster-down: ## End that cluster and delete its state.
 
 .PHONY: build
 build: ## Build the manager, bin/manager.
-	CGO_ENABLED=0 go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
+	go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
 
 .PHONY: run
 run: ## Run the manager on this machine against the current cluster. ARGS='--zap-log-level=debug' passes flags.

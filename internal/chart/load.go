@@ -108,7 +108,7 @@ func readIgnore(fsys fs.FS, name string) (*ignore.Rules, error) {
 	file, err := fsys.Open(name)
 	switch {
 	case err == nil:
-		defer file.Close() //nolint:errcheck // only read
+		defer file.Close()
 		if rules, err = ignore.Parse(file); err != nil {
 			return nil, err
 		}

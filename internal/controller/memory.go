@@ -6,6 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -25,7 +26,24 @@ type remembered struct {
 	generation   int64
 	capabilities int64
 
+	// written is the resource after the last status write, until the cache shows it.
+	written *unstructured.Unstructured
+
 	failure failure
+}
+
+// newest gives the resource as the last status write left it where the cache is still behind that: a patch made from an
+// older status would leave fields as they are that have changed since.
+func (m *remembered) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+	if m.written == nil {
+		return cached
+	}
+	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.written.GetResourceVersion())
+	if err == nil && order < 0 {
+		return m.written
+	}
+	m.written = nil
+	return cached
 }
 
 func (m *memory) of(resource *unstructured.Unstructured) *remembered {
@@ -55,7 +73,8 @@ func (m *memory) forget(name types.NamespacedName) []types.UID {
 	return []types.UID{known.uid}
 }
 
-// The time between attempts of a reconcile that fails: it doubles from the first to the last.
+// The time between attempts of a reconcile that fails: it doubles from the first to the last. A change of what is watched
+// brings the next attempt forward, but never closer to the one before than the first.
 const (
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
@@ -65,26 +84,30 @@ const (
 type failure struct {
 	generation int64
 	attempts   int
+	last       time.Time
 	until      time.Time
 }
 
-// wait is the time until the next attempt. A new generation is tried at once.
+// wait is the time until the next attempt, asked for by a timer that is over or by a change. A new generation is tried
+// at once.
 func (f *failure) wait(now time.Time, generation int64) time.Duration {
-	if f.generation != generation {
+	if f.generation != generation || f.attempts == 0 || !now.Before(f.until) {
 		return 0
 	}
+	f.until = f.last.Add(firstRetry)
 	return max(0, f.until.Sub(now))
 }
 
-// again notes a failed attempt.
-func (f *failure) again(now time.Time, generation int64) {
+// again notes a failed attempt and gives the time until the next one.
+func (f *failure) again(now time.Time, generation int64) time.Duration {
 	if f.generation != generation {
 		*f = failure{generation: generation}
 	}
-	f.attempts++
 	delay := lastRetry
-	if shift := f.attempts - 1; shift < 10 {
-		delay = min(lastRetry, firstRetry<<shift)
+	if f.attempts < 10 {
+		delay = min(lastRetry, firstRetry<<f.attempts)
 	}
-	f.until = now.Add(delay)
+	f.attempts++
+	f.last, f.until = now, now.Add(delay)
+	return delay
 }

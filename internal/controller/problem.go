@@ -27,6 +27,7 @@ func problem(state release.State, err error) *status.Problem {
 	var rendering *renderError
 	var untracked *untrackedError
 	var notOurs *release.NotOursError
+	var previous *release.PreviousError
 	switch {
 	case errors.As(err, &invalid):
 		out.Reason = v1.ReasonInvalidSpec
@@ -36,6 +37,8 @@ func problem(state release.State, err error) *status.Problem {
 		out.Reason = v1.ReasonAPIUnavailable
 	case errors.As(err, &notOurs):
 		out.Reason = v1.ReasonResourceExists
+	case errors.As(err, &previous):
+		out.Reason, out.Blocked = v1.ReasonPending, false
 	default:
 		out.Reason = actionReason(state)
 		out.Blocked = refused(err)

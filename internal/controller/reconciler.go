@@ -11,7 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -25,6 +25,9 @@ import (
 // staleRetry is how soon a reconcile is tried again that the caches were too old for.
 const staleRetry = 250 * time.Millisecond
 
+// previousRetry is how often the objects of an earlier resource of the same name are looked for.
+const previousRetry = time.Second
+
 // Reconciler reconciles the resources of one kind. It is safe for concurrent use on different resources.
 type Reconciler struct {
 	Kind         schema.GroupVersionKind
@@ -34,7 +37,7 @@ type Reconciler struct {
 	Actor        *release.Actor
 	Tracker      *Tracker
 	Client       client.Client // reads come from informers
-	Recorder     events.EventRecorder
+	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
 	Period time.Duration
@@ -98,8 +101,8 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	case resource.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	p.resource = resource
 	p.memory = r.memory.of(resource)
+	p.resource = p.memory.newest(resource)
 	return nil
 }
 
@@ -160,6 +163,9 @@ func (r *Reconciler) next(p *pass) reconcile.Result {
 		p.memory.failure = failure{}
 		return reconcile.Result{RequeueAfter: r.Period}
 	}
-	p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration())
-	return reconcile.Result{RequeueAfter: p.memory.failure.wait(r.Clock.Now(), p.resource.GetGeneration())}
+	var previous *release.PreviousError
+	if errors.As(p.err, &previous) {
+		return reconcile.Result{RequeueAfter: previousRetry}
+	}
+	return reconcile.Result{RequeueAfter: p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration())}
 }

@@ -39,7 +39,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		in.Digest = p.desired.Digest
 	}
 	current := status.Summarize(in)
-	if err := r.writeStatus(ctx, p.resource, previous, current); err != nil {
+	if err := r.writeStatus(ctx, p, previous, current); err != nil {
 		if apierrors.IsNotFound(err) {
 			return nil // deleted meanwhile
 		}
@@ -61,7 +61,7 @@ func statusOf(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error)
 	return out, nil
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) error {
+func (r *Reconciler) writeStatus(ctx context.Context, p *pass, previous, current *v1.AppServiceStatus) error {
 	if equality.Semantic.DeepEqual(previous, current) {
 		return nil
 	}
@@ -77,11 +77,16 @@ func (r *Reconciler) writeStatus(ctx context.Context, resource *unstructured.Uns
 	if err != nil {
 		return err
 	}
-	target := &unstructured.Unstructured{}
-	target.SetGroupVersionKind(resource.GroupVersionKind())
-	target.SetNamespace(resource.GetNamespace())
-	target.SetName(resource.GetName())
-	return r.Client.Status().Patch(ctx, target, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(release.FieldManager))
+	written := &unstructured.Unstructured{}
+	written.SetGroupVersionKind(p.resource.GroupVersionKind())
+	written.SetNamespace(p.resource.GetNamespace())
+	written.SetName(p.resource.GetName())
+	if err := r.Client.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(release.FieldManager)); err != nil {
+		return err
+	}
+	written.SetManagedFields(nil)
+	p.memory.written = written
+	return nil
 }
 
 // tell makes events and log lines of what happened: of actions that were carried out, and of a change of Ready.
@@ -90,7 +95,7 @@ func (r *Reconciler) tell(ctx context.Context, p *pass, previous, current *v1.Ap
 	if p.err != nil {
 		before := meta.FindStatusCondition(previous.Conditions, v1.ConditionReady)
 		now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-		if before == nil || before.Reason != now.Reason || before.Message != now.Message {
+		if now.Reason != v1.ReasonPending && (before == nil || before.Reason != now.Reason || before.Message != now.Message) {
 			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())
 			r.event(p, corev1.EventTypeWarning, problem.Reason, now.Message)
 		}
@@ -129,5 +134,5 @@ func (r *Reconciler) event(p *pass, kind, reason, note string) {
 	if runes := []rune(note); len(runes) > maxNote {
 		note = string(runes[:maxNote-1]) + "…"
 	}
-	r.Recorder.Eventf(p.resource, nil, kind, reason, "Reconcile", "%s", note)
+	r.Recorder.Event(p.resource, kind, reason, note)
 }

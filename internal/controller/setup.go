@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/client-go/tools/events"
+	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -29,7 +29,7 @@ import (
 type Shared struct {
 	Observer     *observe.Observer
 	Capabilities CapabilitiesSource
-	Recorder     events.EventRecorder
+	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int

@@ -55,10 +55,12 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up discovery: %w", err)
 	}
+	// The recorder of events.k8s.io keeps the note of the first of a series of events only; ours differ in their notes.
+	recorder := mgr.GetEventRecorderFor(Name) //nolint:staticcheck // deprecated for the one above
 	shared := controller.Shared{
 		Observer:                observe.New(mgr.GetCache(), mgr.GetAPIReader()),
 		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
-		Recorder:                mgr.GetEventRecorder(Name),
+		Recorder:                recorder,
 		Clock:                   clock.RealClock{},
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}

@@ -41,7 +41,7 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 		case err != nil:
 			return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
 		case !controls(owner, live):
-			return nil, &NotOursError{Key: render.KeyOf(desired), Owner: describeOwner(live)}
+			return nil, inTheWay(owner, render.KeyOf(desired), live)
 		case live.DeletionTimestamp != nil:
 			return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
 		default:
@@ -117,12 +117,16 @@ func controls(owner, object client.Object) bool {
 	return controller != nil && controller.UID == owner.GetUID()
 }
 
-func describeOwner(object client.Object) string {
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return fmt.Sprintf("controlled by %s %q (another one of that name, if it is the same)", controller.Kind, controller.Name)
+// inTheWay is the error for an object that has a name we need.
+func inTheWay(owner client.Object, key render.Key, object client.Object) error {
+	controller := metav1.GetControllerOfNoCopy(object)
+	switch {
+	case controller != nil && controller.Kind == owner.GetObjectKind().GroupVersionKind().Kind && controller.Name == owner.GetName():
+		return &PreviousError{key}
+	case controller != nil:
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
+	case object.GetAnnotations()["meta.helm.sh/release-name"] != "":
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()["meta.helm.sh/release-name"])}
 	}
-	if name := object.GetAnnotations()["meta.helm.sh/release-name"]; name != "" {
-		return fmt.Sprintf("part of a Helm release %q that this operator did not make", name)
-	}
-	return "not managed by this resource"
+	return &NotOursError{Key: key, Owner: "not managed by this operator"}
 }

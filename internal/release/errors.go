@@ -18,6 +18,14 @@ func (e *NotOursError) Error() string {
 	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind, e.Key.Name, e.Owner)
 }
 
+// PreviousError says that an object of an earlier resource of the same kind and name is still there: the garbage
+// collector is about to delete it. Trying again helps.
+type PreviousError struct{ Key render.Key }
+
+func (e *PreviousError) Error() string {
+	return fmt.Sprintf("waiting until what is left of an earlier resource of this name is deleted: %s %q", e.Key.Kind, e.Key.Name)
+}
+
 // StaleError says that the caches are behind what is there, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }
 

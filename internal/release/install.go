@@ -59,10 +59,7 @@ func (a *Actor) explainTakenName(ctx context.Context, task Task) error {
 	for i := range records.Items {
 		record := &records.Items[i]
 		if !controls(task.Owner, record) {
-			return &NotOursError{
-				Key:   render.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: task.Owner.GetName()},
-				Owner: describeOwner(record),
-			}
+			return inTheWay(task.Owner, render.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: task.Owner.GetName()}, record)
 		}
 		// Ours, but somebody took the label off by which it is found.
 		patch := []byte(fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged))

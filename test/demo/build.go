@@ -1,0 +1,81 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"syscall"
+	"time"
+
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+// heartbeat is how often a long build says that it is still alive.
+const heartbeat = 20 * time.Second
+
+func (d *demo) binary() string { return filepath.Join(d.folder, "manager") }
+
+// lock sees to it that a cluster has one demo at a time. The manager inherits the lock, so that one which KEEP=1 has
+// left running still holds it; the locked file has its process number.
+func (d *demo) lock() (unlock func(), err error) {
+	file, err := os.OpenFile(filepath.Join(d.folder, "manager.pid"), os.O_CREATE|os.O_RDWR, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	err = syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+	if err == nil {
+		d.pidFile = file
+		return func() { _ = file.Close() }, file.Truncate(0)
+	}
+	defer file.Close()
+	if !errors.Is(err, syscall.EWOULDBLOCK) {
+		return nil, fmt.Errorf("cannot lock %s: %w", file.Name(), err)
+	}
+	if pid, _ := io.ReadAll(file); len(pid) > 0 {
+		return nil, fmt.Errorf("another demo uses the cluster: wait for it or, if it was left running, end its manager with \"kill %s\"", pid)
+	}
+	return nil, errors.New("another demo uses the cluster: wait for it")
+}
+
+// build provides the programs of the cluster, and the manager, in the cache.
+func (d *demo) build(ctx context.Context) error {
+	if !d.current {
+		if _, err := controlplane.Programs(ctx, d.out); err != nil {
+			return err
+		}
+	}
+	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", d.binary(), "./cmd/manager"}
+	d.say("$ CGO_ENABLED=0 %s", commandLine("go", args))
+	if _, err := os.Stat(d.binary()); err != nil {
+		d.say("building the manager, about 3 min on 2 cores when Go's build cache is empty ...")
+	}
+	command := d.command(ctx, "go", args...)
+	command.Env = append(os.Environ(), "CGO_ENABLED=0")
+	command.Stdout, command.Stderr = d.out, d.out
+	defer d.heartbeat("building the manager")()
+	if err := command.Run(); err != nil {
+		return fmt.Errorf("cannot build the manager: %w", err)
+	}
+	return nil
+}
+
+// heartbeat says every now and then how long something has taken so far.
+func (d *demo) heartbeat(what string) (stop func()) {
+	start := time.Now()
+	ticker := time.NewTicker(heartbeat)
+	done := make(chan struct{})
+	go func() {
+		for {
+			select {
+			case <-ticker.C:
+				d.say("%s: %s so far ...", what, time.Since(start).Round(time.Second))
+			case <-done:
+				return
+			}
+		}
+	}()
+	return func() { ticker.Stop(); close(done) }
+}

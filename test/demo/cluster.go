@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+// defaultCluster is the cluster's name unless CLUSTER_NAME is set. A cluster of this name is the demo's own.
+const defaultCluster = "appservice-demo"
+
+// undo is one thing to take away at the end.
+type undo struct {
+	command string // what one would type to do the same
+	do      func(context.Context) error
+}
+
+// later puts something on the list of what is to be undone, which goes from the last to the first.
+func (d *demo) later(command string, do func(context.Context) error) {
+	d.undo = append(d.undo, undo{command: command, do: do})
+}
+
+// cleanUp undoes what is on the list, even if the context has ended.
+func (d *demo) cleanUp(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), patience)
+	defer cancel()
+	var failed []string
+	for len(d.undo) > 0 {
+		last := d.undo[len(d.undo)-1]
+		d.undo = d.undo[:len(d.undo)-1]
+		d.say("$ %s", last.command)
+		if err := last.do(ctx); err != nil {
+			failed = append(failed, fmt.Sprintf("%s: %v", last.command, err))
+		}
+	}
+	if len(failed) > 0 {
+		return fmt.Errorf("cannot clean up: %s", strings.Join(failed, "; "))
+	}
+	if d.shared {
+		d.say("cluster %s stays: it was there before", d.cluster.Name)
+	}
+	return nil
+}
+
+// leaveRunning is what KEEP=1 puts in the place of cleanUp.
+func (d *demo) leaveRunning(ctx context.Context) error {
+	if err := d.apply(ctx); err != nil {
+		return err
+	}
+	if err := d.untilReady(ctx); err != nil {
+		return err
+	}
+	d.say("\nThe cluster, the manager and %s keep running. To look around:\n", app)
+	d.say("  export KUBECONFIG=%s", quote(d.cluster.Kubeconfig))
+	d.say("  export PATH=%s:\"$PATH\"   # for kubectl", quote(filepath.Dir(d.cluster.Kubectl)))
+	d.say("  kubectl describe appservice %s %s", app, inNamespace)
+	d.say("  tail -f %s", quote(d.logFile()))
+	d.say("\nTo end it:\n")
+	for _, u := range slices.Backward(d.undo) {
+		d.say("  %s", u.command)
+	}
+	return nil
+}
+
+// bringUp brings up the cluster, or finds it.
+func (d *demo) bringUp(ctx context.Context) error {
+	options := controlplane.Options{Name: d.name, Progress: d.out}
+	if !d.current && d.name != defaultCluster {
+		_, err := controlplane.Existing(ctx, options)
+		d.shared = err == nil
+	}
+	cluster, err := controlplane.FromEnvironment(ctx, options)
+	if err != nil {
+		return err
+	}
+	d.cluster, d.shared = cluster, d.shared || d.current
+	if !d.shared {
+		d.later("make cluster-down CLUSTER_NAME="+d.name, func(ctx context.Context) error {
+			return controlplane.Down(ctx, d.name)
+		})
+	}
+	d.say("$ export KUBECONFIG=%s", quote(cluster.Kubeconfig))
+	d.say("$ export PATH=%s:\"$PATH\"", quote(filepath.Dir(cluster.Kubectl)))
+	if !d.current {
+		d.say("The control plane is real. Its nodes are simulated (kwok): pods become Ready, but run no containers.")
+	}
+	if _, err := d.kubectl(ctx, "get", "nodes"); err != nil || !d.shared {
+		return err
+	}
+	return d.refuseOperator(ctx)
+}
+
+// refuseOperator returns an error if an operator is installed in the cluster, as both would serve the same AppService.
+func (d *demo) refuseOperator(ctx context.Context) error {
+	found, err := d.kubectl(ctx, "get", "deployments", "--all-namespaces", "--output=name",
+		"--selector=app.kubernetes.io/name=appservice-operator")
+	if err == nil && found != "" {
+		err = fmt.Errorf("cannot use cluster %s: the operator is installed there, see \"make undeploy\"", d.cluster.Name)
+	}
+	return err
+}
+
+// installCRD installs the CRD. One that a shared cluster has already is left as it is.
+func (d *demo) installCRD(ctx context.Context) error {
+	if d.shared {
+		found, err := d.kubectl(ctx, "get", "crd", crd, "--ignore-not-found", "--output=name")
+		if err != nil {
+			return err
+		}
+		if found != "" {
+			d.say("It was there before and stays as it is. If it is out of date: make install")
+			return nil
+		}
+		d.laterKubectl("delete", "crd", crd, timeout)
+	}
+	if _, err := d.kubectl(ctx, "apply", "--filename=config/crd/bases"); err != nil {
+		return err
+	}
+	_, err := d.kubectl(ctx, "wait", "--for=condition=Established", timeout, "crd/"+crd)
+	return err
+}
+
+// laterKubectl puts a kubectl command on the list of what is to be undone.
+func (d *demo) laterKubectl(args ...string) {
+	d.later(commandLine("kubectl", args), func(ctx context.Context) error {
+		return second(d.quietly(ctx, args...))
+	})
+}
+
+func second(_ string, err error) error { return err }

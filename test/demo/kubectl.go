@@ -1,0 +1,117 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	// patience is how long one thing may take that the demo waits for.
+	patience = 2 * time.Minute
+	// timeout tells kubectl the same.
+	timeout = "--timeout=2m"
+	// poll is how often is looked for something that is not there yet.
+	poll = 100 * time.Millisecond
+	// grace is how long a command that is told to end may take.
+	grace = 10 * time.Second
+)
+
+// kubectl prints a kubectl command, runs it, and prints and returns its output.
+func (d *demo) kubectl(ctx context.Context, args ...string) (string, error) {
+	d.say("$ %s", commandLine("kubectl", args))
+	return d.printed(d.quietly(ctx, args...))
+}
+
+// until prints a kubectl command, repeats it until its output is as wanted, and prints and returns that output.
+func (d *demo) until(ctx context.Context, goal string, reached func(output string) bool, args ...string) (string, error) {
+	d.say("$ %s   # until %s", commandLine("kubectl", args), goal)
+	var output string
+	err := eventually(ctx, func(ctx context.Context) error {
+		var err error
+		if output, err = d.quietly(ctx, args...); err == nil && !reached(output) {
+			err = fmt.Errorf("waiting until %s, but kubectl prints %q", goal, output)
+		}
+		return err
+	})
+	return d.printed(output, err)
+}
+
+// quietly runs kubectl on the cluster and returns what it prints.
+func (d *demo) quietly(ctx context.Context, args ...string) (string, error) {
+	var complaint bytes.Buffer
+	command := d.command(ctx, d.cluster.Kubectl, args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
+	command.Stderr = &complaint
+	output, err := command.Output()
+	if err != nil {
+		return string(output), fmt.Errorf("kubectl %s: %w: %s", args[0], err, strings.TrimSpace(complaint.String()))
+	}
+	return string(output), nil
+}
+
+// command prepares a command in the repository that a cancelled context ends, but a Ctrl-C in the terminal does not:
+// it is for the demo to say when.
+func (d *demo) command(ctx context.Context, program string, args ...string) *exec.Cmd {
+	command := exec.CommandContext(ctx, program, args...)
+	command.Dir = d.root
+	command.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
+	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
+	command.WaitDelay = grace
+	return command
+}
+
+func (d *demo) printed(output string, err error) (string, error) {
+	if text := strings.TrimSpace(output); text != "" {
+		d.say("%s", text)
+	}
+	return output, err
+}
+
+// eventually repeats do until it succeeds. When that takes too long it returns the last error of do.
+func eventually(ctx context.Context, do func(context.Context) error) error {
+	limited, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	ticker := time.NewTicker(poll)
+	defer ticker.Stop()
+	var last error
+	for {
+		err := do(limited)
+		if err == nil {
+			return nil
+		}
+		if limited.Err() == nil || last == nil { // not the error of a command that the deadline has just ended
+			last = err
+		}
+		select {
+		case <-limited.Done():
+			return fmt.Errorf("not done after %s: %w", patience, last)
+		case <-ticker.C:
+		}
+	}
+}
+
+// commandLine returns a command as one would type it.
+func commandLine(program string, args []string) string {
+	words := []string{program}
+	for _, arg := range args {
+		words = append(words, quote(arg))
+	}
+	return strings.Join(words, " ")
+}
+
+// quote makes one word of a string, for any POSIX shell. Of a flag, it quotes the value alone.
+func quote(word string) string {
+	if flag, value, ok := strings.Cut(word, "="); ok && strings.HasPrefix(flag, "--") {
+		return flag + "=" + quote(value)
+	}
+	if !strings.ContainsAny(word, " \t\n'\"\\$`!&|;<>()[]{}*?#~") {
+		return word
+	}
+	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
+}

@@ -1,0 +1,140 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"sync/atomic"
+	"syscall"
+	"time"
+)
+
+const (
+	// shutdown is how long the manager may take to finish what is under way when it is told to end.
+	shutdown = 45 * time.Second
+	// answer is how long it may take to say whether it is ready.
+	answer = 5 * time.Second
+)
+
+// manager is the operator as a child process.
+type manager struct {
+	process *exec.Cmd
+	told    atomic.Bool   // to end
+	ended   chan struct{} // closed when the process has ended
+	err     error         // how, once it has
+}
+
+func (d *demo) logFile() string { return filepath.Join(d.folder, "manager.log") }
+
+// startManager starts the manager and returns when it is ready.
+func (d *demo) startManager(ctx context.Context) error {
+	probes, err := freeAddress()
+	if err != nil {
+		return fmt.Errorf("cannot find a free port: %w", err)
+	}
+	namespaces := ""
+	if d.shared {
+		namespaces = namespace // what else lives in the cluster is none of the demo's business
+	}
+	args := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=" + probes,
+		"--watch-namespaces=" + namespaces}
+	log, err := os.Create(d.logFile())
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	process := exec.Command(d.binary(), args...)
+	process.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
+	process.Stdout, process.Stderr = log, log
+	process.ExtraFiles = []*os.File{d.pidFile}
+	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the terminal, if it is kept
+	d.say("$ KUBECONFIG=%s \\\n  %s", quote(d.cluster.Kubeconfig), commandLine(d.binary(), args))
+	if err := process.Start(); err != nil {
+		return fmt.Errorf("cannot start the manager: %w", err)
+	}
+	d.manager = &manager{process: process, ended: make(chan struct{})}
+	go d.manager.wait(d.abort)
+	pid := strconv.Itoa(process.Process.Pid)
+	d.later("kill "+pid, d.manager.stop)
+	if _, err := d.pidFile.WriteAt([]byte(pid), 0); err != nil {
+		return err
+	}
+	d.say("process %s, log %s", pid, d.logFile())
+	return eventually(ctx, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") })
+}
+
+// wait waits for the process, and aborts the demo if the process ends without being told to.
+func (m *manager) wait(abort context.CancelCauseFunc) {
+	m.err = m.process.Wait()
+	close(m.ended)
+	if !m.told.Load() {
+		abort(fmt.Errorf("the manager ended by itself: %v", m.process.ProcessState))
+	}
+}
+
+// stop tells the manager to end and waits until it has.
+func (m *manager) stop(context.Context) error {
+	m.told.Store(true)
+	err := m.process.Process.Signal(syscall.SIGTERM)
+	if errors.Is(err, os.ErrProcessDone) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	deadline := time.NewTimer(shutdown)
+	defer deadline.Stop()
+	select {
+	case <-m.ended:
+		return m.err
+	case <-deadline.C:
+		_ = m.process.Process.Kill()
+		return fmt.Errorf("the manager was killed: it had not ended within %s of SIGTERM", shutdown)
+	}
+}
+
+// ready returns an error unless the manager says that it is ready.
+func ready(ctx context.Context, url string) error {
+	ctx, cancel := context.WithTimeout(ctx, answer)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return fmt.Errorf("%s: %s", url, response.Status)
+	}
+	return nil
+}
+
+// freeAddress returns a loopback address that nobody listens on.
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}
+
+// tail returns the last lines of a file.
+func tail(path string, count int) string {
+	content, err := os.ReadFile(path)
+	if err != nil {
+		return err.Error()
+	}
+	lines := strings.Split(strings.TrimSpace(string(content)), "\n")
+	return strings.Join(lines[max(0, len(lines)-count):], "\n")
+}

@@ -1,0 +1,152 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	app         = "nginx-app" // the name in the sample
+	sample      = "config/samples/app_v1_appservice.yaml"
+	crd         = "appservices.app.example.com"
+	namespace   = "appservice-demo" // the name in namespace.yaml
+	inNamespace = "--namespace=" + namespace
+)
+
+func (d *demo) steps() []step {
+	steps := []step{
+		{"Build what is missing", d.build},
+		{"Bring up the cluster", d.bringUp},
+		{"Install the CRD", d.installCRD},
+		{"Start the manager", d.startManager},
+		{"Create an AppService in a namespace of its own", d.create},
+		{"Wait until it is ready, and look at it", d.look},
+		{"Scale it to 3 replicas", d.scale},
+		{"Delete its Service: the operator puts it back", d.damage},
+		{"Delete the AppService: everything goes with it", d.remove},
+	}
+	if d.keep {
+		return append(steps, step{"Create it once more and leave everything running", d.leaveRunning})
+	}
+	return append(steps, step{"Clean up", d.cleanUp})
+}
+
+// create makes the namespace anew and the AppService in it.
+func (d *demo) create(ctx context.Context) error {
+	if _, err := d.kubectl(ctx, "delete", "namespace", "--selector=app.example.com/demo=true", timeout); err != nil {
+		return err
+	}
+	if _, err := d.kubectl(ctx, "create", "--filename=test/demo/namespace.yaml"); err != nil {
+		return err
+	}
+	if d.shared {
+		d.laterKubectl("delete", "namespace", namespace, timeout)
+	}
+	return d.apply(ctx)
+}
+
+func (d *demo) apply(ctx context.Context) error {
+	_, err := d.kubectl(ctx, "apply", "--filename="+sample, inNamespace)
+	if err != nil || !d.current {
+		return err
+	}
+	d.say("These nodes may be real, and a real container engine may refuse an image as old as the sample's:")
+	_, err = d.kubectl(ctx, "patch", "appservice", app, inNamespace, "--type=merge",
+		`--patch={"spec":{"image":"nginx:1.29"}}`)
+	return err
+}
+
+func (d *demo) untilReady(ctx context.Context) error {
+	_, err := d.kubectl(ctx, "wait", "--for=condition=Ready", timeout, "appservice/"+app, inNamespace)
+	return err
+}
+
+// look shows what the AppService has become, and its status.
+func (d *demo) look(ctx context.Context) error {
+	if err := d.untilReady(ctx); err != nil {
+		return err
+	}
+	if _, err := d.kubectl(ctx, "get", "appservice,deploy,svc,pdb", inNamespace); err != nil {
+		return err
+	}
+	if !d.current {
+		d.say("(The nodes are simulated: nothing answers on that URL.)")
+	}
+	args := []string{"get", "appservice", app, "--output=jsonpath={.status}", inNamespace}
+	d.say("$ %s   # as YAML", commandLine("kubectl", args))
+	status, err := d.quietly(ctx, args...)
+	if err != nil {
+		return err
+	}
+	text, err := yaml.JSONToYAML([]byte(status))
+	if err != nil {
+		return fmt.Errorf("cannot read the status: %w", err)
+	}
+	d.say("%s", strings.TrimSpace(string(text)))
+	return nil
+}
+
+func (d *demo) scale(ctx context.Context) error {
+	if _, err := d.kubectl(ctx, "scale", "appservice", app, "--replicas=3", inNamespace); err != nil {
+		return err
+	}
+	if _, err := d.kubectl(ctx, "wait", "--for=jsonpath={.status.readyReplicas}=3", timeout, "appservice/"+app, inNamespace); err != nil {
+		return err
+	}
+	if err := d.untilReady(ctx); err != nil {
+		return err
+	}
+	_, err := d.kubectl(ctx, "get", "appservice,deploy", inNamespace)
+	return err
+}
+
+// damage deletes the Service and shows that it comes back.
+func (d *demo) damage(ctx context.Context) error {
+	service := []string{"get", "service", app, "--ignore-not-found", "--output=jsonpath={.metadata.uid}", inNamespace}
+	before, err := d.kubectl(ctx, service...)
+	if err != nil {
+		return err
+	}
+	if _, err := d.kubectl(ctx, "delete", "service", app, "--wait=false", inNamespace); err != nil {
+		return err
+	}
+	start := time.Now()
+	after, err := d.until(ctx, "there is a new one", func(uid string) bool { return uid != "" && uid != before }, service...)
+	if err != nil {
+		return err
+	}
+	d.say("It was back within %d ms, as a new object (uid %s, before %s). What the operator says about it:",
+		time.Since(start).Milliseconds(), after, before)
+	_, err = d.until(ctx, "its event is there", func(events string) bool { return events != "" },
+		"get", "events", "--field-selector=reason=DriftCorrected,involvedObject.name="+app, inNamespace)
+	if err != nil {
+		return err
+	}
+	return d.untilReady(ctx)
+}
+
+// remove deletes the AppService and waits until the garbage collector has taken all that it had become.
+func (d *demo) remove(ctx context.Context) error {
+	leftovers := []string{"get", "deployments,replicasets,pods,services,poddisruptionbudgets", "--output=name", inNamespace}
+	releases := []string{"get", "secrets", "--selector=owner=helm", "--output=name", inNamespace}
+	for _, args := range [][]string{leftovers, releases} {
+		if _, err := d.kubectl(ctx, args...); err != nil {
+			return err
+		}
+	}
+	d.say("The cluster's garbage collector does this. It looks for new kinds every 30 s, so the first time it may take as long.")
+	if _, err := d.kubectl(ctx, "delete", "appservice", app, "--cascade=foreground", inNamespace, timeout); err != nil {
+		return err
+	}
+	for _, args := range [][]string{leftovers, releases} {
+		if _, err := d.until(ctx, "there is none", func(names string) bool { return strings.TrimSpace(names) == "" }, args...); err != nil {
+			return err
+		}
+	}
+	d.say("Nothing is left.")
+	return nil
+}

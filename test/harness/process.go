@@ -1,0 +1,81 @@
+package harness
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"sync"
+	"testing"
+
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+var buildOnce = sync.OnceValues(func() (string, error) {
+	root, err := toolchain.Root()
+	if err != nil {
+		return "", err
+	}
+	dir, err := os.MkdirTemp("", "appservice-manager-")
+	if err != nil {
+		return "", err
+	}
+	binary := filepath.Join(dir, "manager")
+	// With the race detector, like the tests: what they compiled is used again.
+	build := exec.Command("go", "build", "-race", "-o", binary, "./cmd/manager")
+	build.Dir = root
+	if out, err := build.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("cannot build the manager: %w: %s", err, out)
+	}
+	return binary, nil
+})
+
+// Binary builds the manager's program once for all tests of a package.
+func Binary(t *testing.T) string {
+	t.Helper()
+	binary, err := buildOnce()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return binary
+}
+
+// Process is the manager's program on its own, which can be killed.
+type Process struct {
+	// Output that it wrote so far, once it has ended.
+	Output bytes.Buffer
+
+	command *exec.Cmd
+	done    chan struct{}
+}
+
+// Run starts the manager's program with a kubeconfig. It is killed at the end of the test if it still runs.
+func Run(t *testing.T, kubeconfig string, args ...string) *Process {
+	t.Helper()
+	p := &Process{done: make(chan struct{})}
+	p.command = exec.Command(Binary(t), append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
+	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	p.command.Stdout, p.command.Stderr = &p.Output, &p.Output
+	if err := p.command.Start(); err != nil {
+		t.Fatalf("cannot start the manager: %v", err)
+	}
+	go func() {
+		defer close(p.done)
+		_ = p.command.Wait()
+	}()
+	t.Cleanup(p.Kill)
+	return p
+}
+
+// Kill ends the process with SIGKILL and waits until it is gone.
+func (p *Process) Kill() {
+	_ = p.command.Process.Kill()
+	<-p.done
+}
+
+// Ended is closed when the process has ended.
+func (p *Process) Ended() <-chan struct{} { return p.done }
+
+// ExitCode of a process that has ended.
+func (p *Process) ExitCode() int { return p.command.ProcessState.ExitCode() }

@@ -1,0 +1,79 @@
+package integration
+
+import (
+	"fmt"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// The program is killed with SIGKILL at each write of an install, before the write is sent and after it is committed, and
+// started again: the end is always the same.
+func TestAnInstallSurvivesSIGKILLAtEveryWrite(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	proxy := cluster.NewProxy(t)
+	for _, committed := range []bool{false, true} {
+		for write := 1; ; write++ {
+			app := harness.Seed(namespace, fmt.Sprintf("web-%d-%t", write, committed))
+			victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+			proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
+			cluster.Create(t, app)
+			harness.Eventually(t, "the program dies or is done", func() error {
+				select {
+				case <-victim.Ended():
+					return nil
+				default:
+				}
+				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+					return err
+				}
+				if app.Status.Phase != v1.PhaseRunning {
+					return fmt.Errorf("phase %q", app.Status.Phase)
+				}
+				return nil
+			})
+			struck, crashed := proxy.Disarm()
+			if !crashed {
+				victim.Kill()
+				if write < 6 {
+					t.Fatalf("an install made only %d writes", write-1)
+				}
+				break
+			}
+			begin := time.Now()
+			healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+			cluster.Ready(t, app)
+			t.Logf("killed at write %d (committed: %t), %s: ready %.1f s after the restart", write, committed, struck, time.Since(begin).Seconds())
+			installedOnce(t, app)
+			healer.Kill()
+		}
+	}
+}
+
+// installedOnce checks that there is one deployed release and one of each object.
+func installedOnce(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name}); err != nil {
+		t.Fatal(err)
+	}
+	if len(list.Items) != 1 || list.Items[0].Labels["status"] != "deployed" {
+		t.Errorf("%s: got %d release records, the first %s, want one that is deployed", app.Name, len(list.Items), list.Items[0].Labels["status"])
+	}
+	get(t, app, &appsv1.Deployment{})
+	get(t, app, &corev1.Service{})
+	sets := &appsv1.ReplicaSetList{}
+	if err := cluster.Client.List(t.Context(), sets, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name}); err != nil {
+		t.Fatal(err)
+	}
+	if len(sets.Items) != 1 {
+		t.Errorf("%s: got %d ReplicaSets, want 1", app.Name, len(sets.Items))
+	}
+}

@@ -1,0 +1,162 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func TestADeletedObjectReturns(t *testing.T) {
+	t.Parallel()
+	app := withEverything(t)
+	for name, object := range map[string]client.Object{
+		"web":        &appsv1.Deployment{},
+		"web ":       &corev1.Service{},
+		"web  ":      &policyv1.PodDisruptionBudget{},
+		"web-config": &corev1.ConfigMap{}, "web-config ": &corev1.Secret{},
+	} {
+		key := client.ObjectKey{Namespace: app.Namespace, Name: strings.TrimSpace(name)}
+		if err := cluster.Client.Get(t.Context(), key, object); err != nil {
+			t.Fatal(err)
+		}
+		old := object.GetUID()
+		if err := cluster.Client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		harness.Eventually(t, fmt.Sprintf("%T returns", object), func() error {
+			if err := cluster.Client.Get(t.Context(), key, object); err != nil {
+				return err
+			}
+			if object.GetUID() == old {
+				return fmt.Errorf("it is still the old one")
+			}
+			return nil
+		})
+	}
+	cluster.Ready(t, app)
+	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
+		t.Errorf("a repair is no new release: %v", err)
+	}
+}
+
+func TestAnEditedFieldIsPutBackAndAnEventSaysSo(t *testing.T) {
+	t.Parallel()
+	app := withEverything(t)
+	key := client.ObjectKeyFromObject(app)
+	config := client.ObjectKey{Namespace: app.Namespace, Name: "web-config"}
+	edits := []struct {
+		name   string
+		object client.Object
+		key    client.ObjectKey
+		patch  string
+		back   func(client.Object) error
+		event  string
+	}{
+		{"replicas", &appsv1.Deployment{}, key, `{"spec":{"replicas":7}}`, func(o client.Object) error {
+			return want("replicas", *o.(*appsv1.Deployment).Spec.Replicas, 2)
+		}, "apply Deployment web: spec.replicas 7 → 2"},
+		{"budget", &policyv1.PodDisruptionBudget{}, key, `{"spec":{"maxUnavailable":2}}`, func(o client.Object) error {
+			return want("maxUnavailable", o.(*policyv1.PodDisruptionBudget).Spec.MaxUnavailable.IntValue(), 1)
+		}, "apply PodDisruptionBudget web: spec.maxUnavailable 2 → 1"},
+		{"configmap", &corev1.ConfigMap{}, config, `{"data":{"GREETING":"tampered"}}`, func(o client.Object) error {
+			return want("data", o.(*corev1.ConfigMap).Data["GREETING"], "hello")
+		}, "apply ConfigMap web-config: data.GREETING tampered → hello"},
+		{"secret", &corev1.Secret{}, config, `{"stringData":{"DATABASE_URL":"stolen"}}`, func(o client.Object) error {
+			return want("data", string(o.(*corev1.Secret).Data["DATABASE_URL"]), "postgres://x")
+		}, "apply Secret web-config: data.DATABASE_URL"},
+		{"label", &corev1.Service{}, key, `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, func(o client.Object) error {
+			return want("label", o.GetLabels()["app.kubernetes.io/instance"], "web")
+		}, "apply Service web: metadata.labels.app.kubernetes.io/instance other → web"},
+		{"cache label", &corev1.Service{}, key, `{"metadata":{"labels":{"app.example.com/managed":null}}}`, func(o client.Object) error {
+			return want("label", o.GetLabels()[v1.LabelManaged], "true")
+		}, "create Service web"},
+	}
+	for _, edit := range edits {
+		if err := cluster.Client.Get(t.Context(), edit.key, edit.object); err != nil {
+			t.Fatal(err)
+		}
+		uid := edit.object.GetUID()
+		if err := cluster.Client.Patch(t.Context(), edit.object, client.RawPatch(types.MergePatchType, []byte(edit.patch))); err != nil {
+			t.Fatalf("%s: cannot edit: %v", edit.name, err)
+		}
+		harness.Eventually(t, edit.name+" is put back", func() error {
+			if err := cluster.Client.Get(t.Context(), edit.key, edit.object); err != nil {
+				return err
+			}
+			if edit.object.GetUID() != uid {
+				t.Fatalf("%s: the object was replaced instead of repaired", edit.name)
+			}
+			return edit.back(edit.object)
+		})
+		eventually(t, app, v1.ReasonDriftCorrected, edit.event)
+	}
+}
+
+func TestWhatOthersAddStays(t *testing.T) {
+	t.Parallel()
+	app := withEverything(t)
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	patch := `{"metadata":{"annotations":{"example.com/note":"mine"}},"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`
+	if err := cluster.Client.Patch(t.Context(), deployment, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
+		t.Fatal(err)
+	}
+	// The next upgrade goes over the same object.
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](3) })
+	cluster.Ready(t, app)
+	get(t, app, deployment)
+	if deployment.Annotations["example.com/note"] != "mine" || deployment.Spec.Template.Annotations["kubectl.kubernetes.io/restartedAt"] != "now" {
+		t.Errorf("what others added is gone: %v, %v", deployment.Annotations, deployment.Spec.Template.Annotations)
+	}
+}
+
+// withEverything makes a ready AppService that renders one object of most kinds, and a manager for it.
+func withEverything(t *testing.T) *v1.AppService {
+	t.Helper()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := everything(namespace)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	return app
+}
+
+func everything(namespace string) *v1.AppService {
+	app := harness.Seed(namespace, "web")
+	app.Spec.Config = &v1.Config{DatabaseURL: "postgres://x", Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
+	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: "web.example.com"}}}
+	return app
+}
+
+// eventually waits for an event about an AppService.
+func eventually(t *testing.T, app *v1.AppService, reason, note string) {
+	t.Helper()
+	harness.Eventually(t, "event "+reason+" "+note, func() error {
+		list := &eventsv1.EventList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace)); err != nil {
+			return err
+		}
+		var seen []string
+		for _, event := range list.Items {
+			if event.Regarding.Name != app.Name || event.Reason != reason {
+				continue
+			}
+			if strings.Contains(event.Note, note) {
+				return nil
+			}
+			seen = append(seen, event.Note)
+		}
+		return fmt.Errorf("seen: %q", seen)
+	})
+}

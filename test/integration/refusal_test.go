@@ -1,0 +1,213 @@
+package integration
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+func TestBadInputIsRefusedWithAMessageThatNamesTheField(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cases := map[string]struct{ name, spec, message string }{
+		"unknown field":           {"web", `{image: nginx, imagee: x}`, `unknown field "spec.imagee"`},
+		"missing image":           {"web", `{size: 1}`, "spec.image: Required value"},
+		"injected image":          {"web", `{image: "x\n  hostNetwork: true"}`, "spec.image in body should match"},
+		"bad quantity":            {"web", `{image: nginx, resources: {limits: {cpu: banana}}}`, "spec.resources.limits.cpu"},
+		"request over limit":      {"web", `{image: nginx, resources: {requests: {cpu: 2}, limits: {cpu: 1500m}}}`, "spec.resources.requests must not exceed spec.resources.limits"},
+		"negative size":           {"web", `{image: nginx, size: -1}`, "spec.size in body should be greater than or equal to 0"},
+		"name too long":           {strings.Repeat("a", 60), `{image: nginx}`, "metadata.name must be at most 53 characters"},
+		"name with a dot":         {"a.b", `{image: nginx}`, "metadata.name must be at most 53 characters"},
+		"name begins with digit":  {"1a", `{image: nginx}`, "metadata.name must be at most 53 characters"},
+		"two envs of one name":    {"web", `{image: nginx, envs: [{name: A}, {name: A}]}`, "spec.envs[1]: Duplicate value"},
+		"two ports of one name":   {"web", `{image: nginx, ports: [{port: 1, name: a}, {port: 2, name: a}]}`, "spec.ports[].name must be unique"},
+		"one port twice":          {"web", `{image: nginx, ports: [{port: 1, name: a}, {port: 1, name: b}]}`, "spec.ports[1]: Duplicate value"},
+		"ports without names":     {"web", `{image: nginx, ports: [{port: 1}, {port: 2}]}`, "spec.ports[].name is required"},
+		"port name too long":      {"web", `{image: nginx, ports: [{port: 1, name: abcdefghijklmnop}]}`, "spec.ports[0].name"},
+		"nodePort out of range":   {"web", `{image: nginx, ports: [{port: 1, nodePort: 70000}]}`, "spec.ports[0].nodePort"},
+		"ingress without ports":   {"web", `{image: nginx, ingress: {hosts: [{host: a.b}]}}`, "spec.ingress needs at least one entry in spec.ports"},
+		"ingress to unknown port": {"web", `{image: nginx, ports: [{port: 1}], ingress: {hosts: [{host: a.b, paths: [{port: 2}]}]}}`, "paths[].port must be the port of an entry in spec.ports"},
+		"tls without host":        {"web", `{image: nginx, ports: [{port: 1}], ingress: {hosts: [{host: a.b}], tls: [{hosts: [c.d]}]}}`, "spec.ingress.tls[].hosts must be among spec.ingress.hosts[].host"},
+		"tls without any host":    {"web", `{image: nginx, ports: [{port: 1}], ingress: {hosts: [{host: a.b}], tls: [{secretName: x}]}}`, "spec.ingress.tls[0].hosts: Required value"},
+		"two issuers":             {"web", `{image: nginx, ports: [{port: 1}], ingress: {hosts: [{host: a.b}], issuer: a, clusterIssuer: b}}`, "spec.ingress takes issuer or clusterIssuer, not both"},
+		"two database URLs":       {"web", `{image: nginx, config: {databaseUrl: a, databaseUrlFrom: {secretKeyRef: {name: a, key: b}}}}`, "spec.config takes databaseUrl or databaseUrlFrom, not both"},
+		"config key":              {"web", `{image: nginx, config: {environment: {"a b": c}}}`, "spec.config.environment keys must be names of environment variables"},
+		"too much config":         {"web", `{image: nginx, config: {environment: {A: ` + strings.Repeat("x", 70000) + `, B: ` + strings.Repeat("x", 70000) + `}}}`, "must not hold more than 128 KiB"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			object := &unstructured.Unstructured{}
+			text := "apiVersion: app.example.com/v1\nkind: AppService\nspec: " + test.spec
+			if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+				t.Fatal(err)
+			}
+			object.SetNamespace(namespace)
+			object.SetName(test.name)
+			err := client.WithFieldValidation(cluster.Client, client.FieldValidation(metav1.FieldValidationStrict)).Create(t.Context(), object)
+			if err == nil {
+				t.Fatal("it was accepted")
+			}
+			if !strings.Contains(err.Error(), test.message) {
+				t.Errorf("got %q, want it to contain %q", err, test.message)
+			}
+		})
+	}
+}
+
+func TestAFailingTemplateLeavesTheOldVersionAndHeals(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir = chartWith(t, "templates/refuse.yaml",
+			`{{- if eq .Values.image "nginx:refused" }}{{ fail "this image is refused: take another" }}{{ end }}`)
+	})
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+
+	mark := manager.Requests.Mark()
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:refused" })
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRenderFailed)
+	for _, part := range []string{"templates/refuse.yaml:1", "this image is refused: take another"} {
+		if !strings.Contains(condition.Message, part) {
+			t.Errorf("the message lacks %q: %s", part, condition.Message)
+		}
+	}
+	if app.Status.Phase != v1.PhaseDegraded {
+		t.Errorf("phase: got %s, want Degraded: the old version serves", app.Status.Phase)
+	}
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.7.9" {
+		t.Errorf("the Deployment runs %s, want the old version", got)
+	}
+	if writes := manager.Requests.WritesSince(mark); len(writes) != 1 {
+		t.Errorf("got %v, want one status write", writes)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.7.9" })
+	cluster.Ready(t, app)
+}
+
+func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct {
+		change, revert func(*v1.AppServiceSpec)
+		field          string
+		records        int // while it is refused
+	}{
+		"in a dry run": {
+			func(s *v1.AppServiceSpec) {
+				s.EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "Not A Name"}}}}
+			},
+			func(s *v1.AppServiceSpec) { s.EnvFrom = nil },
+			"envFrom[0].configMapRef.name", 1,
+		},
+		"when it is written": { // dry runs do not allocate node ports
+			func(s *v1.AppServiceSpec) { s.Ports[0].NodePort = ptr.To[int32](1) },
+			func(s *v1.AppServiceSpec) { s.Ports[0].NodePort = nil },
+			"spec.ports[0].nodePort", 2,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			cluster.Manager(t, namespace)
+			app := harness.Seed(namespace, "web")
+			cluster.Create(t, app)
+			cluster.Ready(t, app)
+			cluster.Change(t, app, func(app *v1.AppService) {
+				app.Spec.Image = "nginx:1.27"
+				test.change(&app.Spec)
+			})
+			condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonUpgradeFailed)
+			if !strings.Contains(condition.Message, test.field) {
+				t.Errorf("the message does not name the field: %s", condition.Message)
+			}
+			cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonUpgradeFailed)
+			deployment := &appsv1.Deployment{}
+			get(t, app, deployment)
+			if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.7.9" {
+				t.Errorf("the Deployment runs %s: the refused release was applied in part", got)
+			}
+			if err := records(t, app, test.records); err != nil {
+				t.Error(err)
+			}
+			cluster.Change(t, app, func(app *v1.AppService) { test.revert(&app.Spec) })
+			cluster.Ready(t, app)
+			get(t, app, deployment)
+			if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.27" {
+				t.Errorf("the Deployment runs %s after the refusal healed", got)
+			}
+		})
+	}
+}
+
+func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
+	quota.Spec.Hard = corev1.ResourceList{"services": resourceZero}
+	cluster.Create(t, quota)
+	harness.Eventually(t, "the quota counts", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
+			return err
+		}
+		return want("resources counted", len(quota.Status.Used), 1)
+	})
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)
+	if !strings.Contains(condition.Message, "exceeded quota") {
+		t.Errorf("the message does not tell the cause: %s", condition.Message)
+	}
+	if err := cluster.Client.Delete(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Ready(t, app)
+	if err := records(t, app, 1); err != nil {
+		t.Error(err)
+	}
+}
+
+// records gives an error unless an AppService has that many release records.
+func records(t *testing.T, app *v1.AppService, count int) error {
+	t.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name}); err != nil {
+		return err
+	}
+	return want("release records", len(list.Items), count)
+}
+
+// chartWith copies the charts to a folder and adds a file to the chart.
+func chartWith(t *testing.T, file, text string) string {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(filepath.Join(dir, "helm-charts/appservice", file), []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

@@ -1,0 +1,152 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func TestARestartWritesNothing(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	var apps []*v1.AppService
+	for i := range 5 {
+		app := harness.Seed(namespace, fmt.Sprintf("web-%d", i))
+		app.Spec.Config = &v1.Config{DatabaseURL: "postgres://x", Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
+		app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: app.Name + ".example.com"}}}
+		app.Spec.Resources = resources("0.1", "1000m") // the API server spells them otherwise
+		cluster.Create(t, app)
+		apps = append(apps, app)
+	}
+	for _, app := range apps {
+		cluster.Ready(t, app)
+	}
+	quiet(t, first.Requests)
+	first.Stop(t)
+
+	second := cluster.Manager(t, namespace)
+	quiet(t, second.Requests)
+	if writes := second.Requests.WritesSince(0); len(writes) != 0 {
+		t.Errorf("a restart wrote: %v", writes)
+	}
+	mark := second.Requests.Mark()
+	cluster.Change(t, apps[0], func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](1) })
+	cluster.Ready(t, apps[0])
+	if len(second.Requests.WritesSince(mark)) == 0 {
+		t.Error("the second manager does not work")
+	}
+}
+
+// What the operator asks of the API server, counted at its transport.
+func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	warm := harness.Seed(namespace, "warm") // the first one also reads what the cluster serves
+	cluster.Create(t, warm)
+	cluster.Ready(t, warm)
+	quiet(t, manager.Requests)
+
+	app := harness.Seed(namespace, "web")
+	install := requests(t, manager, func() { cluster.Create(t, app); cluster.Ready(t, app) })
+	if got := withoutStatus(install); len(got) != 9 {
+		t.Errorf("an install of three objects took %d requests besides status, want 9: %v", len(got), got)
+	}
+	t.Logf("install of 3 objects: %d requests: %s", len(install), harness.Count(install))
+
+	upgrade := requests(t, manager, func() {
+		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+		cluster.Ready(t, app)
+	})
+	if got := withoutStatus(upgrade); len(got) != 7 {
+		t.Errorf("an upgrade of one object took %d requests besides status, want 7: %v", len(got), got)
+	}
+	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
+
+	noop := requests(t, manager, func() {
+		// An annotation makes a reconcile that has nothing to do; the one that follows shows that it is over.
+		cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{"example.com/note": "x"} })
+	})
+	if len(noop) != 0 {
+		t.Errorf("a reconcile in sync made requests: %v", noop)
+	}
+}
+
+func TestAManagerWithoutAClusterSaysSoInOneLine(t *testing.T) {
+	t.Parallel()
+	process := harness.Run(t, "/nonexistent/kubeconfig")
+	expectExit(t, process, "set KUBECONFIG")
+}
+
+func TestAManagerRefusesAChartThatDoesNotParse(t *testing.T) {
+	t.Parallel()
+	dir := chartWith(t, "templates/broken.yaml", "kind: ConfigMap\nmetadata:\n  name: {{ .Values.image\n")
+	process := harness.Run(t, cluster.Kubeconfig, "--chart-dir="+dir)
+	expectExit(t, process, "templates/broken.yaml:3")
+	if _, err := operator.New(cluster.Config, operator.Options{ChartDir: dir, MaxConcurrentReconciles: 1, MetricsAddress: "0", ProbeAddress: "0"}); err == nil {
+		t.Error("operator.New took it")
+	}
+	if _, err := os.Stat(dir); err != nil {
+		t.Error(err)
+	}
+}
+
+func expectExit(t *testing.T, process *harness.Process, message string) {
+	t.Helper()
+	select {
+	case <-process.Ended():
+	case <-time.After(harness.Patience):
+		t.Fatal("the manager still runs")
+	}
+	output := strings.TrimSpace(process.Output.String())
+	if process.ExitCode() != 1 || strings.Count(output, "\n") != 0 || !strings.Contains(output, message) {
+		t.Errorf("got exit code %d and %q, want 1 and one line with %q", process.ExitCode(), output, message)
+	}
+}
+
+// requests gives the requests of a manager from the beginning of an action until it is quiet again.
+func requests(t *testing.T, manager *harness.Manager, action func()) []harness.Request {
+	t.Helper()
+	mark := manager.Requests.Mark()
+	action()
+	quiet(t, manager.Requests)
+	return manager.Requests.Since(mark)
+}
+
+func withoutStatus(requests []harness.Request) []harness.Request {
+	var out []harness.Request
+	for _, request := range requests {
+		if !strings.HasSuffix(request.Path, "/status") {
+			out = append(out, request)
+		}
+	}
+	return out
+}
+
+// quiet waits until a manager has made no request for a second.
+func quiet(t *testing.T, requests *harness.Requests) {
+	t.Helper()
+	last, since := -1, time.Now()
+	err := harness.Poll(context.WithoutCancel(t.Context()), harness.Patience, func() error {
+		if now := requests.Mark(); now != last {
+			last, since = now, time.Now()
+		}
+		if time.Since(since) < time.Second {
+			return fmt.Errorf("it still makes requests")
+		}
+		return nil
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+}
