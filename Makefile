@@ -25,7 +25,7 @@ MODULE := github.com/example/appservice-operator
 override NAMESPACE := appservice-operator-system
 override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
-GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml)
+GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml docs/reference/*.md)
 UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/%,$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
@@ -52,8 +52,10 @@ manifests: ## Generate the CRD from the types in api/.
 	$(call tool,controller-gen) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD and the DeepCopy methods.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the CRD reference.
 	$(call tool,controller-gen) object paths=./api/...
+	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
+	  --output-path=docs/reference/appservice.md --log-level=ERROR
 
 .PHONY: fmt
 fmt: ## Format the Go code.

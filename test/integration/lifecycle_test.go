@@ -296,9 +296,11 @@ func get(t *testing.T, app *v1.AppService, object client.Object) {
 func gone(t *testing.T, namespace, name string, objects ...client.Object) error {
 	t.Helper()
 	for _, object := range objects {
-		err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, object)
-		if !apierrors.IsNotFound(err) {
-			return fmt.Errorf("%T %s is there: %v", object, name, err)
+		switch err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: name}, object); {
+		case err == nil:
+			return fmt.Errorf("%T %s is there", object, name)
+		case !apierrors.IsNotFound(err):
+			return err
 		}
 	}
 	return nil

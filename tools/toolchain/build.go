@@ -3,6 +3,7 @@ package toolchain
 import (
 	"bytes"
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -154,7 +155,8 @@ func exists(path string) bool {
 
 // explain adds what a command wrote before it failed.
 func explain(err error) error {
-	if exit, ok := err.(*exec.ExitError); ok && len(exit.Stderr) > 0 {
+	var exit *exec.ExitError
+	if errors.As(err, &exit) && len(exit.Stderr) > 0 {
 		return fmt.Errorf("%w: %s", err, tail(string(exit.Stderr)))
 	}
 	return err
