@@ -9,6 +9,7 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -84,6 +85,10 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
+	// The informer is made now, so that readiness waits for it.
+	if _, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false)); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
 	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed))
 	if err != nil {

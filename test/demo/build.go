@@ -50,7 +50,7 @@ func (d *demo) build(ctx context.Context) error {
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", d.binary(), "./cmd/manager"}
 	d.say("$ CGO_ENABLED=0 %s", commandLine("go", args))
 	if _, err := os.Stat(d.binary()); err != nil {
-		d.say("building the manager, about 3 min on 2 cores when Go's build cache is empty ...")
+		d.say("building the manager, about 2 min on 2 cores when Go's build cache is empty ...")
 	}
 	command := d.command(ctx, "go", args...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")

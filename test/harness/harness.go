@@ -8,11 +8,13 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -33,6 +35,8 @@ type Cluster struct {
 	*controlplane.Cluster
 	Config *rest.Config
 	Client client.Client
+
+	collects sync.Once
 }
 
 // Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
@@ -111,6 +115,32 @@ func (c *Cluster) Namespace(t *testing.T) string {
 		_ = c.Client.Delete(context.WithoutCancel(t.Context()), namespace)
 	})
 	return namespace.Name
+}
+
+// CollectsGarbage waits until the garbage collector has noticed the CRD: it looks for new kinds every 30 s.
+func (c *Cluster) CollectsGarbage(t *testing.T) {
+	t.Helper()
+	c.collects.Do(func() {
+		namespace := c.Namespace(t)
+		owner := Seed(namespace, "owner")
+		c.Create(t, owner)
+		reference := metav1.NewControllerRef(owner, v1.GroupVersion.WithKind(v1.Kind))
+		dependent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+			Namespace: namespace, Name: "dependent", OwnerReferences: []metav1.OwnerReference{*reference},
+		}}
+		c.Create(t, dependent)
+		// In the foreground: the collector would otherwise try again at growing intervals.
+		if err := c.Client.Delete(t.Context(), owner, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+			t.Fatal(err)
+		}
+		Within(t, 2*Patience, "the garbage collector works", func() error {
+			err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(dependent), dependent)
+			if err == nil {
+				return fmt.Errorf("the dependent is still there")
+			}
+			return client.IgnoreNotFound(err)
+		})
+	})
 }
 
 // Poll calls check until it gives nil, and gives its last error when the time is over.

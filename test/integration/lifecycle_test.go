@@ -200,6 +200,7 @@ func TestDeletionLeavesNothingEvenWhileTheManagerIsDown(t *testing.T) {
 	for _, name := range []string{"manager up", "manager down"} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
+			cluster.CollectsGarbage(t)
 			namespace := cluster.Namespace(t)
 			manager := cluster.Manager(t, namespace)
 			app := harness.Seed(namespace, "web")
@@ -235,6 +236,7 @@ func TestDeletionLeavesNothingEvenWhileTheManagerIsDown(t *testing.T) {
 
 func TestARecreatedAppServiceIsInstalledAgain(t *testing.T) {
 	t.Parallel()
+	cluster.CollectsGarbage(t)
 	namespace := cluster.Namespace(t)
 	cluster.Manager(t, namespace)
 	app := harness.Seed(namespace, "web")
