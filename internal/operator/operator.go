@@ -2,10 +2,12 @@ package operator
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -17,6 +19,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
@@ -45,6 +48,10 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	config.UserAgent = Name
 	config.QPS = -1 // the API server's priority and fairness paces us
 	mgr, err := manager.New(config, managerOptions(options, list))
+	var unserved *apiutil.ErrResourceDiscoveryFailed
+	if errors.As(err, &unserved) || meta.IsNoMatchError(err) {
+		return nil, fmt.Errorf("the cluster does not serve a kind of watches.yaml: install its CRD first, with make install for AppService: %w", err)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the manager: %w", err)
 	}
