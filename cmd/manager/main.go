@@ -32,12 +32,13 @@ func run() error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
 	}
-	log.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 
+	// Before there is a logger: what this function logs is in its error.
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)
 	}
+	log.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 	mgr, err := operator.New(cluster, options)
 	if err != nil {
 		return err

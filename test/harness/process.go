@@ -55,7 +55,7 @@ func Run(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
 	p := &Process{done: make(chan struct{})}
 	p.command = exec.Command(Binary(t), append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
-	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig)
+	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 	p.command.Stdout, p.command.Stderr = &p.Output, &p.Output
 	if err := p.command.Start(); err != nil {
 		t.Fatalf("cannot start the manager: %v", err)

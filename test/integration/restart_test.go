@@ -84,8 +84,12 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 
 func TestAManagerWithoutAClusterSaysSoInOneLine(t *testing.T) {
 	t.Parallel()
-	process := harness.Run(t, "/nonexistent/kubeconfig")
-	expectExit(t, process, "set KUBECONFIG")
+	for name, kubeconfig := range map[string]string{"none": "", "missing": "/nonexistent/kubeconfig"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			expectExit(t, harness.Run(t, kubeconfig), "set KUBECONFIG")
+		})
+	}
 }
 
 func TestAManagerRefusesAChartThatDoesNotParse(t *testing.T) {
