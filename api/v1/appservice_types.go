@@ -14,6 +14,7 @@ type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
 	Size *int32 `json:"size,omitempty"`
 

@@ -80,7 +80,7 @@ func address(port corev1.ServicePort, host string, number int32) string {
 		scheme = strings.ToLower(string(port.Protocol))
 	case protocol == "https", protocol == "kubernetes.io/wss", protocol == "" && (port.Port == 443 || strings.HasPrefix(port.Name, "https")):
 		scheme = "https"
-	case protocol != "" && protocol != "http" && !strings.HasPrefix(protocol, "kubernetes.io/"):
+	case protocol != "" && !strings.Contains(protocol, "/"): // a name with a domain is not a URL's scheme
 		scheme = protocol
 	}
 	if scheme == "http" && number == 80 || scheme == "https" && number == 443 {

@@ -41,7 +41,7 @@ func judge(in Input, workload *appsv1.Deployment) verdict {
 		return v
 	}
 	v.outcome, v.reason, v.message = rollout(workload)
-	if v.outcome == stuck && v.serving {
+	if old := workload.Status.Replicas - workload.Status.UpdatedReplicas; v.outcome == stuck && v.serving && old > 0 {
 		v.message += "; rollout stalled, the previous version still serves"
 	}
 	return v
@@ -56,7 +56,7 @@ func rollout(d *appsv1.Deployment) (outcome, string, string) {
 	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return stuck, v1.ReasonReplicaFailure, "pods cannot be created: " + failure.Message
 	}
-	complete := have.UpdatedReplicas >= want && have.Replicas <= have.UpdatedReplicas && have.AvailableReplicas >= have.UpdatedReplicas
+	complete := have.UpdatedReplicas == want && have.Replicas == want && have.AvailableReplicas == want
 	switch progressing := deploymentCondition(d, appsv1.DeploymentProgressing); {
 	case complete && want == 0:
 		return running, v1.ReasonScaledToZero, "scaled to zero as desired"
@@ -64,11 +64,13 @@ func rollout(d *appsv1.Deployment) (outcome, string, string) {
 		return running, v1.ReasonRunning, fmt.Sprintf("%d of %d replicas are up to date and available", have.AvailableReplicas, want)
 	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
 		return stuck, v1.ReasonRolloutStalled, fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
-			min(have.AvailableReplicas, have.UpdatedReplicas), want)
+			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), want)
 	case have.UpdatedReplicas < want:
 		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are up to date", have.UpdatedReplicas, want)
 	case have.Replicas > have.UpdatedReplicas:
 		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d old replicas are still to end", have.Replicas-have.UpdatedReplicas)
+	case have.Replicas > want:
+		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d replicas are still to end", have.Replicas-want)
 	}
 	return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are available", have.AvailableReplicas, want)
 }

@@ -12,7 +12,6 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -38,18 +37,21 @@ func For(kind schema.GroupVersionKind, overrides map[string]string) Translator {
 }
 
 // typed decodes the spec into its Go type and back, so that quantities have one spelling and nothing that the type does
-// not know gets to the chart.
+// not know gets to the chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
 func typed(resource *unstructured.Unstructured) (chartutil.Values, error) {
-	var app v1.AppService
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, &app); err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
-	}
-	data, err := json.Marshal(app.Spec)
+	content, err := json.Marshal(resource.Object["spec"])
 	if err != nil {
 		return nil, fmt.Errorf("cannot read spec: %w", err)
 	}
+	var decoded v1.AppServiceSpec
+	if err := json.Unmarshal(content, &decoded); err != nil {
+		return nil, fmt.Errorf("cannot read spec: %w", err)
+	}
+	if content, err = json.Marshal(decoded); err != nil {
+		return nil, fmt.Errorf("cannot read spec: %w", err)
+	}
 	values := chartutil.Values{}
-	if err := json.Unmarshal(data, &values); err != nil {
+	if err := json.Unmarshal(content, &values); err != nil {
 		return nil, fmt.Errorf("cannot read spec: %w", err)
 	}
 	return values, nil
