@@ -11,8 +11,8 @@ import (
 
 var (
 	documents  = regexp.MustCompile(`(?m)^---\s*$`)
-	apiVersion = regexp.MustCompile(`(?m)^apiVersion:\s*["']?([A-Za-z0-9./-]+)["']?\s*$`)
-	kindLine   = regexp.MustCompile(`(?m)^kind:\s*["']?([A-Za-z0-9]+)["']?\s*$`)
+	apiVersion = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?(.*?)["']?\s*$`)
+	kindLine   = regexp.MustCompile(`(?m)^kind:[ \t]*["']?(.*?)["']?\s*$`)
 )
 
 // Kinds lists the kinds that the templates of a chart name in so many words, sorted. Kinds that a template computes are
@@ -25,6 +25,9 @@ func Kinds(c *chart.Chart) []schema.GroupVersionKind {
 			for _, document := range documents.Split(string(template.Data), -1) {
 				versions, kinds := apiVersion.FindAllStringSubmatch(document, -1), kindLine.FindAllStringSubmatch(document, -1)
 				for i := 0; i < len(versions) && i < len(kinds); i++ {
+					if strings.Contains(versions[i][1]+kinds[i][1], "{{") {
+						continue
+					}
 					found[schema.FromAPIVersionAndKind(versions[i][1], kinds[i][1])] = true
 				}
 			}

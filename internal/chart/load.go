@@ -2,14 +2,17 @@
 package chart
 
 import (
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
 	"fmt"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
+	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -31,6 +34,9 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
+	if err := action.CheckDependencies(c, c.Metadata.Dependencies); err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
 	if err := parse(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
@@ -43,32 +49,58 @@ func read(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {
 		return nil, err
 	}
 	var files []*loader.BufferedFile
-	err = fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+	var visit fs.WalkDirFunc
+	visit = func(p string, _ fs.DirEntry, err error) error {
 		if err != nil || p == dir {
 			return err
 		}
-		info, err := entry.Info()
+		info, err := fs.Stat(fsys, p)
 		if err != nil {
 			return err
 		}
 		name := strings.TrimPrefix(p, dir+"/")
 		switch {
 		case rules.Ignore(name, info):
-			if entry.IsDir() {
+			if info.IsDir() {
 				return fs.SkipDir
 			}
 			return nil
-		case entry.IsDir():
+		case info.IsDir():
 			return nil
 		}
 		data, err := fs.ReadFile(fsys, p)
 		if err != nil {
 			return err
 		}
-		files = append(files, &loader.BufferedFile{Name: name, Data: data})
+		files = append(files, &loader.BufferedFile{Name: name, Data: bytes.TrimPrefix(data, []byte("\ufeff"))})
 		return nil
-	})
+	}
+	err = walk(fsys, dir, visit)
 	return files, err
+}
+
+// walk is fs.WalkDir, which does not follow links to folders.
+func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
+	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
+		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
+			if info, err := fs.Stat(fsys, p); err == nil && info.IsDir() {
+				if err := visit(p, entry, nil); err == fs.SkipDir {
+					return nil
+				}
+				entries, err := fs.ReadDir(fsys, p)
+				if err != nil {
+					return err
+				}
+				for _, e := range entries {
+					if err := walk(fsys, path.Join(p, e.Name()), visit); err != nil {
+						return err
+					}
+				}
+				return nil
+			}
+		}
+		return visit(p, entry, err)
+	})
 }
 
 // parse renders the chart with its own defaults and keeps only what tells of a template that does not
@@ -95,7 +127,8 @@ func Digest(c *chart.Chart) string {
 			fmt.Fprintf(sum, "%s%s %d\n", prefix, file.Name, len(file.Data))
 			sum.Write(file.Data)
 		}
-		for _, dependency := range c.Dependencies() {
+		sorted := slices.SortedFunc(slices.Values(c.Dependencies()), func(a, b *chart.Chart) int { return strings.Compare(a.Name(), b.Name()) })
+		for _, dependency := range sorted {
 			add(prefix+dependency.Name()+"/", dependency)
 		}
 	}

@@ -2,16 +2,19 @@ package postrender
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
+	kjson "sigs.k8s.io/json"
 )
 
 // Canonical gives each object of a built-in kind the spelling that the API server stores: quantities in canonical form,
-// no nulls, no fields that the kind does not have. What the server stores can then be compared with what was rendered.
-// A field that the kind does not have is an error that names it. Other kinds are left as they are.
+// no nulls. What the server stores can then be compared with what was rendered. A field that the kind does not have is
+// an error that names it. Of other kinds, only the nulls are removed.
 func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		typed, err := scheme.Scheme.New(object.GroupVersionKind())
@@ -20,7 +23,7 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 			continue
 		}
 		if err == nil {
-			err = runtime.DefaultUnstructuredConverter.FromUnstructuredWithValidation(object.Object, typed, true)
+			err = decodeStrictly(object, typed)
 		}
 		if err != nil {
 			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
@@ -35,6 +38,19 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 		object.Object = content
 	}
 	return nil
+}
+
+// decodeStrictly goes by JSON: the unstructured converter cuts numbers that do not fit.
+func decodeStrictly(object *unstructured.Unstructured, typed runtime.Object) error {
+	data, err := json.Marshal(object.Object)
+	if err != nil {
+		return err
+	}
+	strict, err := kjson.UnmarshalStrict(data, typed)
+	if err != nil {
+		return err
+	}
+	return errors.Join(strict...)
 }
 
 // prune removes nulls: to the API server they say the same as a field left out.

@@ -25,6 +25,11 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 			return fmt.Errorf("%s %q is rendered into namespace %q: the chart may only render into the namespace of the resource, leave metadata.namespace out",
 				object.GetKind(), object.GetName(), ns)
 		}
+		for _, field := range []string{"labels", "annotations"} {
+			if _, _, err := unstructured.NestedStringMap(object.Object, "metadata", field); err != nil {
+				return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+			}
+		}
 		object.SetNamespace(namespace)
 		object.SetOwnerReferences([]metav1.OwnerReference{controller})
 		object.SetLabels(mergeInto(object.GetLabels(), map[string]string{helmManagedBy: "Helm"}))

@@ -13,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/strvals"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -39,12 +40,15 @@ func For(kind schema.GroupVersionKind, overrides map[string]string) Translator {
 // typed decodes the spec into its Go type and back, so that quantities have one spelling and nothing that the type does
 // not know gets to the chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
 func typed(resource *unstructured.Unstructured) (chartutil.Values, error) {
+	if err := printable("spec", resource.Object["spec"]); err != nil {
+		return nil, fmt.Errorf("cannot read spec: %w", err)
+	}
 	content, err := json.Marshal(resource.Object["spec"])
 	if err != nil {
 		return nil, fmt.Errorf("cannot read spec: %w", err)
 	}
 	var decoded v1.AppServiceSpec
-	if err := json.Unmarshal(content, &decoded); err != nil {
+	if err := utiljson.Unmarshal(content, &decoded); err != nil {
 		return nil, fmt.Errorf("cannot read spec: %w", err)
 	}
 	if content, err = json.Marshal(decoded); err != nil {

@@ -43,8 +43,7 @@ The environment that the configuration adds to the main container. What spec.env
 {{- if not (hasKey $taken "DATABASE_URL") }}
 {{- if .databaseUrlFrom }}
 - name: DATABASE_URL
-  valueFrom:
-    {{- toYaml .databaseUrlFrom | nindent 4 }}
+  valueFrom: {{ toJson .databaseUrlFrom }}
 {{- else if .databaseUrl }}
 - name: DATABASE_URL
   valueFrom:

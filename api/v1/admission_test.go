@@ -1,0 +1,312 @@
+package v1_test
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
+	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+// The API server's limits on the cost of rules, for one rule and for all rules of an object.
+const (
+	celPerCall = 1_000_000
+	celBudget  = 10_000_000
+)
+
+// admission does with an AppService what the API server does with the custom resource definition.
+type admission struct {
+	definition *apiextensions.CustomResourceDefinition
+	structural *structuralschema.Structural
+	schema     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+func crdFile(t *testing.T) []byte {
+	t.Helper()
+	text, err := os.ReadFile("../../config/crd/bases/app.example.com_appservices.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+func newAdmission(t *testing.T) *admission {
+	t.Helper()
+	versioned, definition := &apiextensionsv1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(crdFile(t), versioned); err != nil {
+		t.Fatal(err)
+	}
+	apiextensionsv1.SetDefaults_CustomResourceDefinition(versioned)
+	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&versioned.Spec)
+	versioned.Status.StoredVersions = []string{"v1"}
+	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(versioned, definition, nil); err != nil {
+		t.Fatal(err)
+	}
+	properties, err := apiextensions.GetSchemaForVersion(definition, "v1")
+	if err != nil {
+		t.Fatal(err)
+	}
+	a := &admission{definition: definition}
+	if a.structural, err = structuralschema.NewStructural(properties.OpenAPIV3Schema); err != nil {
+		t.Fatal(err)
+	}
+	if a.schema, _, err = validation.NewSchemaValidator(properties.OpenAPIV3Schema); err != nil {
+		t.Fatal(err)
+	}
+	a.rules = cel.NewValidator(a.structural, true, celPerCall)
+	return a
+}
+
+// admit gives what is stored, the fields that were dropped, and why it is refused.
+func (a *admission) admit(t *testing.T, in *unstructured.Unstructured) (stored *unstructured.Unstructured, dropped []string, refusal error) {
+	t.Helper()
+	stored = in.DeepCopy()
+	dropped = pruning.PruneWithOptions(stored.Object, a.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
+	defaulting.Default(stored.Object, a.structural)
+	errs := validation.ValidateCustomResource(nil, stored.Object, a.schema)
+	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, a.structural, stored.Object)...)
+	if len(errs) == 0 {
+		errs, _ = a.rules.Validate(t.Context(), nil, a.structural, stored.Object, nil, celBudget)
+	}
+	return stored, dropped, errs.ToAggregate()
+}
+
+func parse(t *testing.T, text string) *unstructured.Unstructured {
+	t.Helper()
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+func named(t *testing.T, name, spec string) *unstructured.Unstructured {
+	t.Helper()
+	object := parse(t, "spec: "+spec)
+	object.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
+	object.SetName(name)
+	object.SetNamespace("shop")
+	return object
+}
+
+// cases are the golden cases.
+func cases(t *testing.T) map[string]*unstructured.Unstructured {
+	t.Helper()
+	files, err := filepath.Glob("../../test/testdata/cases/*/cr.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d cases, error %v", len(files), err)
+	}
+	out := map[string]*unstructured.Unstructured{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object := parse(t, string(text))
+		object.SetNamespace("shop")
+		out[filepath.Base(filepath.Dir(file))] = object
+	}
+	return out
+}
+
+// The API server also estimates what the rules may cost, and refuses a definition where one may cost too much.
+func TestTheDefinitionIsValid(t *testing.T) {
+	if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), newAdmission(t).definition); len(errs) > 0 {
+		t.Error(errs.ToAggregate())
+	}
+}
+
+// kubectl apply keeps the whole definition in an annotation, of which there may be 262,144 bytes.
+func TestTheDefinitionIsSmallEnoughForPlainApply(t *testing.T) {
+	const limit = 180 << 10
+	compact, err := yaml.YAMLToJSON(crdFile(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(compact) > limit {
+		t.Errorf("it has %d bytes, want at most %d", len(compact), limit)
+	}
+}
+
+func TestGoldenCasesAreAdmitted(t *testing.T) {
+	a := newAdmission(t)
+	for name, object := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			_, dropped, err := a.admit(t, object)
+			if err != nil || len(dropped) > 0 {
+				t.Errorf("dropped fields %v, error %v", dropped, err)
+			}
+		})
+	}
+}
+
+// TestTheChartHasTheDefaultsOfTheDefinition: what is rendered before and after the API server fills in defaults is the
+// same, so that a rendering on a desk is one in the cluster.
+func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
+	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	a := newAdmission(t)
+	for name, object := range cases(t) {
+		t.Run(name, func(t *testing.T) {
+			stored, _, err := a.admit(t, object)
+			if err != nil {
+				t.Fatal(err)
+			}
+			var manifests [2]string
+			for i, resource := range []*unstructured.Unstructured{object, stored} {
+				result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if manifests[i], err = result.Manifest(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if manifests[0] != manifests[1] {
+				t.Errorf("as it is:\n%s\nas it is stored:\n%s", manifests[0], manifests[1])
+			}
+		})
+	}
+}
+
+// TestTheEdgesOfWhatIsAdmitted has a last accepted and a first refused value for each bound.
+func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
+	list := func(count int, item func(i int) string) string {
+		items := make([]string, 0, count)
+		for i := range count {
+			items = append(items, item(i))
+		}
+		return "[" + strings.Join(items, ", ") + "]"
+	}
+	ports := func(count int) string {
+		return list(count, func(i int) string { return fmt.Sprintf("{port: %d, name: p%d}", i+1, i) })
+	}
+	entries := func(count, size int) string {
+		return "{" + strings.Trim(list(count, func(i int) string { return fmt.Sprintf("E%d: %q", i, strings.Repeat("x", size)) }), "[]") + "}"
+	}
+	long := func(n int) string { return strings.Repeat("a", n) }
+	tests := map[string]struct {
+		accepted, refused string // specs
+		field             string // what the refusal names
+	}{
+		"size from below":         {`{image: a, size: 0}`, `{image: a, size: -1}`, "spec.size"},
+		"size from above":         {`{image: a, size: 2147483647}`, `{image: a, size: 2147483648}`, "spec.size"},
+		"size beyond 32 bits":     {`{image: a, size: 1}`, `{image: a, size: 4294967297}`, "spec.size"},
+		"image from below":        {`{image: a}`, `{image: ""}`, "spec.image"},
+		"image from above":        {`{image: ` + long(1024) + `}`, `{image: ` + long(1025) + `}`, "spec.image"},
+		"image with another line": {`{image: "a:b@c/d+e_f"}`, `{image: "a\n  hostNetwork: true"}`, "spec.image"},
+		"image with a space":      {`{image: a.b-c}`, `{image: "a b"}`, "spec.image"},
+		"number of ports":         {`{image: a, ports: ` + ports(32) + `}`, `{image: a, ports: ` + ports(33) + `}`, "spec.ports"},
+		"port from below":         {`{image: a, ports: [{port: 1}]}`, `{image: a, ports: [{port: 0}]}`, "spec.ports[0].port"},
+		"port from above":         {`{image: a, ports: [{port: 65535}]}`, `{image: a, ports: [{port: 65536}]}`, "spec.ports[0].port"},
+		"targetPort":              {`{image: a, ports: [{port: 1, targetPort: 65535}]}`, `{image: a, ports: [{port: 1, targetPort: 65536}]}`, "spec.ports[0].targetPort"},
+		"targetPort by its name":  {`{image: a, ports: [{port: 1, targetPort: 1}]}`, `{image: a, ports: [{port: 1, targetPort: http}]}`, "spec.ports[0].targetPort"},
+		"nodePort":                {`{image: a, ports: [{port: 1, nodePort: 65535}]}`, `{image: a, ports: [{port: 1, nodePort: 65536}]}`, "spec.ports[0].nodePort"},
+		"length of a port's name": {`{image: a, ports: [{port: 1, name: a23456789012345}]}`, `{image: a, ports: [{port: 1, name: a234567890123456}]}`, "spec.ports[0].name"},
+		"letters of a port name":  {`{image: a, ports: [{port: 1, name: 1-a}]}`, `{image: a, ports: [{port: 1, name: "1"}]}`, "spec.ports[].name"},
+		"dashes of a port name":   {`{image: a, ports: [{port: 1, name: a-b-c}]}`, `{image: a, ports: [{port: 1, name: a--b}]}`, "spec.ports[].name"},
+		"a port twice":            {`{image: a, ports: [{port: 1, name: a}, {port: 1, name: b, protocol: UDP}]}`, `{image: a, ports: [{port: 1, name: a}, {port: 1, name: b, protocol: TCP}]}`, "spec.ports[1]"},
+		"names of several ports":  {`{image: a, ports: [{port: 1, name: a}, {port: 2, name: b}]}`, `{image: a, ports: [{port: 1, name: a}, {port: 2}]}`, "spec.ports[].name is required"},
+		"protocol":                {`{image: a, ports: [{port: 1, protocol: SCTP}]}`, `{image: a, ports: [{port: 1, protocol: tcp}]}`, "spec.ports[0].protocol"},
+		"entries of environment":  {`{image: a, config: {environment: ` + entries(64, 1) + `}}`, `{image: a, config: {environment: ` + entries(65, 1) + `}}`, "spec.config.environment"},
+		"bytes of environment":    {`{image: a, config: {environment: ` + entries(64, 2048) + `}}`, `{image: a, config: {environment: ` + entries(64, 2049) + `}}`, "128 KiB"},
+		"bytes of one entry":      {`{image: a, config: {environment: ` + entries(1, 131072) + `}}`, `{image: a, config: {environment: ` + entries(1, 131073) + `}}`, "spec.config.environment"},
+		"key of environment":      {`{image: a, config: {environment: {_a.B-1: x}}}`, `{image: a, config: {environment: {1A: x}}}`, "environment keys"},
+		"length of a key":         {`{image: a, config: {environment: {` + long(253) + `: x}}}`, `{image: a, config: {environment: {` + long(254) + `: x}}}`, "environment keys"},
+		"request and limit":       {`{image: a, resources: {requests: {cpu: 1}, limits: {cpu: 1000m}}}`, `{image: a, resources: {requests: {cpu: 1001m}, limits: {cpu: 1}}}`, "spec.resources.requests"},
+		"memory":                  {`{image: a, resources: {requests: {memory: 1Gi}, limits: {memory: 1024Mi}}}`, `{image: a, resources: {requests: {memory: 1G}, limits: {memory: 1M}}}`, "spec.resources.requests"},
+		"ephemeral storage":       {`{image: a, resources: {requests: {ephemeral-storage: 1Gi}}}`, `{image: a, resources: {requests: {ephemeral-storage: 2Gi}, limits: {ephemeral-storage: 1Gi}}}`, "spec.resources.requests"},
+		"quantity":                {`{image: a, resources: {limits: {cpu: "0.1", memory: 1e3}}}`, `{image: a, resources: {limits: {cpu: banana}}}`, "spec.resources.limits"},
+		"hosts":                   {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: '*.a-b.c'}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: []}}`, "spec.ingress.hosts"},
+		"host":                    {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a.b}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: 'a.b/c'}]}}`, "spec.ingress.hosts[0].host"},
+		"host in capitals":        {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: A}]}}`, "spec.ingress.hosts[0].host"},
+		"path":                    {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{path: /a}]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{path: a}]}]}}`, "spec.ingress.hosts[0].paths[0].path"},
+		"path type":               {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{pathType: Exact}]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{pathType: exact}]}]}}`, "spec.ingress.hosts[0].paths[0].pathType"},
+		"port of a path":          {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{port: 1}]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a, paths: [{port: 2}]}]}}`, "paths[].port"},
+		"certificate":             {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], tls: [{hosts: [a]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], tls: [{hosts: [b]}]}}`, "spec.ingress.tls[].hosts"},
+		"issuer":                  {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], issuer: b}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}}`, "issuer or clusterIssuer"},
+		"database":                {`{image: a, config: {databaseUrl: b}}`, `{image: a, config: {databaseUrl: b, databaseUrlFrom: {secretKeyRef: {name: c, key: d}}}}`, "databaseUrl or databaseUrlFrom"},
+		"names of variables":      {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
+	}
+	a := newAdmission(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, dropped, err := a.admit(t, named(t, "web", test.accepted)); err != nil || len(dropped) > 0 {
+				t.Errorf("%.200s: dropped fields %v, error %v", test.accepted, dropped, err)
+			}
+			switch _, _, err := a.admit(t, named(t, "web", test.refused)); {
+			case err == nil:
+				t.Errorf("%.200s: it is accepted", test.refused)
+			case !strings.Contains(err.Error(), test.field):
+				t.Errorf("%.200s: the error lacks %q: %v", test.refused, test.field, err)
+			}
+		})
+	}
+}
+
+func TestNames(t *testing.T) {
+	tests := map[string]bool{
+		"a": true, "web": true, "a-1": true, "yes": true, strings.Repeat("a", 53): true,
+		strings.Repeat("a", 54): false, "1a": false, "a.b": false, "a-": false, "-a": false, "A": false, "a_b": false,
+	}
+	a := newAdmission(t)
+	for name, accepted := range tests {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := a.admit(t, named(t, name, "{image: a}"))
+			if (err == nil) != accepted {
+				t.Fatalf("got error %v, want it accepted: %t", err, accepted)
+			}
+			if err != nil && !strings.Contains(err.Error(), "metadata.name must be at most 53 characters") {
+				t.Errorf("the error does not name the limit: %v", err)
+			}
+		})
+	}
+}
+
+func TestUnknownFieldsAreNamed(t *testing.T) {
+	_, dropped, err := newAdmission(t).admit(t, named(t, "web", "{image: a, imagee: b, ports: [{port: 1, hostPort: 1}]}"))
+	if want := []string{"spec.imagee", "spec.ports[0].hostPort"}; err != nil || !reflect.DeepEqual(dropped, want) {
+		t.Errorf("dropped %v, error %v, want %v dropped", dropped, err, want)
+	}
+}
+
+func TestDefaults(t *testing.T) {
+	stored, _, err := newAdmission(t).admit(t, named(t, "web", "{image: a, ports: [{port: 1}]}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := parse(t, "{image: a, size: 1, ports: [{port: 1, protocol: TCP}]}").Object
+	if got := stored.Object["spec"]; !reflect.DeepEqual(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

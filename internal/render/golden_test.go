@@ -1,0 +1,216 @@
+package render
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+var update = flag.Bool("update", false, "write the golden files anew")
+
+// TestGolden renders cr.yaml of every folder in test/testdata/cases and compares it with golden.yaml beside it. A new
+// case is a new folder with a cr.yaml: -update writes the rest, for you to review.
+func TestGolden(t *testing.T) {
+	renderer := shipped(t)
+	for _, name := range caseNames(t) {
+		t.Run(name, func(t *testing.T) {
+			got := printed(t, rendered(t, renderer, golden(t, name)))
+			file := filepath.Join(cases, name, "golden.yaml")
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			if errors.Is(err, fs.ErrNotExist) {
+				t.Fatal("it has no golden.yaml: run the test with -update and review what it writes")
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if difference := firstDifference(got, string(want)); difference != "" {
+				t.Errorf("it renders other objects; if they are as they should be, run the test with -update\n%s", difference)
+			}
+		})
+	}
+}
+
+func caseNames(t *testing.T) []string {
+	t.Helper()
+	entries, err := os.ReadDir(cases)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, entry := range entries {
+		names = append(names, entry.Name())
+	}
+	if len(names) == 0 {
+		t.Fatal("there is no case")
+	}
+	return names
+}
+
+// printed is the manifest without stamps: they repeat in one line what the other lines say.
+func printed(t *testing.T, result *Result) string {
+	t.Helper()
+	plain := &Result{Sources: result.Sources}
+	for _, object := range result.Objects {
+		object = object.DeepCopy()
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
+		plain.Objects = append(plain.Objects, object)
+	}
+	text, err := plain.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// firstDifference shows the first lines that differ, with some lines around them.
+func firstDifference(got, want string) string {
+	if got == want {
+		return ""
+	}
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	first := 0
+	for first < len(a) && first < len(b) && a[first] == b[first] {
+		first++
+	}
+	around := func(lines []string, mark string) string {
+		var out strings.Builder
+		for i := max(first-4, 0); i < min(first+6, len(lines)); i++ {
+			if i < first {
+				out.WriteString("  " + lines[i] + "\n")
+				continue
+			}
+			out.WriteString(mark + lines[i] + "\n")
+		}
+		return out.String()
+	}
+	return "-want\n" + around(a, "- ") + "+got\n" + around(b, "+ ")
+}
+
+// TestGoldenCasesCoverEveryField keeps the cases complete: a new field of the API needs a case.
+func TestGoldenCasesCoverEveryField(t *testing.T) {
+	used := map[string]bool{}
+	for _, name := range caseNames(t) {
+		collect("spec", golden(t, name).Object["spec"], used)
+	}
+	for _, field := range fieldsOf("spec", reflect.TypeFor[v1.AppServiceSpec]()) {
+		if !used[field] {
+			t.Errorf("no case has %s", field)
+		}
+	}
+}
+
+func collect(path string, value any, into map[string]bool) {
+	into[path] = true
+	switch value := value.(type) {
+	case map[string]any:
+		for key, item := range value {
+			collect(path+"."+key, item, into)
+		}
+	case []any:
+		for _, item := range value {
+			collect(path+"[]", item, into)
+		}
+	}
+}
+
+// fieldsOf lists the fields of our own types, down to the types of Kubernetes.
+func fieldsOf(path string, kind reflect.Type) []string {
+	switch {
+	case kind.Kind() == reflect.Pointer:
+		return fieldsOf(path, kind.Elem())
+	case kind.Kind() == reflect.Slice:
+		return fieldsOf(path+"[]", kind.Elem())
+	case kind.Kind() != reflect.Struct || kind.PkgPath() != reflect.TypeFor[v1.AppService]().PkgPath():
+		return []string{path}
+	}
+	var list []string
+	for i := range kind.NumField() {
+		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
+		list = append(list, fieldsOf(path+"."+name, kind.Field(i).Type)...)
+	}
+	return list
+}
+
+// TestKindsKnowsWhatTheCasesRender keeps the kinds that are watched from the start complete.
+func TestKindsKnowsWhatTheCasesRender(t *testing.T) {
+	renderer := shipped(t)
+	known := appchart.Kinds(renderer.Chart)
+	found := map[string]bool{}
+	for _, name := range caseNames(t) {
+		for _, object := range rendered(t, renderer, golden(t, name)).Objects {
+			found[object.GroupVersionKind().String()] = true
+			if !slices.Contains(known, object.GroupVersionKind()) {
+				t.Errorf("case %s renders a %s, which the chart is not known for", name, object.GroupVersionKind())
+			}
+		}
+	}
+	for _, kind := range known {
+		if !found[kind.String()] {
+			t.Errorf("no case renders a %s", kind)
+		}
+	}
+}
+
+// TestManifestSaysWhatTheObjectsAre reads the printed objects back.
+func TestManifestSaysWhatTheObjectsAre(t *testing.T) {
+	renderer := shipped(t)
+	for _, name := range caseNames(t) {
+		t.Run(name, func(t *testing.T) {
+			readsBack(t, rendered(t, renderer, golden(t, name)))
+		})
+	}
+}
+
+func readsBack(t *testing.T, result *Result) {
+	t.Helper()
+	text, err := result.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	documents := strings.Split(text, "---\n# Source: ")[1:]
+	if len(documents) != len(result.Objects) {
+		t.Fatalf("got %d documents, want %d", len(documents), len(result.Objects))
+	}
+	for i, document := range documents {
+		source, body, _ := strings.Cut(document, "\n")
+		if source != result.Sources[i] {
+			t.Errorf("document %d comes from %q, want %q", i+1, source, result.Sources[i])
+		}
+		for _, problem := range differences(KeyOf(result.Objects[i]).String(), parse(t, body).Object, result.Objects[i].Object) {
+			t.Error(problem)
+		}
+	}
+}
+
+// TestObjectsComeInTheOrderInWhichTheyAreNeeded: what pods refer to comes before them, the Service before the Ingress.
+func TestObjectsComeInTheOrderInWhichTheyAreNeeded(t *testing.T) {
+	order := []string{"PodDisruptionBudget", "Secret", "ConfigMap", "Service", "Deployment", "Ingress"}
+	renderer := shipped(t)
+	for _, name := range caseNames(t) {
+		var places []int
+		for _, object := range rendered(t, renderer, golden(t, name)).Objects {
+			places = append(places, slices.Index(order, object.GetKind()))
+		}
+		if !sort.IntsAreSorted(places) || slices.Contains(places, -1) {
+			t.Errorf("case %s: got %v, as places in %v", name, places, order)
+		}
+	}
+}

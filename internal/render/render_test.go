@@ -1,0 +1,122 @@
+package render
+
+import (
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+// cases holds a folder for each golden case.
+const cases = "../../test/testdata/cases"
+
+// shipped renders AppServices as the operator does.
+func shipped(t testing.TB) *Renderer {
+	t.Helper()
+	c, err := appchart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+}
+
+// widget is a kind of which the spec passes as it stands.
+var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+
+// of renders widgets with the given templates.
+func of(templates map[string]string) *Renderer {
+	c := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "widget", Version: "1.0.0"}}
+	for name, text := range templates {
+		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
+	}
+	return &Renderer{Chart: c, Translator: values.For(widget, nil), Hooks: postrender.Default()}
+}
+
+// parse reads YAML as a client of the API server reads JSON: whole numbers are int64.
+func parse(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	return object
+}
+
+// resource is a resource of a kind, named web, as the API server hands it out.
+func resource(t testing.TB, kind schema.GroupVersionKind, spec string) *unstructured.Unstructured {
+	t.Helper()
+	object := parse(t, "metadata: {name: web}\nspec: "+spec)
+	object.SetGroupVersionKind(kind)
+	stored(object)
+	return object
+}
+
+func appService(t testing.TB, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return resource(t, v1.GroupVersion.WithKind(v1.Kind), spec)
+}
+
+// stored gives a resource what the API server would.
+func stored(object *unstructured.Unstructured) {
+	object.SetNamespace("shop")
+	object.SetUID("11111111-2222-3333-4444-555555555555")
+}
+
+// golden is the resource of a golden case.
+func golden(t testing.TB, name string) *unstructured.Unstructured {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(cases, name, "cr.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := parse(t, string(text))
+	stored(object)
+	return object
+}
+
+func rendered(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Result {
+	t.Helper()
+	result, err := r.Render(t.Context(), object, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result
+}
+
+// find is the one object of a kind and name.
+func find(t testing.TB, result *Result, kind, name string) *unstructured.Unstructured {
+	t.Helper()
+	for _, object := range result.Objects {
+		if object.GetKind() == kind && object.GetName() == name {
+			return object
+		}
+	}
+	t.Fatalf("there is no %s %q", kind, name)
+	return nil
+}
+
+func asJSON(t testing.TB, value any) string {
+	t.Helper()
+	data, err := json.MarshalIndent(value, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
