@@ -49,8 +49,7 @@ func read(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {
 		return nil, err
 	}
 	var files []*loader.BufferedFile
-	var visit fs.WalkDirFunc
-	visit = func(p string, _ fs.DirEntry, err error) error {
+	visit := func(p string, _ fs.DirEntry, err error) error {
 		if err != nil || p == dir {
 			return err
 		}
@@ -84,7 +83,7 @@ func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type()&fs.ModeSymlink != 0 {
 			if info, err := fs.Stat(fsys, p); err == nil && info.IsDir() {
-				if err := visit(p, entry, nil); err == fs.SkipDir {
+				if err := visit(p, entry, nil); errors.Is(err, fs.SkipDir) {
 					return nil
 				}
 				entries, err := fs.ReadDir(fsys, p)

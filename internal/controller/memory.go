@@ -46,19 +46,23 @@ func (m *remembered) newest(cached *unstructured.Unstructured) *unstructured.Uns
 	return cached
 }
 
-func (m *memory) of(resource *unstructured.Unstructured) *remembered {
+// of gives what is remembered of a resource, and the UID of an earlier one of its name that was remembered until now.
+func (m *memory) of(resource *unstructured.Unstructured) (known *remembered, earlier types.UID) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	name := types.NamespacedName{Namespace: resource.GetNamespace(), Name: resource.GetName()}
-	known := m.resources[name]
+	known = m.resources[name]
 	if known == nil || known.uid != resource.GetUID() {
+		if known != nil {
+			earlier = known.uid
+		}
 		known = &remembered{uid: resource.GetUID()}
 		if m.resources == nil {
 			m.resources = map[types.NamespacedName]*remembered{}
 		}
 		m.resources[name] = known
 	}
-	return known
+	return known, earlier
 }
 
 // forget drops a resource that is gone and gives the UID it had, if it was known.

@@ -11,6 +11,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -35,7 +36,7 @@ type Reconciler struct {
 	Capabilities CapabilitiesSource
 	Observer     *observe.Observer
 	Actor        *release.Actor
-	Tracker      *Tracker
+	Tracker      KindTracker
 	Client       client.Client // reads come from informers
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
@@ -43,6 +44,11 @@ type Reconciler struct {
 	Period time.Duration
 
 	memory memory
+}
+
+// KindTracker sees to it that a kind is watched and that its objects are in the caches.
+type KindTracker interface {
+	Ensure(ctx context.Context, kind schema.GroupVersionKind) error
 }
 
 // pass is one reconcile on its way through the steps.
@@ -101,7 +107,10 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	case resource.GetDeletionTimestamp() != nil:
 		return nil
 	}
-	p.memory = r.memory.of(resource)
+	var earlier types.UID
+	if p.memory, earlier = r.memory.of(resource); earlier != "" {
+		r.Observer.Forget(earlier)
+	}
 	p.resource = p.memory.newest(resource)
 	return nil
 }

@@ -75,7 +75,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
 	}
-	reconciler.Tracker = &Tracker{
+	tracker := &Tracker{
 		Owner:      kind,
 		Cache:      mgr.GetCache(),
 		Mapper:     mgr.GetRESTMapper(),
@@ -83,6 +83,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Controller: controller,
 		Enqueue:    *watch.WatchDependentResources,
 	}
+	reconciler.Tracker = tracker
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -94,5 +95,5 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
-	return reconciler.Tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
+	return tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
 }

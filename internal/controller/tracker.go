@@ -10,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -36,8 +37,8 @@ type Tracker struct {
 	// Enqueue is false where watches.yaml switches reconciles by dependent resources off.
 	Enqueue bool
 
-	mu     sync.Mutex
-	synced map[schema.GroupVersionKind]source.SyncingSource
+	mu      sync.Mutex
+	watched map[schema.GroupVersionKind]client.Object // what each is watched with
 }
 
 // untrackedError says that a kind cannot be watched.
@@ -56,32 +57,42 @@ func (e *untrackedError) Unwrap() error { return e.err }
 // otherwise. Kinds that the cluster does not serve are left out.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	for _, kind := range kinds {
-		if _, err := t.watch(ctx, kind); err != nil && !meta.IsNoMatchError(err) {
+		if _, err := t.watch(ctx, kind); meta.IsNoMatchError(err) {
+			continue
+		} else if err != nil {
 			return &untrackedError{kind, err}
 		}
+		t.Observer.Include(kind)
 	}
 	return nil
 }
 
 // Ensure sees to it that a kind is watched and that its objects are in the caches.
 func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) error {
-	watched, err := t.watch(ctx, kind)
+	object, err := t.watch(ctx, kind)
 	if err != nil {
 		return &untrackedError{kind, err}
 	}
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-	defer cancel()
-	if err := watched.WaitForSync(ctx); err != nil {
-		return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right: %w", syncTimeout, err)}
+	informer, err := t.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	if err != nil {
+		return &untrackedError{kind, err}
 	}
+	if !informer.HasSynced() {
+		ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+		defer cancel()
+		if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
+		}
+	}
+	t.Observer.Include(kind)
 	return nil
 }
 
-func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (source.SyncingSource, error) {
+func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if watched, found := t.synced[kind]; found {
-		return watched, nil
+	if object, found := t.watched[kind]; found {
+		return object, nil
 	}
 	if _, err := t.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
 		return nil, err
@@ -90,22 +101,21 @@ func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (sour
 	if err != nil {
 		return nil, err
 	}
-	watched := source.Kind(t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t))
-	if err := t.Controller.Watch(watched); err != nil {
+	if err := t.Controller.Watch(source.Kind(t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t))); err != nil {
 		return nil, err
 	}
-	if t.synced == nil {
-		t.synced = map[schema.GroupVersionKind]source.SyncingSource{}
+	if t.watched == nil {
+		t.watched = map[schema.GroupVersionKind]client.Object{}
 	}
-	t.synced[kind] = watched
-	return watched, nil
+	t.watched[kind] = object
+	return object, nil
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // Create implements handler.EventHandler.
 func (t *Tracker) Create(_ context.Context, e event.CreateEvent, q queue) {
-	t.seen(e.Object, false, q)
+	t.seen(t.ownerOf(e.Object), e.Object, false, q)
 }
 
 // Update implements handler.EventHandler.
@@ -113,30 +123,43 @@ func (t *Tracker) Update(_ context.Context, e event.UpdateEvent, q queue) {
 	if e.ObjectOld.GetResourceVersion() == e.ObjectNew.GetResourceVersion() {
 		return
 	}
-	// An object that was taken from its controller is missing from then on.
-	if lost := metav1.GetControllerOfNoCopy(e.ObjectOld); lost != nil && metav1.GetControllerOfNoCopy(e.ObjectNew) == nil {
-		t.seen(e.ObjectOld, true, q)
-		return
+	before, after := t.ownerOf(e.ObjectOld), t.ownerOf(e.ObjectNew)
+	if before != after { // what was taken from a resource is missing from then on
+		t.seen(before, e.ObjectNew, false, q)
 	}
-	t.seen(e.ObjectNew, false, q)
+	t.seen(after, e.ObjectNew, false, q)
 }
 
 // Delete implements handler.EventHandler.
 func (t *Tracker) Delete(_ context.Context, e event.DeleteEvent, q queue) {
-	t.seen(e.Object, true, q)
+	t.seen(t.ownerOf(e.Object), e.Object, true, q)
 }
 
 // Generic implements handler.EventHandler.
 func (t *Tracker) Generic(context.Context, event.GenericEvent, queue) {}
 
-func (t *Tracker) seen(object client.Object, deleted bool, q queue) {
-	owner := metav1.GetControllerOfNoCopy(object)
-	if owner == nil || owner.Kind != t.Owner.Kind || owner.APIVersion != t.Owner.GroupVersion().String() {
+// owner is a resource of the kind that is tracked.
+type owner struct {
+	types.NamespacedName
+	uid types.UID
+}
+
+// ownerOf gives the resource that controls an object; its zero value where none does.
+func (t *Tracker) ownerOf(object client.Object) owner {
+	controller := metav1.GetControllerOfNoCopy(object)
+	if controller == nil || controller.Kind != t.Owner.Kind || controller.APIVersion != t.Owner.GroupVersion().String() {
+		return owner{}
+	}
+	return owner{types.NamespacedName{Namespace: object.GetNamespace(), Name: controller.Name}, controller.UID}
+}
+
+func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
+	if by.Name == "" {
 		return
 	}
-	echo := t.Observer.Seen(owner.UID, object, deleted)
+	echo := t.Observer.Seen(by.uid, object, deleted)
 	if echo || !t.Enqueue {
 		return
 	}
-	q.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: object.GetNamespace(), Name: owner.Name}})
+	q.Add(reconcile.Request{NamespacedName: by.NamespacedName})
 }

@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"maps"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -68,11 +69,17 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 	return object.GetResourceVersion() == noted.written.GetResourceVersion()
 }
 
-// overlay corrects what the informers show of an owner's objects by what this process wrote after it.
-func (j *Journal) overlay(owner types.UID, objects map[render.Key]client.Object) {
+// noted gives what is noted for an owner. It is asked for before the informers are: what an event takes from the journal
+// after that, the informers show.
+func (j *Journal) noted(owner types.UID) map[render.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	for key, noted := range j.owners[owner] {
+	return maps.Clone(j.owners[owner])
+}
+
+// overlay corrects what the informers show of an owner's objects by what this process wrote after it.
+func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) {
+	for key, noted := range noted {
 		shown, found := objects[key]
 		switch {
 		case noted.written == nil:

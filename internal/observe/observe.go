@@ -6,6 +6,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -58,6 +59,7 @@ type Observer struct {
 	journal Journal
 
 	mu       sync.RWMutex
+	indexed  []schema.GroupVersionKind
 	kinds    []schema.GroupVersionKind
 	verified map[types.UID]map[render.Key]string // by owner and Secret: the resource version whose payload is known to be right
 }
@@ -67,21 +69,28 @@ func New(informers cache.Cache, live client.Reader) *Observer {
 	return &Observer{cache: informers, live: live, verified: map[types.UID]map[render.Key]string{}}
 }
 
-// Track makes objects of a kind part of all snapshots from now on and gives the object to watch the kind with.
+// Track prepares a kind for snapshots and gives the object to watch it with. Include makes it part of them.
 func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	object := representation(kind)
-	for _, tracked := range o.kinds {
-		if tracked == kind {
-			return object, nil
-		}
+	if slices.Contains(o.indexed, kind) {
+		return object, nil
 	}
 	if err := o.cache.IndexField(ctx, object, controllerIndex, controllerOf); err != nil {
 		return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 	}
-	o.kinds = append(o.kinds, kind)
+	o.indexed = append(o.indexed, kind)
 	return object, nil
+}
+
+// Include makes the objects of a tracked kind part of all snapshots from now on. Snapshots wait for its informer.
+func (o *Observer) Include(kind schema.GroupVersionKind) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if !slices.Contains(o.kinds, kind) {
+		o.kinds = append(slices.Clone(o.kinds), kind)
+	}
 }
 
 func representation(kind schema.GroupVersionKind) client.Object {
@@ -107,13 +116,14 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
+	noted := o.journal.noted(resource.GetUID())
 	objects := map[render.Key]client.Object{}
 	for _, kind := range kinds {
 		if err := o.list(ctx, resource, kind, objects); err != nil {
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 	}
-	o.journal.overlay(resource.GetUID(), objects)
+	overlay(noted, objects)
 
 	snapshot := &Snapshot{Objects: objects}
 	for key, object := range objects {
@@ -173,6 +183,8 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snap
 			delete(snapshot.Objects, key)
 		case err != nil:
 			return fmt.Errorf("cannot read %s: %w", key, err)
+		case !slices.Equal(controllerOf(secret), controllerOf(object)):
+			delete(snapshot.Objects, key) // it is somebody else's by now
 		default:
 			snapshot.Objects[key] = secret
 		}

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/chart"
@@ -100,13 +101,8 @@ func (a *Actor) labels(task Task) map[string]string {
 	}
 }
 
-// labelValue makes a chart version fit for a label: build metadata comes after a plus.
+// labelValue makes a chart version fit for a label: build metadata comes after a plus, and a label has 63 characters.
 func labelValue(version string) string {
-	value := []byte(version)
-	for i, c := range value {
-		if c == '+' {
-			value[i] = '_'
-		}
-	}
-	return string(value[:min(len(value), 63)])
+	value := strings.ReplaceAll(version, "+", "_")
+	return strings.TrimRight(value[:min(len(value), 63)], "-_.")
 }

@@ -7,6 +7,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -121,7 +122,7 @@ func controls(owner, object client.Object) bool {
 func inTheWay(owner client.Object, key render.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {
-	case controller != nil && controller.Kind == owner.GetObjectKind().GroupVersionKind().Kind && controller.Name == owner.GetName():
+	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():
 		return &PreviousError{key}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
@@ -129,4 +130,9 @@ func inTheWay(owner client.Object, key render.Key, object client.Object) error {
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()["meta.helm.sh/release-name"])}
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
+}
+
+func sameKind(reference *metav1.OwnerReference, object client.Object) bool {
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
 }

@@ -21,7 +21,7 @@ func firstDifference(path string, want, live any) (where string, old, wanted any
 				return where, old, wanted, true
 			}
 		}
-		return "", nil, nil, false
+		return addition(path, want, content)
 	case []any:
 		content, ok := live.([]any)
 		if !ok {
@@ -33,6 +33,25 @@ func firstDifference(path string, want, live any) (where string, old, wanted any
 		return "", nil, nil, false
 	}
 	return path, live, want, true
+}
+
+// atomicMaps are the maps that are one value to the API server, by field name: an entry more in one says something else.
+var atomicMaps = map[string]bool{
+	"selector": true, "labelSelector": true, "podSelector": true, "namespaceSelector": true, "nodeSelector": true,
+	"matchLabels": true, "secretKeyRef": true, "configMapKeyRef": true,
+}
+
+// addition finds an entry that only live has in a map that is one value.
+func addition(path string, want, live map[string]any) (where string, old, wanted any, differs bool) {
+	if !atomicMaps[path[strings.LastIndex(path, ".")+1:]] {
+		return "", nil, nil, false
+	}
+	for _, key := range sortedKeys(live) {
+		if _, rendered := want[key]; !rendered {
+			return path + "." + key, live[key], nil, true
+		}
+	}
+	return "", nil, nil, false
 }
 
 // mergeKeys are the lists of objects that the API server merges by key, where others may add elements, by field name.
@@ -52,7 +71,7 @@ var mergeKeys = map[string][]string{
 
 func listDifference(path string, want, live []any) (where string, old, wanted any, differs bool) {
 	keys := keysFor(path)
-	if keys == nil {
+	if keys == nil || !allMaps(want) {
 		if len(want) != len(live) {
 			return path, live, want, true
 		}
@@ -92,12 +111,24 @@ func keysFor(path string) []string {
 	return nil
 }
 
+func allMaps(items []any) bool {
+	for _, item := range items {
+		if _, ok := item.(map[string]any); !ok {
+			return false
+		}
+	}
+	return true
+}
+
 func find(items []any, wanted map[string]any, keys []string) any {
 	for _, item := range items {
 		content, ok := item.(map[string]any)
 		for _, key := range keys {
-			// A key that is left out has been given its default by the API server.
-			ok = ok && (wanted[key] == nil || equalScalars(wanted[key], content[key]))
+			value := wanted[key]
+			if value == nil && key == "protocol" {
+				value = "TCP" // the API server's default
+			}
+			ok = ok && (value == nil || equalScalars(value, content[key]))
 		}
 		if ok {
 			return item
@@ -106,25 +137,24 @@ func find(items []any, wanted map[string]any, keys []string) any {
 	return nil
 }
 
+// equalScalars compares as JSON does: 1 and 1.0 are the same number.
 func equalScalars(a, b any) bool {
 	if reflect.DeepEqual(a, b) {
 		return true
 	}
-	x, okX := number(a)
-	y, okY := number(b)
-	return okX && okY && x == y
+	x, floatX, okX := number(a)
+	y, floatY, okY := number(b)
+	return okX && okY && (floatX || floatY) && x == y
 }
 
-func number(value any) (float64, bool) {
+func number(value any) (number float64, isFloat, ok bool) {
 	switch value := value.(type) {
 	case int64:
-		return float64(value), true
-	case int:
-		return float64(value), true
+		return float64(value), false, true
 	case float64:
-		return value, true
+		return value, true, true
 	}
-	return 0, false
+	return 0, false, false
 }
 
 func sortedKeys(m map[string]any) []string {

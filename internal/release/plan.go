@@ -104,7 +104,7 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		return nil
 	}
 	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(path, ".")}
-	if differs && desired.GetKind() != "Secret" {
+	if differs && (!secretive(desired.GetKind(), change.Field) || !scalar(old) && !scalar(wanted)) {
 		change.Old, change.New = brief(old), brief(wanted)
 	}
 	return change
@@ -145,9 +145,30 @@ func brief(value any) string {
 	case []any:
 		return fmt.Sprintf("(%d items)", len(value))
 	}
-	text := fmt.Sprint(value)
-	if len(text) > 40 {
-		text = text[:40] + "…"
+	text := strings.Join(strings.Fields(fmt.Sprint(value)), " ")
+	if runes := []rune(text); len(runes) > 40 {
+		text = string(runes[:40]) + "…"
 	}
 	return text
+}
+
+func scalar(value any) bool {
+	switch value.(type) {
+	case nil, map[string]any, []any:
+		return false
+	}
+	return true
+}
+
+// secretive tells whether a field may hold what is not for everybody who reads events and logs.
+func secretive(kind, field string) bool {
+	if kind == "Secret" {
+		return true
+	}
+	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {
+		if strings.Contains(field, part) {
+			return true
+		}
+	}
+	return false
 }

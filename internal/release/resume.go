@@ -21,9 +21,9 @@ func (a *Actor) resume(ctx context.Context, task Task) error {
 		return err
 	}
 	records := actions.Config().Releases
-	newest, err := records.Get(task.Owner.GetName(), task.Snapshot.Record.Revision)
+	newest, err := read(records, task)
 	if err != nil {
-		return &StaleError{fmt.Errorf("cannot read release %d: %w", task.Snapshot.Record.Revision, err)}
+		return err
 	}
 	if err := supersede(records, newest); err != nil {
 		return err

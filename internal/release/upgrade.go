@@ -2,12 +2,15 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/annotation"
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/action"
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
 )
 
 // upgrade makes the next release. What the API server would refuse it refuses in a dry run, before anything is written.
@@ -53,13 +56,31 @@ func abandon(actions helmclient.ActionInterface, task Task) error {
 		return nil
 	}
 	records := actions.Config().Releases
-	newest, err := records.Get(task.Owner.GetName(), task.Snapshot.Record.Revision)
+	newest, err := read(records, task)
 	if err != nil {
-		return &StaleError{fmt.Errorf("cannot read release %d: %w", task.Snapshot.Record.Revision, err)}
+		return err
 	}
 	newest.SetStatus(helmrelease.StatusFailed, "Abandoned: the operator stopped before it was deployed")
 	if err := records.Update(newest); err != nil {
 		return fmt.Errorf("cannot mark release %d failed: %w", newest.Version, err)
 	}
 	return nil
+}
+
+// read gets the newest record of a task. The error is a StaleError where the record is gone.
+func read(records *storage.Storage, task Task) (newest *helmrelease.Release, err error) {
+	revision := task.Snapshot.Record.Revision
+	defer func() {
+		if recover() != nil { // Helm 3.22 does, where the payload cannot be decoded
+			err = fmt.Errorf("cannot read release %d: its record is damaged: delete Secret sh.helm.release.v1.%s.v%d", revision, task.Owner.GetName(), revision)
+		}
+	}()
+	newest, err = records.Get(task.Owner.GetName(), revision)
+	if errors.Is(err, driver.ErrReleaseNotFound) {
+		return nil, &StaleError{fmt.Errorf("release %d is gone", revision)}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot read release %d: %w", revision, err)
+	}
+	return newest, nil
 }

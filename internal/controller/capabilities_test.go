@@ -1,0 +1,158 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/version"
+	"k8s.io/client-go/discovery"
+	clocktesting "k8s.io/utils/clock/testing"
+)
+
+// served is what an API server says of itself.
+type served struct {
+	discovery.DiscoveryInterface
+
+	mu        sync.Mutex
+	asked     int
+	version   string
+	kinds     map[string][]string // by group and version
+	noVersion error
+	noGroups  error
+}
+
+func (s *served) ServerVersion() (*version.Info, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.asked++
+	return &version.Info{GitVersion: s.version, Major: "1", Minor: "36"}, s.noVersion
+}
+
+func (s *served) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var groups []*metav1.APIGroup
+	var lists []*metav1.APIResourceList
+	for groupVersion, kinds := range s.kinds {
+		groups = append(groups, &metav1.APIGroup{Versions: []metav1.GroupVersionForDiscovery{{GroupVersion: groupVersion}}})
+		list := &metav1.APIResourceList{GroupVersion: groupVersion}
+		for _, kind := range kinds {
+			list.APIResources = append(list.APIResources, metav1.APIResource{Kind: kind})
+		}
+		lists = append(lists, list)
+	}
+	return groups, lists, s.noGroups
+}
+
+func TestCapabilities(t *testing.T) {
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service", "Pod"}, "apps/v1": {"Deployment"}}}
+	clock := clocktesting.NewFakePassiveClock(start)
+	d := &Discovered{Discovery: cluster, Clock: clock}
+	get := func(what string, version int64, asked int, has ...string) {
+		t.Helper()
+		cluster.asked = 0
+		got, at, err := d.Get(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", what, err)
+		}
+		if at != version || cluster.asked != asked {
+			t.Errorf("%s: got number %d after %d questions, want %d after %d", what, at, cluster.asked, version, asked)
+		}
+		if got.KubeVersion.Version != cluster.version && asked > 0 && cluster.noVersion == nil && cluster.noGroups == nil {
+			t.Errorf("%s: got version %s, want %s", what, got.KubeVersion.Version, cluster.version)
+		}
+		for _, api := range has {
+			if !slices.Contains(got.APIVersions, api) {
+				t.Errorf("%s: %s is missing in %v", what, api, got.APIVersions)
+			}
+		}
+		if got.HelmVersion.Version == "" {
+			t.Errorf("%s: Helm has no version", what)
+		}
+	}
+	get("at first", 1, 1, "v1", "v1/Service", "v1/Pod", "apps/v1", "apps/v1/Deployment")
+	get("the second time", 1, 0)
+	clock.SetTime(start.Add(time.Hour - time.Second))
+	get("before the hour is over", 1, 0)
+	clock.SetTime(start.Add(time.Hour))
+	get("after an hour in which nothing changed", 1, 1, "v1/Service")
+
+	cluster.kinds["monitoring.coreos.com/v1"] = []string{"ServiceMonitor"}
+	get("before the next hour is over", 1, 0)
+	clock.SetTime(start.Add(2 * time.Hour))
+	get("after a kind was added", 2, 1, "monitoring.coreos.com/v1/ServiceMonitor")
+
+	delete(cluster.kinds, "monitoring.coreos.com/v1")
+	cluster.kinds["example.com/v1"] = []string{"Widget"}
+	clock.SetTime(start.Add(3 * time.Hour))
+	get("after a kind was exchanged for another", 3, 1, "example.com/v1/Widget")
+
+	cluster.version = "v1.37.0"
+	clock.SetTime(start.Add(4 * time.Hour))
+	get("after the cluster was upgraded", 4, 1)
+
+	cluster.noVersion = errors.New("not now")
+	clock.SetTime(start.Add(5 * time.Hour))
+	get("after an error of the version", 4, 1, "example.com/v1/Widget")
+	cluster.noVersion, cluster.noGroups = nil, errors.New("not now")
+	clock.SetTime(start.Add(6 * time.Hour))
+	get("after an error of the groups", 4, 1, "example.com/v1/Widget")
+	cluster.noGroups = nil
+	clock.SetTime(start.Add(7 * time.Hour))
+	get("after the errors", 4, 1, "example.com/v1/Widget")
+}
+
+func TestCapabilitiesThatWereNeverReadAreAnErrorAndAreAskedForAgain(t *testing.T) {
+	cases := map[string]*served{
+		"no version": {noVersion: errors.New("not now")},
+		"no groups":  {noGroups: errors.New("not now")},
+	}
+	for name, cluster := range cases {
+		t.Run(name, func(t *testing.T) {
+			cause := errors.Join(cluster.noVersion, cluster.noGroups)
+			d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}
+			if _, _, err := d.Get(t.Context()); err == nil || cause == nil {
+				t.Fatalf("got %v", err)
+			}
+			cluster.noVersion, cluster.noGroups, cluster.version = nil, nil, "v1.36.0"
+			if _, at, err := d.Get(t.Context()); err != nil || at != 1 {
+				t.Errorf("the second time: got number %d and %v", at, err)
+			}
+		})
+	}
+}
+
+// One API that is ill, such as that of a metrics server, does not keep the others from being known.
+func TestCapabilitiesWhereOneGroupCannotBeRead(t *testing.T) {
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}, noGroups: &discovery.ErrGroupDiscoveryFailed{
+		Groups: map[schema.GroupVersion]error{{Group: "metrics.k8s.io", Version: "v1beta1"}: errors.New("not now")},
+	}}
+	d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}
+	got, _, err := d.Get(t.Context())
+	if err != nil || !got.APIVersions.Has("v1/Service") {
+		t.Errorf("got %v and %v", got, err)
+	}
+}
+
+func TestCapabilitiesAreReadOnceForMany(t *testing.T) {
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}}
+	d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}
+	var group sync.WaitGroup
+	for range 16 {
+		group.Go(func() {
+			if _, at, err := d.Get(context.Background()); err != nil || at != 1 {
+				t.Errorf("got number %d and %v", at, err)
+			}
+		})
+	}
+	group.Wait()
+	if cluster.asked != 1 {
+		t.Errorf("the API server was asked %d times", cluster.asked)
+	}
+}

@@ -1,0 +1,423 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/tools/record"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+const template = `
+{{- if eq .Values.image "refused" }}{{ fail "this image is refused" }}{{ end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: {{ .Release.Name }}}
+data: {image: {{ .Values.image | quote }}}
+`
+
+var webName = types.NamespacedName{Namespace: "demo", Name: "web"}
+
+// bench is a reconciler on an API server that holds the resource only. Its informers show nothing: what it knows of other
+// objects it knows from the journal.
+type bench struct {
+	*Reconciler
+	clock    *clocktesting.FakePassiveClock
+	client   client.Client
+	recorder *record.FakeRecorder
+	renders  int
+	statuses int   // writes of the status
+	refuse   error // answer to the next writes of the status
+	source   syncedSource
+}
+
+// syncedSource tracks all kinds, or none.
+type syncedSource struct{ err error }
+
+// Ensure implements KindTracker.
+func (s *syncedSource) Ensure(_ context.Context, kind schema.GroupVersionKind) error {
+	if s.err != nil {
+		return &untrackedError{kind, s.err}
+	}
+	return nil
+}
+
+type known struct{ err error }
+
+func (k known) Get(context.Context) (*chartutil.Capabilities, int64, error) {
+	return chartutil.DefaultCapabilities, 1, k.err
+}
+
+func newBench(t *testing.T, image string) *bench {
+	t.Helper()
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	web := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "web-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: image}}
+	b := &bench{clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(100)}
+	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(web).WithStatusSubresource(web).Build()
+	b.client = interceptor.NewClient(inner, interceptor.Funcs{
+		SubResourcePatch: func(ctx context.Context, c client.Client, name string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			b.statuses++
+			if b.refuse != nil {
+				return b.refuse
+			}
+			return c.SubResource(name).Patch(ctx, object, patch, options...)
+		},
+	})
+	translator := values.For(appService, nil)
+	b.Reconciler = &Reconciler{
+		Kind: appService,
+		Renderer: &render.Renderer{
+			Chart: &chart.Chart{
+				Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
+				Templates: []*chart.File{{Name: "templates/configmap.yaml", Data: []byte(template)}},
+			},
+			Translator: translatorFunc(func(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+				b.renders++
+				if image, _, _ := unstructured.NestedString(resource.Object, "spec", "image"); image == "untranslatable" {
+					return nil, errors.New("cannot read spec: spec.image is no image")
+				}
+				return translator.Translate(ctx, resource)
+			}),
+			Hooks: postrender.Default(),
+		},
+		Capabilities: known{},
+		Observer:     observe.New(nil, nil),
+		Client:       b.client,
+		Recorder:     b.recorder,
+		Clock:        b.clock,
+		Period:       time.Hour,
+	}
+	b.Tracker = &b.source
+	return b
+}
+
+type translatorFunc func(context.Context, *unstructured.Unstructured) (chartutil.Values, error)
+
+func (f translatorFunc) Translate(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+	return f(ctx, resource)
+}
+
+// reconcile runs one and gives the time until the next.
+func (b *bench) reconcile(t *testing.T) time.Duration {
+	t.Helper()
+	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: webName})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.RequeueAfter
+}
+
+func (b *bench) web(t *testing.T) *v1.AppService {
+	t.Helper()
+	web := &v1.AppService{}
+	if err := b.client.Get(t.Context(), webName, web); err != nil {
+		t.Fatal(err)
+	}
+	return web
+}
+
+// change makes the next generation of the resource.
+func (b *bench) change(t *testing.T, image string) {
+	t.Helper()
+	web := b.web(t)
+	web.Spec.Image = image
+	web.Generation++
+	if err := b.client.Update(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// installed lets the journal know of a release and objects as they are rendered.
+func (b *bench) installed(t *testing.T) {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b.web(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource := &unstructured.Unstructured{Object: content}
+	resource.SetGroupVersionKind(appService)
+	desired, err := b.Renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, object := range desired.Objects {
+		live := object.DeepCopy()
+		live.SetUID("c-1")
+		live.SetResourceVersion("5")
+		b.Observer.Wrote("web-uid", live)
+	}
+	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
+		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
+	}}
+	release.SetGroupVersionKind(observe.SecretKind)
+	b.Observer.Wrote("web-uid", release)
+	b.renders = 0
+}
+
+func (b *bench) events() []string {
+	var list []string
+	for len(b.recorder.Events) > 0 {
+		list = append(list, <-b.recorder.Events)
+	}
+	return list
+}
+
+func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	for range 3 {
+		if next := b.reconcile(t); next != time.Hour {
+			t.Errorf("the next one comes after %s, want the period of the kind", next)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Hour))
+	}
+	if b.statuses != 1 || b.renders != 1 {
+		t.Errorf("got %d status writes and %d renders, want one of each", b.statuses, b.renders)
+	}
+	web := b.web(t)
+	if !meta.IsStatusConditionTrue(web.Status.Conditions, v1.ConditionReady) || web.Status.ObservedGeneration != 1 || web.Status.Release == nil {
+		t.Errorf("got %+v", web.Status)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events: %v", events)
+	}
+}
+
+func TestWhatCannotBeRendered(t *testing.T) {
+	cases := map[string]struct {
+		image, reason, message string
+		source                 error
+		capabilities           error
+		stalled                bool
+	}{
+		"the spec cannot be translated": {image: "untranslatable", reason: v1.ReasonInvalidSpec, message: "spec.image is no image", stalled: true},
+		"the chart refuses":             {image: "refused", reason: v1.ReasonRenderFailed, message: "this image is refused", stalled: true},
+		"a kind may not be watched":     {image: "nginx", source: errors.New("forbidden"), reason: v1.ReasonAPIUnavailable, message: "v1 ConfigMap", stalled: true},
+		"the cluster does not tell what it serves": {
+			image: "nginx", capabilities: errors.New("not now"), reason: "", message: "cannot read the capabilities of the cluster: not now",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.image)
+			b.source.err = test.source
+			b.Capabilities = known{test.capabilities}
+			if next := b.reconcile(t); next != 5*time.Second {
+				t.Errorf("the next one comes after %s, want 5s", next)
+			}
+			web := b.web(t)
+			ready := meta.FindStatusCondition(web.Status.Conditions, v1.ConditionReady)
+			if ready == nil || ready.Status != metav1.ConditionFalse || test.reason != "" && ready.Reason != test.reason || !strings.Contains(ready.Message, test.message) {
+				t.Errorf("got %+v, want %s with %q", ready, test.reason, test.message)
+			}
+			if stalled := meta.IsStatusConditionTrue(web.Status.Conditions, v1.ConditionStalled); stalled != test.stalled {
+				t.Errorf("Stalled is %t, want %t", stalled, test.stalled)
+			}
+			events := b.events()
+			if len(events) != 1 || !strings.HasPrefix(events[0], "Warning "+ready.Reason+" ") {
+				t.Errorf("got events %q, want one warning", events)
+			}
+			if b.statuses != 1 {
+				t.Errorf("got %d status writes, want one", b.statuses)
+			}
+		})
+	}
+}
+
+func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
+	b := newBench(t, "refused")
+	for _, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120} {
+		if next := b.reconcile(t); next != want*time.Second {
+			t.Errorf("the next one comes after %s, want %s", next, want*time.Second)
+		}
+		b.clock.SetTime(b.clock.Now().Add(want * time.Second))
+	}
+	if events := b.events(); len(events) != 1 || b.statuses != 1 {
+		t.Errorf("got events %q and %d status writes, want one of each", events, b.statuses)
+	}
+
+	b.reconcile(t) // the last attempt
+	renders := b.renders
+	b.clock.SetTime(b.clock.Now().Add(time.Second))
+	if next := b.reconcile(t); next != 4*time.Second || b.renders != renders {
+		t.Errorf("a change 1 s after an attempt is tried after %s and %d renders, want 4s and none", next, b.renders-renders)
+	}
+	b.clock.SetTime(b.clock.Now().Add(4 * time.Second))
+	if b.reconcile(t); b.renders != renders+1 {
+		t.Errorf("a change 5 s after an attempt was not tried")
+	}
+
+	b.change(t, "also refused")
+	b.change(t, "refused")
+	if next := b.reconcile(t); next != 5*time.Second || b.renders != renders+2 {
+		t.Errorf("a new generation is tried after %s and %d renders, want at once", next, b.renders-renders-1)
+	}
+	if got := b.web(t).Status.ObservedGeneration; got != 3 {
+		t.Errorf("observedGeneration: got %d, want 3", got)
+	}
+
+	b.change(t, "nginx")
+	b.installed(t)
+	if next := b.reconcile(t); next != time.Hour {
+		t.Errorf("after it healed the next one comes after %s, want the period of the kind", next)
+	}
+	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
+		t.Error("it is not ready")
+	}
+	b.change(t, "refused")
+	if next := b.reconcile(t); next != 5*time.Second {
+		t.Errorf("a failure after success is tried again after %s, want 5s", next)
+	}
+	if events := b.events(); len(events) != 1 {
+		t.Errorf("got events %q, want one for the new failure", events)
+	}
+}
+
+func TestAResourceThatGoesIsLeftToTheGarbageCollector(t *testing.T) {
+	b := newBench(t, "nginx")
+	web := b.web(t)
+	web.Finalizers = []string{"example.com/hold"}
+	if err := b.client.Update(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.client.Delete(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	if next := b.reconcile(t); next != 0 || b.renders != 0 || b.statuses != 0 {
+		t.Errorf("got a next one after %s, %d renders and %d status writes, want none", next, b.renders, b.statuses)
+	}
+}
+
+func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	b.reconcile(t)
+	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
+		t.Fatal(err)
+	}
+	if next := b.reconcile(t); next != 0 {
+		t.Errorf("the next one comes after %s, want none", next)
+	}
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snapshot.Objects) != 0 || snapshot.Record != nil {
+		t.Errorf("the journal still shows %v and %v", snapshot.Objects, snapshot.Record)
+	}
+	if len(b.memory.resources) != 0 {
+		t.Errorf("the memory still has %v", b.memory.resources)
+	}
+}
+
+// A resource may be deleted and made anew before the first is known to be gone.
+func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	b.reconcile(t)
+	web := b.web(t)
+	if err := b.client.Delete(t.Context(), web); err != nil {
+		t.Fatal(err)
+	}
+	again := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "refused"}}
+	if err := b.client.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile(t)
+	if b.renders != 2 {
+		t.Error("what was rendered for the first was taken for the second")
+	}
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snapshot.Objects) != 0 || snapshot.Record != nil {
+		t.Errorf("the journal still has objects of the first: %v", snapshot.Objects)
+	}
+}
+
+func TestAStatusThatCannotBeWrittenIsAnErrorAndTellsNothing(t *testing.T) {
+	b := newBench(t, "refused")
+	b.refuse = errors.New("not now")
+	if _, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: webName}); !errors.Is(err, b.refuse) {
+		t.Errorf("got %v", err)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events %q before the status was written", events)
+	}
+	b.refuse = nil
+	b.reconcile(t)
+	if events := b.events(); len(events) != 1 {
+		t.Errorf("got events %q, want one", events)
+	}
+}
+
+// What the cache shows may be older than what was written to the status last.
+func TestAStatusIsComparedWithTheOneThatWasWrittenLast(t *testing.T) {
+	b := newBench(t, "refused")
+	before := b.web(t)
+	b.reconcile(t)
+	written := b.statuses
+	lagging := interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
+			into.(*unstructured.Unstructured).Object = content
+			into.GetObjectKind().SetGroupVersionKind(appService)
+			return err
+		},
+	})
+	b.Client = lagging
+	b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	b.reconcile(t)
+	if b.statuses != written {
+		t.Error("the same status was written again")
+	}
+	if events := b.events(); len(events) != 1 {
+		t.Errorf("got events %q, want one", events)
+	}
+}
+
+func TestNotesOfEventsAreCut(t *testing.T) {
+	cases := map[string]struct{ note, want string }{
+		"nothing":              {"", "nothing had to be written"},
+		"short":                {"create ConfigMap web", "create ConfigMap web"},
+		"256 characters":       {strings.Repeat("字", 256), strings.Repeat("字", 256)},
+		"more than characters": {strings.Repeat("字", 257), strings.Repeat("字", 255) + "…"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "nginx")
+			b.event(&pass{resource: app("a", "1")}, "Normal", "Why", test.note)
+			if got, want := b.events(), []string{fmt.Sprintf("Normal Why %s", test.want)}; !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}

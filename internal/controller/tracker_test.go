@@ -1,0 +1,285 @@
+package controller
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+)
+
+var (
+	appService = v1.GroupVersion.WithKind(v1.Kind)
+	configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	widgets    = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+)
+
+// controlled is one version of a ConfigMap called settings that a resource controls.
+func controlled(resourceVersion, apiVersion, kind, name, uid string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
+	o.SetNamespace("demo")
+	o.SetName("settings")
+	o.SetUID("c-1")
+	o.SetResourceVersion(resourceVersion)
+	if kind != "" {
+		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(uid), Controller: ptr.To(true)}})
+	}
+	return o
+}
+
+func ours(resourceVersion string) *unstructured.Unstructured {
+	return controlled(resourceVersion, "app.example.com/v1", "AppService", "web", "web-uid")
+}
+
+func nobodys(resourceVersion string) *unstructured.Unstructured {
+	return controlled(resourceVersion, "", "", "", "")
+}
+
+// happened is an event of an object.
+type happened func(*Tracker, queue)
+
+func created(object client.Object) happened {
+	return func(t *Tracker, q queue) { t.Create(context.Background(), event.CreateEvent{Object: object}, q) }
+}
+
+func changed(before, after client.Object) happened {
+	return func(t *Tracker, q queue) {
+		t.Update(context.Background(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, q)
+	}
+}
+
+func deleted(object client.Object) happened {
+	return func(t *Tracker, q queue) { t.Delete(context.Background(), event.DeleteEvent{Object: object}, q) }
+}
+
+func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
+	only := ours("5")
+	only.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "web-uid"}})
+	others := controlled("6", "app.example.com/v1", "AppService", "other", "other-uid")
+	foreign := controlled("6", "v1", "Widget", "w", "w-uid")
+	cases := map[string]struct {
+		wrote  client.Object // by this process, before the event
+		event  happened
+		want   []string // names of resources to reconcile
+		knows  bool     // the journal still corrects an informer that does not show the object
+		silent bool     // reconciles by dependent resources are switched off
+	}{
+		"an object of a resource is created":              {event: created(ours("5")), want: []string{"web"}},
+		"an object of a resource is changed":              {event: changed(ours("5"), ours("6")), want: []string{"web"}},
+		"an object of a resource is deleted":              {event: deleted(ours("6")), want: []string{"web"}},
+		"an object that nobody controls":                  {event: created(nobodys("5"))},
+		"an object that a resource owns, no more":         {event: created(only)},
+		"an object that another kind controls":            {event: created(foreign)},
+		"an object of a kind of that name elsewhere":      {event: created(controlled("5", "other.example.org/v1", "AppService", "web", "x"))},
+		"an object of the kind in another version":        {event: created(controlled("5", "app.example.com/v1beta1", "AppService", "web", "x"))},
+		"an object is shown again as it was":              {event: changed(ours("5"), ours("5"))},
+		"reconciles by dependent resources are off":       {event: created(ours("5")), silent: true},
+		"the echo of a create":                            {wrote: ours("5"), event: created(ours("5"))},
+		"the echo of a change":                            {wrote: ours("6"), event: changed(ours("5"), ours("6"))},
+		"the echo where reconciles are off":               {wrote: ours("6"), event: changed(ours("5"), ours("6")), silent: true},
+		"an event from before the write":                  {wrote: ours("7"), event: changed(ours("5"), ours("6")), knows: true},
+		"an event from after the write":                   {wrote: ours("6"), event: changed(ours("6"), ours("7")), want: []string{"web"}},
+		"a deletion after the write":                      {wrote: ours("6"), event: deleted(ours("7")), want: []string{"web"}},
+		"it loses its controller":                         {event: changed(ours("5"), nobodys("6")), want: []string{"web"}},
+		"it loses its controller after the write":         {wrote: ours("5"), event: changed(ours("5"), nobodys("6")), want: []string{"web"}},
+		"it lost its controller and was given it back":    {wrote: ours("7"), event: changed(ours("5"), nobodys("6")), knows: true},
+		"it gets its controller":                          {event: changed(nobodys("5"), ours("6")), want: []string{"web"}},
+		"the echo of getting its controller":              {wrote: ours("6"), event: changed(nobodys("5"), ours("6"))},
+		"it is taken over by another kind":                {event: changed(ours("5"), foreign), want: []string{"web"}},
+		"it is taken over by another kind, after a write": {wrote: ours("5"), event: changed(ours("5"), foreign), want: []string{"web"}},
+		"it is taken over by another resource":            {event: changed(ours("5"), others), want: []string{"other", "web"}},
+		"an object that another kind loses":               {event: changed(foreign, nobodys("7"))},
+		"a generic event":                                 {event: func(t *Tracker, q queue) { t.Generic(context.Background(), event.GenericEvent{Object: ours("5")}, q) }},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			observer := observe.New(nil, nil)
+			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent}
+			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer q.ShutDown()
+			if test.wrote != nil {
+				observer.Wrote("web-uid", test.wrote)
+			}
+			test.event(tracker, q)
+			var got []string
+			for q.Len() > 0 {
+				request, _ := q.Get()
+				if request.Namespace != "demo" {
+					t.Errorf("got a request for namespace %q", request.Namespace)
+				}
+				got = append(got, request.Name)
+			}
+			slices.Sort(got)
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got reconciles of %v, want %v", got, test.want)
+			}
+			owner := app("web-uid", "1")
+			snapshot, err := observer.Snapshot(t.Context(), owner)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if knows := len(snapshot.Objects) == 1; knows != test.knows {
+				t.Errorf("the journal shows the object: %t, want %t", knows, test.knows)
+			}
+		})
+	}
+}
+
+// cluster is an API server that serves ConfigMaps, and Widgets to those who are allowed to list them.
+type cluster struct {
+	allowed atomic.Bool
+}
+
+func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "application/json")
+	answer := func(code int, body any) {
+		w.WriteHeader(code)
+		_ = json.NewEncoder(w).Encode(body)
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/widgets") && !c.allowed.Load():
+		answer(http.StatusForbidden, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden})
+	case r.URL.Query().Get("sendInitialEvents") != "":
+		answer(http.StatusUnprocessableEntity, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity})
+	case r.URL.Query().Get("watch") != "":
+		w.WriteHeader(http.StatusOK)
+		w.(http.Flusher).Flush()
+		<-r.Context().Done()
+	case strings.HasSuffix(r.URL.Path, "/widgets"):
+		answer(http.StatusOK, map[string]any{"apiVersion": "example.com/v1", "kind": "WidgetList", "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{}})
+	default:
+		answer(http.StatusOK, map[string]any{"apiVersion": "v1", "kind": "ConfigMapList", "metadata": map[string]any{"resourceVersion": "1"}, "items": []any{}})
+	}
+}
+
+// started is a controller that runs already: it starts the sources that it is given.
+type started struct {
+	controller.Controller
+	ctx   context.Context
+	queue queue
+}
+
+func (s *started) Watch(watched source.Source) error { return watched.Start(s.ctx, s.queue) }
+
+// newTracker makes a tracker on informers of a cluster.
+func newTracker(t *testing.T, c *cluster) *Tracker {
+	t.Helper()
+	server := httptest.NewServer(c)
+	t.Cleanup(server.Close)
+	t.Cleanup(server.CloseClientConnections)
+	ctx, cancel := context.WithCancel(context.Background())
+	mapper := meta.NewDefaultRESTMapper(nil)
+	mapper.Add(configMaps, meta.RESTScopeNamespace)
+	mapper.Add(widgets, meta.RESTScopeNamespace)
+	informers, err := cache.New(&rest.Config{Host: server.URL}, cache.Options{Scheme: runtime.NewScheme(), Mapper: mapper})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ended := make(chan error, 1)
+	go func() { ended <- informers.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		server.CloseClientConnections()
+		if err := <-ended; err != nil {
+			t.Error(err)
+		}
+	})
+	if !informers.WaitForCacheSync(ctx) {
+		t.Fatal("the informers do not start")
+	}
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	t.Cleanup(q.ShutDown)
+	return &Tracker{
+		Owner: appService, Cache: informers, Mapper: mapper, Observer: observe.New(informers, nil), Enqueue: true,
+		Controller: &started{ctx: ctx, queue: q},
+	}
+}
+
+func ensure(t *testing.T, tracker *Tracker, kind schema.GroupVersionKind) error {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
+	defer cancel()
+	return tracker.Ensure(ctx, kind)
+}
+
+func TestAKindThatMayNotBeWatched(t *testing.T) {
+	t.Run("is told and leaves the other kinds alone", func(t *testing.T) {
+		tracker := newTracker(t, &cluster{})
+		if err := tracker.Ensure(t.Context(), configMaps); err != nil {
+			t.Fatal(err)
+		}
+		var untracked *untrackedError
+		if err := ensure(t, tracker, widgets); !errors.As(err, &untracked) || !strings.Contains(err.Error(), "example.com/v1 Widget") {
+			t.Errorf("got %v", err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
+		defer cancel()
+		if _, err := tracker.Observer.Snapshot(ctx, app("web-uid", "1")); err != nil {
+			t.Errorf("the objects of other kinds cannot be seen any more: %v", err)
+		}
+	})
+	t.Run("is watched once it may be", func(t *testing.T) {
+		c := &cluster{}
+		tracker := newTracker(t, c)
+		if err := ensure(t, tracker, widgets); err == nil {
+			t.Fatal("it was taken for watched")
+		}
+		c.allowed.Store(true)
+		deadline := time.Now().Add(15 * time.Second)
+		for {
+			err := ensure(t, tracker, widgets)
+			if err == nil {
+				break
+			}
+			if time.Now().After(deadline) {
+				t.Fatalf("it is still not watched: %v", err)
+			}
+		}
+		if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1")); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
+func TestAKindThatIsNotServed(t *testing.T) {
+	tracker := newTracker(t, &cluster{})
+	unknown := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}
+	if err := tracker.Preload(t.Context(), configMaps, unknown); err != nil {
+		t.Errorf("the others are not watched for it: %v", err)
+	}
+	var untracked *untrackedError
+	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
+		t.Errorf("got %v", err)
+	}
+	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1")); err != nil {
+		t.Error(err)
+	}
+	tracker.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, meta.RESTScopeNamespace)
+	if err := tracker.Ensure(t.Context(), unknown); err != nil {
+		t.Errorf("it is not watched once it is served: %v", err)
+	}
+}

@@ -1,0 +1,513 @@
+package observe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+var (
+	configMaps  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+)
+
+// informers are caches that show what they are told to.
+type informers struct {
+	cache.Cache
+	shown []*unstructured.Unstructured
+	// fail answers a list of a kind; nil for no error.
+	fail func(kind string) error
+	// listed is called when a list of a kind was answered.
+	listed func(kind string)
+
+	mu      sync.Mutex
+	indexed []string
+}
+
+func (i *informers) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	kind := object.GetObjectKind().GroupVersionKind().Kind
+	if err := i.failure(kind); err != nil {
+		return err
+	}
+	if field != controllerIndex || len(value(object)) != 0 {
+		return fmt.Errorf("not the index of controllers: %s", field)
+	}
+	i.indexed = append(i.indexed, fmt.Sprintf("%T %s", object, kind))
+	return nil
+}
+
+func (i *informers) failure(kind string) error {
+	if i.fail == nil {
+		return nil
+	}
+	return i.fail(kind)
+}
+
+func (i *informers) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	kind := list.GetObjectKind().GroupVersionKind()
+	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+	if err := i.failure(kind.Kind); err != nil {
+		return err
+	}
+	opts := (&client.ListOptions{}).ApplyOptions(options)
+	for _, object := range i.shown {
+		if object.GroupVersionKind() != kind || object.GetNamespace() != opts.Namespace {
+			continue
+		}
+		if value, found := opts.FieldSelector.RequiresExactMatch(controllerIndex); !found || !slices.Contains(controllerOf(object), value) {
+			continue
+		}
+		switch list := list.(type) {
+		case *unstructured.UnstructuredList:
+			list.Items = append(list.Items, *object)
+		case *metav1.PartialObjectMetadataList:
+			item := metadata(object)
+			item.TypeMeta = metav1.TypeMeta{} // as informers have them
+			list.Items = append(list.Items, *item)
+		}
+	}
+	if i.listed != nil {
+		i.listed(kind.Kind)
+	}
+	return nil
+}
+
+func metadata(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
+	out := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Name: object.GetName(), Namespace: object.GetNamespace(), UID: object.GetUID(), ResourceVersion: object.GetResourceVersion(),
+		Labels: object.GetLabels(), Annotations: object.GetAnnotations(), OwnerReferences: object.GetOwnerReferences(),
+	}}
+	out.SetGroupVersionKind(object.GroupVersionKind())
+	return out
+}
+
+// api is the API server, read past the caches.
+type api struct {
+	client.Reader
+	objects []*unstructured.Unstructured
+	fail    error
+	reads   []string
+}
+
+func (a *api) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	a.reads = append(a.reads, key.Name)
+	if a.fail != nil {
+		return a.fail
+	}
+	for _, object := range a.objects {
+		if client.ObjectKeyFromObject(object) == key && object.GroupVersionKind() == into.GetObjectKind().GroupVersionKind() {
+			object.DeepCopyInto(into.(*unstructured.Unstructured))
+			return nil
+		}
+	}
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, key.Name)
+}
+
+func resource() *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
+	o.SetNamespace("demo")
+	o.SetName("web")
+	o.SetUID(me)
+	return o
+}
+
+// thing is an object that the resource controls.
+func thing(kind schema.GroupVersionKind, name string, uid types.UID, resourceVersion string) *unstructured.Unstructured {
+	o := version(uid, resourceVersion)
+	o.SetGroupVersionKind(kind)
+	o.SetName(name)
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: me, Controller: ptr.To(true)}})
+	return o
+}
+
+// record is a release record as Helm labels it.
+func record(revision, status, digest string) *unstructured.Unstructured {
+	o := thing(SecretKind, "sh.helm.release.v1.web.v"+revision, types.UID("record-"+revision), "5")
+	o.SetLabels(map[string]string{
+		"owner": "helm", "name": "web", "version": revision, "status": status, v1.LabelDigest: digest, v1.LabelChartVersion: "1.2.3",
+	})
+	return o
+}
+
+func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
+	t.Helper()
+	o := New(shown, live)
+	for _, kind := range []schema.GroupVersionKind{configMaps, deployments, SecretKind} {
+		if _, err := o.Track(t.Context(), kind); err != nil {
+			t.Fatal(err)
+		}
+		o.Include(kind)
+	}
+	return o
+}
+
+func snapshot(t *testing.T, o *Observer) *Snapshot {
+	t.Helper()
+	s, err := o.Snapshot(t.Context(), resource())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// keys lists the objects of a snapshot, each with its Go type.
+func keys(s *Snapshot) string {
+	var out []string
+	for key, object := range s.Objects {
+		out = append(out, fmt.Sprintf("%s (%s)", key, strings.TrimPrefix(fmt.Sprintf("%T", object), "*")))
+	}
+	slices.Sort(out)
+	return strings.Join(out, ", ")
+}
+
+func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
+	elsewhere := thing(configMaps, "elsewhere", "c-2", "1")
+	elsewhere.SetNamespace("other")
+	foreign := thing(configMaps, "foreign", "c-3", "1")
+	foreign.SetOwnerReferences(nil)
+	of := thing(configMaps, "of-another", "c-4", "1")
+	of.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "other", Controller: ptr.To(true)}})
+	owned := thing(configMaps, "only-owned", "c-5", "1")
+	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: me}})
+	secret := thing(SecretKind, "web-config", "s-1", "1")
+	shown := &informers{shown: []*unstructured.Unstructured{
+		thing(configMaps, "web", "c-1", "1"), thing(deployments, "web", "d-1", "1"), secret, elsewhere, foreign, of, owned, record("1", "deployed", "x"),
+	}}
+	s := snapshot(t, observer(t, shown, &api{objects: []*unstructured.Unstructured{secret}}))
+	const whole = "unstructured.Unstructured"
+	if got, want := keys(s), fmt.Sprintf("ConfigMap web (%s), Deployment web (%s), Secret web-config (%s)", whole, whole, whole); got != want {
+		t.Errorf("got %s, want %s", got, want)
+	}
+	if s.Record == nil {
+		t.Error("the record is missing")
+	}
+	if d := s.Object("apps", "Deployment", "web"); d == nil || d.GetUID() != "d-1" {
+		t.Errorf("got the Deployment %v", d)
+	}
+	for _, name := range []string{"api", ""} {
+		if s.Object("apps", "Deployment", name) != nil || s.Object("", "Deployment", "web") != nil {
+			t.Errorf("there is no Deployment %q", name)
+		}
+	}
+	if !slices.Equal(shown.indexed, []string{"*unstructured.Unstructured ConfigMap", "*unstructured.Unstructured Deployment", "*v1.PartialObjectMetadata Secret"}) {
+		t.Errorf("got the informers %v", shown.indexed)
+	}
+}
+
+func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
+	broken := record("3", "deployed", "x")
+	broken.SetLabels(map[string]string{"owner": "helm", "version": "three"})
+	bare := record("4", "deployed", "x")
+	bare.SetLabels(map[string]string{"owner": "helm"})
+	theirs := record("11", "deployed", "theirs")
+	theirs.SetOwnerReferences(nil)
+	cases := map[string]struct {
+		shown []*unstructured.Unstructured
+		want  *Record
+	}{
+		"none":                           {nil, nil},
+		"one":                            {[]*unstructured.Unstructured{record("1", "deployed", "a")}, &Record{1, "deployed", "a", "1.2.3"}},
+		"several":                        {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("3", "pending-upgrade", "c"), record("1", "superseded", "a")}, &Record{3, "pending-upgrade", "c", "1.2.3"}},
+		"ten comes after nine":           {[]*unstructured.Unstructured{record("9", "superseded", "a"), record("10", "deployed", "b")}, &Record{10, "deployed", "b", "1.2.3"}},
+		"a revision that is no number":   {[]*unstructured.Unstructured{broken, record("2", "deployed", "b")}, &Record{2, "deployed", "b", "1.2.3"}},
+		"only a revision that is none":   {[]*unstructured.Unstructured{bare}, nil},
+		"a record of somebody else":      {[]*unstructured.Unstructured{theirs, record("1", "deployed", "a")}, &Record{1, "deployed", "a", "1.2.3"}},
+		"only a record of somebody else": {[]*unstructured.Unstructured{theirs}, nil},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			live := &api{}
+			s := snapshot(t, observer(t, &informers{shown: test.shown}, live))
+			switch {
+			case (s.Record == nil) != (test.want == nil):
+				t.Errorf("got %v, want %v", s.Record, test.want)
+			case s.Record != nil && *s.Record != *test.want:
+				t.Errorf("got %v, want %v", *s.Record, *test.want)
+			}
+			if len(s.Objects) != 0 {
+				t.Errorf("records are among the objects: %s", keys(s))
+			}
+			if len(live.reads) != 0 {
+				t.Errorf("payloads of records were read: %v", live.reads)
+			}
+		})
+	}
+}
+
+func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
+	secret := func(resourceVersion string) *unstructured.Unstructured {
+		return thing(SecretKind, "web-config", "s-1", resourceVersion)
+	}
+	shown, live := &informers{shown: []*unstructured.Unstructured{secret("1")}}, &api{objects: []*unstructured.Unstructured{secret("1")}}
+	o := observer(t, shown, live)
+	look := func(what string, reads int) *Snapshot {
+		t.Helper()
+		live.reads = nil
+		s := snapshot(t, o)
+		if len(live.reads) != reads {
+			t.Errorf("%s: got %d reads, want %d", what, len(live.reads), reads)
+		}
+		object := s.Objects[render.KeyOf(secret(""))]
+		if _, whole := object.(*unstructured.Unstructured); object != nil && whole != (reads > 0) {
+			t.Errorf("%s: got a %T", what, object)
+		}
+		return s
+	}
+	look("at first", 1)
+	wrong := look("while it is not known to be right", 1)
+	o.Verified(me, wrong)
+	look("once it is known to be right", 0)
+	o.Verified(me, look("and once more", 0))
+
+	shown.shown, live.objects = []*unstructured.Unstructured{secret("2")}, []*unstructured.Unstructured{secret("2")}
+	o.Verified(me, look("after a change", 1))
+	look("once the change is known to be right", 0)
+
+	live.objects = []*unstructured.Unstructured{secret("4")}
+	shown.shown = []*unstructured.Unstructured{secret("3")}
+	o.Verified(me, look("when the informer is behind what is read", 1))
+	shown.shown = []*unstructured.Unstructured{secret("4")}
+	look("once the informer shows what was read", 0)
+
+	written := secret("5")
+	o.Wrote(me, written)
+	s := snapshot(t, o)
+	if s.Objects[render.KeyOf(written)] != client.Object(written) {
+		t.Error("what was written is not shown while the informer is behind")
+	}
+	shown.shown = []*unstructured.Unstructured{written}
+	if !o.Seen(me, metadata(written), false) {
+		t.Error("the write was not known")
+	}
+	look("after a write of ours", 0)
+	o.Forget(me)
+	look("after its owner was forgotten", 1)
+}
+
+func TestWhatIsReadOfASecret(t *testing.T) {
+	stolen := thing(SecretKind, "web-config", "s-1", "2")
+	stolen.SetOwnerReferences(nil)
+	replaced := thing(SecretKind, "web-config", "s-2", "3")
+	replaced.SetOwnerReferences(nil)
+	adopted := thing(SecretKind, "web-config", "s-1", "2")
+	adopted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Widget", Name: "w", UID: "w", Controller: ptr.To(true)}})
+	cases := map[string]struct {
+		live  *unstructured.Unstructured
+		shown bool
+	}{
+		"it is as the informer shows it":         {thing(SecretKind, "web-config", "s-1", "1"), true},
+		"it was changed":                         {thing(SecretKind, "web-config", "s-1", "2"), true},
+		"it is gone":                             {nil, false},
+		"it was taken from the resource":         {stolen, false},
+		"it was taken over by another":           {adopted, false},
+		"it was replaced by somebody else's own": {replaced, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			live := &api{}
+			if test.live != nil {
+				live.objects = append(live.objects, test.live)
+			}
+			shown := &informers{shown: []*unstructured.Unstructured{thing(SecretKind, "web-config", "s-1", "1")}}
+			s := snapshot(t, observer(t, shown, live))
+			if got := len(s.Objects) == 1; got != test.shown {
+				t.Errorf("the snapshot has it: %t, want %t", got, test.shown)
+			}
+		})
+	}
+}
+
+func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
+	cause := errors.New("not now")
+	cases := map[string]struct {
+		shown *informers
+		live  *api
+		want  string
+	}{
+		"a list":    {&informers{fail: func(kind string) error { return map[string]error{"Deployment": cause}[kind] }}, &api{}, "cannot list Deployment: not now"},
+		"a payload": {&informers{shown: []*unstructured.Unstructured{thing(SecretKind, "web-config", "s-1", "1")}}, &api{fail: cause}, "cannot read Secret web-config: not now"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			fail := test.shown.fail
+			test.shown.fail = nil
+			o := observer(t, test.shown, test.live)
+			test.shown.fail = fail
+			if _, err := o.Snapshot(t.Context(), resource()); !errors.Is(err, cause) || err.Error() != test.want {
+				t.Errorf("got %v, want %q", err, test.want)
+			}
+		})
+	}
+}
+
+func TestTrack(t *testing.T) {
+	t.Run("a kind is indexed once, however many ask for it", func(t *testing.T) {
+		shown := &informers{}
+		o := New(shown, &api{})
+		var group sync.WaitGroup
+		for range 8 {
+			group.Go(func() {
+				object, err := o.Track(context.Background(), configMaps)
+				if err != nil || object.GetObjectKind().GroupVersionKind() != configMaps {
+					t.Errorf("got %v and %v", object, err)
+				}
+			})
+		}
+		group.Wait()
+		if len(shown.indexed) != 1 {
+			t.Errorf("got %v, want one index", shown.indexed)
+		}
+	})
+	t.Run("a kind that cannot be indexed is not listed", func(t *testing.T) {
+		cause := errors.New("no such kind")
+		shown := &informers{fail: func(string) error { return cause }}
+		o := New(shown, &api{})
+		if _, err := o.Track(t.Context(), configMaps); !errors.Is(err, cause) || err.Error() != "cannot watch ConfigMap: no such kind" {
+			t.Errorf("got %v", err)
+		}
+		snapshot(t, o)
+		shown.fail = nil
+		if _, err := o.Track(t.Context(), configMaps); err != nil {
+			t.Errorf("the second time: %v", err)
+		}
+	})
+	t.Run("Secrets are watched as metadata, everything else whole", func(t *testing.T) {
+		o := New(&informers{}, &api{})
+		for kind, want := range map[schema.GroupVersionKind]string{SecretKind: "*v1.PartialObjectMetadata", configMaps: "*unstructured.Unstructured"} {
+			object, err := o.Track(t.Context(), kind)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := fmt.Sprintf("%T", object); got != want {
+				t.Errorf("%s: got %s, want %s", kind.Kind, got, want)
+			}
+		}
+	})
+}
+
+// The informers go on while a snapshot is made: what the journal drops, because its event has come, may have come after
+// the list that the snapshot is made of.
+func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
+	pending, deployed := record("1", "pending-install", "a"), record("1", "deployed", "a")
+	deployed.SetResourceVersion("10")
+	old, written := thing(deployments, "web", "d-1", "9"), thing(deployments, "web", "d-1", "10")
+	cases := map[string]struct {
+		shown *unstructured.Unstructured
+		note  func(*Observer)
+		event *unstructured.Unstructured
+		gone  bool
+		check func(*Snapshot) error
+	}{
+		"an object that was created": {
+			nil, func(o *Observer) { o.Wrote(me, written) }, written, false,
+			func(s *Snapshot) error {
+				if s.Object("apps", "Deployment", "web") == nil {
+					return errors.New("the Deployment is missing")
+				}
+				return nil
+			},
+		},
+		"an object that was changed": {
+			old, func(o *Observer) { o.Wrote(me, written) }, written, false,
+			func(s *Snapshot) error {
+				if got := s.Object("apps", "Deployment", "web"); got == nil || got.GetResourceVersion() != "10" {
+					return fmt.Errorf("the Deployment is shown as %v", got)
+				}
+				return nil
+			},
+		},
+		"an object that was deleted": {
+			old, func(o *Observer) { o.Deleted(me, old) }, old, true,
+			func(s *Snapshot) error {
+				if s.Object("apps", "Deployment", "web") != nil {
+					return errors.New("the Deployment is still shown")
+				}
+				return nil
+			},
+		},
+		"a record that was marked deployed": {
+			pending, func(o *Observer) { o.Wrote(me, metadata(deployed)) }, deployed, false,
+			func(s *Snapshot) error {
+				if s.Record == nil || s.Record.Status != "deployed" {
+					return fmt.Errorf("the record is shown as %v", s.Record)
+				}
+				return nil
+			},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			shown := &informers{}
+			if test.shown != nil {
+				shown.shown = append(shown.shown, test.shown)
+			}
+			o := observer(t, shown, &api{})
+			test.note(o)
+			shown.listed = func(kind string) {
+				if kind == SecretKind.Kind { // the last of the lists
+					o.Seen(me, test.event, test.gone)
+				}
+			}
+			if err := test.check(snapshot(t, o)); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
+func TestObserverIsSafeForConcurrentUse(t *testing.T) {
+	secret := thing(SecretKind, "web-config", "s-1", "1")
+	shown := &informers{shown: []*unstructured.Unstructured{secret, thing(configMaps, "web", "c-1", "1")}}
+	o := New(shown, emptyAPI{})
+	var group sync.WaitGroup
+	for _, work := range []func(int){
+		func(int) {
+			if s, err := o.Snapshot(context.Background(), resource()); err == nil {
+				o.Verified(me, s)
+			}
+		},
+		func(i int) { o.Wrote(me, thing(SecretKind, "web-config", "s-1", fmt.Sprint(i))) },
+		func(i int) { o.Seen(me, thing(configMaps, "web", "c-1", fmt.Sprint(i)), i%7 == 0) },
+		func(i int) { o.Deleted(me, thing(configMaps, "web", "c-1", fmt.Sprint(i))) },
+		func(i int) {
+			_, _ = o.Track(context.Background(), []schema.GroupVersionKind{configMaps, deployments, SecretKind}[i%3])
+		},
+		func(i int) {
+			if i%50 == 0 {
+				o.Forget(me)
+			}
+		},
+	} {
+		group.Go(func() {
+			for i := range 200 {
+				work(i)
+			}
+		})
+	}
+	group.Wait()
+}
+
+// emptyAPI holds nothing.
+type emptyAPI struct{ client.Reader }
+
+func (emptyAPI) Get(_ context.Context, key client.ObjectKey, _ client.Object, _ ...client.GetOption) error {
+	return apierrors.NewNotFound(schema.GroupResource{Resource: "things"}, key.Name)
+}

@@ -1,0 +1,521 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
+	"helm.sh/helm/v3/pkg/action"
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	kubefake "helm.sh/helm/v3/pkg/kube/fake"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/validation"
+	kubernetesfake "k8s.io/client-go/kubernetes/fake"
+	"k8s.io/client-go/rest"
+	clienttesting "k8s.io/client-go/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// bench is an actor on a server, with the release records in a store that tells its writes to the server's log.
+type bench struct {
+	actor    *Actor
+	server   *server
+	observer *observe.Observer
+	secrets  *kubernetesfake.Clientset
+}
+
+func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
+	t.Helper()
+	b := &bench{server: newServer(t, objects...), observer: observe.New(nil, nil), secrets: kubernetesfake.NewClientset()}
+	for _, verb := range []string{"create", "update"} {
+		b.secrets.PrependReactor(verb, "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
+			record := a.(clienttesting.CreateAction).GetObject().(*corev1.Secret)
+			err := b.server.request(fmt.Sprintf("%s record %s %s", verb, record.Labels["version"], record.Labels["status"]))
+			return err != nil, nil, err
+		})
+	}
+	actions, err := helmclient.NewActionClientGetter(b, helmclient.WithFailureRollbacks(false))
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.actor = &Actor{
+		chart:   skeleton(&chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "appservice", Version: "1.2.3+build"}, Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}}}),
+		actions: actions,
+		applier: &applier{client: b.server, live: b.server, observer: b.observer},
+		client:  b.server,
+	}
+	return b
+}
+
+// cluster is all that Helm asks of its configuration: nothing is sent anywhere.
+type cluster struct{ action.RESTClientGetter }
+
+func (cluster) ToRESTMapper() (meta.RESTMapper, error) { return meta.NewDefaultRESTMapper(nil), nil }
+
+func (cluster) ToRESTConfig() (*rest.Config, error) { return &rest.Config{}, nil }
+
+// ActionConfigFor implements the source of Helm configurations.
+func (b *bench) ActionConfigFor(_ context.Context, owner client.Object) (*action.Configuration, error) {
+	return &action.Configuration{
+		RESTClientGetter: cluster{},
+		Releases:         b.records(owner),
+		KubeClient:       &kubefake.PrintingKubeClient{},
+		Log:              func(string, ...any) {},
+	}, nil
+}
+
+func (b *bench) records(owner client.Object) *storage.Storage {
+	reference := metav1.NewControllerRef(owner, owner.GetObjectKind().GroupVersionKind())
+	secrets := &notedSecrets{SecretInterface: b.secrets.CoreV1().Secrets(owner.GetNamespace()), owner: owner, observer: b.observer}
+	return storage.Init(driver.NewSecrets(helmclient.NewOwnerRefSecretClient(secrets, []metav1.OwnerReference{*reference}, nil)))
+}
+
+// given stores a release, as an earlier process left it.
+func (b *bench) given(t *testing.T, revision int, status helmrelease.Status) {
+	t.Helper()
+	err := b.records(owner(t)).Create(&helmrelease.Release{
+		Name: "web", Namespace: "demo", Version: revision, Chart: b.actor.chart,
+		Info: &helmrelease.Info{Status: status}, Labels: map[string]string{v1.LabelManaged: "true", v1.LabelDigest: "old"},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.server.log = nil
+}
+
+// history tells the status of each release record.
+func (b *bench) history(t *testing.T) string {
+	t.Helper()
+	list, err := b.records(owner(t)).History("web")
+	if err != nil && !errors.Is(err, driver.ErrReleaseNotFound) {
+		t.Fatal(err)
+	}
+	slices.SortFunc(list, func(a, b *helmrelease.Release) int { return a.Version - b.Version })
+	var parts []string
+	for _, r := range list {
+		parts = append(parts, fmt.Sprintf("%d %s", r.Version, r.Info.Status))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// task is what a reconcile makes of objects that are to be as in version two.
+func (b *bench) task(t *testing.T, state State, record *observe.Record) Task {
+	t.Helper()
+	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}
+	live := there()
+	for _, o := range objects {
+		if found := b.server.has(t, o); found != nil {
+			live[render.KeyOf(o)] = found
+		}
+	}
+	return Task{
+		Owner:    owner(t),
+		Desired:  &render.Result{Values: chartutil.Values{"size": 2}, Objects: objects, Sources: []string{"templates/a.yaml", "templates/b.yaml"}, Digest: "digest-of-two"},
+		Snapshot: &observe.Snapshot{Objects: live, Record: record},
+		Plan:     Compare(objects, live),
+		State:    state,
+	}
+}
+
+func (b *bench) check(t *testing.T, log []string, history string) {
+	t.Helper()
+	if !slices.Equal(b.server.log, log) {
+		t.Errorf("got the writes %q, want %q", b.server.log, log)
+	}
+	if got := b.history(t); got != history {
+		t.Errorf("got the records %q, want %q", got, history)
+	}
+}
+
+func TestInstall(t *testing.T) {
+	b := newBench(t)
+	task := b.task(t, Absent, nil)
+	if err := b.actor.Act(t.Context(), task); err != nil {
+		t.Fatal(err)
+	}
+	b.check(t, []string{"create record 1 pending-install", "apply ConfigMap a", "apply ConfigMap b", "update record 1 deployed"}, "1 deployed")
+
+	record, err := b.secrets.CoreV1().Secrets("demo").Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for label, want := range map[string]string{
+		"owner": "helm", "name": "web", "status": "deployed", "version": "1",
+		v1.LabelManaged: "true", v1.LabelDigest: "digest-of-two", v1.LabelChartVersion: "1.2.3_build",
+	} {
+		if got := record.Labels[label]; got != want {
+			t.Errorf("label %s of the record: got %q, want %q", label, got, want)
+		}
+	}
+	if !controls(owner(t), record) {
+		t.Errorf("the record is not controlled by the resource: %v", record.OwnerReferences)
+	}
+	stored, err := b.records(owner(t)).Get("web", 1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	manifest, err := task.Desired.Manifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if stored.Manifest != manifest {
+		t.Errorf("got the manifest %q, want %q", stored.Manifest, manifest)
+	}
+	if len(stored.Chart.Templates) != 0 {
+		t.Error("the record carries the templates")
+	}
+	snapshot, err := b.observer.Snapshot(t.Context(), owner(t))
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := &observe.Record{Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
+	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
+		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
+	}
+}
+
+func TestAnInstallThatIsRefusedLeavesOneRecordWhichIsResumed(t *testing.T) {
+	b := newBench(t)
+	b.server.refuse = func(request string) error {
+		if request == "apply ConfigMap b" {
+			return invalid("b")
+		}
+		return nil
+	}
+	err := b.actor.Act(t.Context(), b.task(t, Absent, nil))
+	if !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
+		t.Errorf("got %v, want the refusal of ConfigMap b", err)
+	}
+	b.check(t, []string{"create record 1 pending-install", "apply ConfigMap a", "apply ConfigMap b", "update record 1 failed"}, "1 failed")
+
+	for range 3 { // it goes on being refused
+		b.server.log = nil
+		if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 1, Status: "failed"})); !apierrors.IsInvalid(err) {
+			t.Errorf("got %v, want the refusal of ConfigMap b", err)
+		}
+		b.check(t, []string{"apply ConfigMap b"}, "1 failed")
+	}
+
+	b.server.refuse = func(string) error { return nil }
+	b.server.log = nil
+	if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 1, Status: "failed"})); err != nil {
+		t.Fatal(err)
+	}
+	b.check(t, []string{"apply ConfigMap b", "update record 1 deployed"}, "1 deployed")
+}
+
+func TestAnInstallWritesNothingWhereAnObjectIsInTheWay(t *testing.T) {
+	b := newBench(t, object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: b, namespace: demo, uid: theirs}}`))
+	task := b.task(t, Absent, nil)
+	task.Plan = Compare(task.Desired.Objects, nil)
+	var notOurs *NotOursError
+	if err := b.actor.Act(t.Context(), task); !errors.As(err, &notOurs) || notOurs.Key.Name != "b" {
+		t.Errorf("got %v, want a NotOursError for b", err)
+	}
+	b.check(t, nil, "")
+}
+
+func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
+	record := func(controller string) *unstructured.Unstructured {
+		o := object(t, `{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v1, namespace: demo, labels: {owner: helm, name: web}}}`)
+		if controller != "" {
+			o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: types.UID(controller), Controller: new(true)}})
+		}
+		return o
+	}
+	cases := map[string]struct {
+		record *unstructured.Unstructured
+		as     any
+		want   string
+		log    []string
+	}{
+		"by somebody's release":  {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator: delete or rename it, or choose another name`, nil},
+		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until what is left of an earlier resource of this name is deleted: Helm release "web"`, nil},
+		"by our own, which lost the label that it is found by": {
+			record("owner"), new(*StaleError), "caches are behind: a release of the name is there, the caches do not show it", []string{"patch Secret sh.helm.release.v1.web.v1"},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.record)
+			b.given(t, 1, helmrelease.StatusDeployed)
+			err := b.actor.Act(t.Context(), b.task(t, Absent, nil))
+			if err == nil || err.Error() != test.want || !errors.As(err, test.as) {
+				t.Errorf("got %T %v, want %q", err, err, test.want)
+			}
+			b.check(t, test.log, "1 deployed")
+			labelled := b.server.has(t, test.record).GetLabels()[v1.LabelManaged] == "true"
+			if labelled != (test.log != nil) {
+				t.Errorf("the record has the label: %t", labelled)
+			}
+		})
+	}
+}
+
+func TestUpgrade(t *testing.T) {
+	dry := []string{"try to apply ConfigMap b", "try to apply ConfigMap a by force"}
+	write := []string{"create record 3 pending-upgrade", "apply ConfigMap b", "apply ConfigMap a by force", "update record 2 superseded", "update record 3 deployed"}
+	cases := map[string]struct {
+		newest  helmrelease.Status
+		log     []string
+		history string
+	}{
+		"from a deployed release":   {helmrelease.StatusDeployed, write, "1 superseded, 2 superseded, 3 deployed"},
+		"from a failed release":     {helmrelease.StatusFailed, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from a superseded release": {helmrelease.StatusSuperseded, nil, "1 superseded, 2 superseded, 3 deployed"},
+		"from a pending install":    {helmrelease.StatusPendingInstall, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from a pending upgrade":    {helmrelease.StatusPendingUpgrade, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from a pending rollback":   {helmrelease.StatusPendingRollback, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from an uninstalled one":   {helmrelease.StatusUninstalled, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from an uninstalling one":  {helmrelease.StatusUninstalling, nil, "1 superseded, 2 failed, 3 deployed"},
+		"from an unknown one":       {helmrelease.StatusUnknown, nil, "1 superseded, 2 failed, 3 deployed"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, owned(t, "ConfigMap", "a", "one"))
+			older := helmrelease.StatusDeployed
+			if test.newest == helmrelease.StatusDeployed {
+				older = helmrelease.StatusSuperseded
+			}
+			b.given(t, 1, older)
+			b.given(t, 2, test.newest)
+			if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
+				t.Fatal(err)
+			}
+			if got := b.history(t); got != test.history {
+				t.Errorf("got the records %q, want %q", got, test.history)
+			}
+			if got := b.server.log[:2]; !slices.Equal(got, dry) {
+				t.Errorf("got %q first, want %q", got, dry)
+			}
+			if test.log != nil && !slices.Equal(b.server.log[2:], test.log) {
+				t.Errorf("got the writes %q, want %q", b.server.log[2:], test.log)
+			}
+		})
+	}
+}
+
+func TestUpgradeOfAReleaseThatWasNeverDeployed(t *testing.T) {
+	for _, status := range []helmrelease.Status{
+		helmrelease.StatusUnknown, helmrelease.StatusUninstalled, helmrelease.StatusSuperseded, helmrelease.StatusFailed,
+		helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall, helmrelease.StatusPendingUpgrade, helmrelease.StatusPendingRollback,
+	} {
+		t.Run(status.String(), func(t *testing.T) {
+			b := newBench(t)
+			b.given(t, 1, status)
+			if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: status.String(), Digest: "old"})); err != nil {
+				t.Fatal(err)
+			}
+			if got, want := b.history(t), "1 superseded, 2 deployed"; got != want {
+				t.Errorf("got the records %q, want %q", got, want)
+			}
+		})
+	}
+}
+
+func TestAnUpgradeThatIsRefusedInTheDryRunLeavesEverythingAsItWas(t *testing.T) {
+	for _, newest := range []helmrelease.Status{helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade} {
+		t.Run(newest.String(), func(t *testing.T) {
+			b := newBench(t, owned(t, "ConfigMap", "a", "one"))
+			b.given(t, 1, newest)
+			b.server.refuse = func(request string) error {
+				if strings.HasPrefix(request, "try to apply ConfigMap a") {
+					return invalid("a")
+				}
+				return nil
+			}
+			err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
+			if !apierrors.IsInvalid(err) {
+				t.Errorf("got %v, want the refusal", err)
+			}
+			b.check(t, []string{"try to apply ConfigMap b", "try to apply ConfigMap a by force"}, "1 "+newest.String())
+		})
+	}
+}
+
+func TestAnUpgradeThatIsRefusedWhenItIsWrittenIsResumedAndMakesNoSecondRevision(t *testing.T) {
+	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
+	b.given(t, 1, helmrelease.StatusDeployed)
+	b.server.refuse = func(request string) error {
+		if request == "apply ConfigMap a by force" {
+			return invalid("a")
+		}
+		return nil
+	}
+	if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed", Digest: "old"})); !apierrors.IsInvalid(err) {
+		t.Errorf("got %v, want the refusal", err)
+	}
+	if got, want := b.history(t), "1 deployed, 2 failed"; got != want {
+		t.Errorf("got the records %q, want %q", got, want)
+	}
+	b.server.refuse = func(string) error { return nil }
+	b.server.log = nil
+	if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 2, Status: "failed", Digest: "digest-of-two"})); err != nil {
+		t.Fatal(err)
+	}
+	b.check(t, []string{"apply ConfigMap a by force", "update record 1 superseded", "update record 2 deployed"}, "1 superseded, 2 deployed")
+}
+
+func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
+	for _, status := range []helmrelease.Status{
+		helmrelease.StatusUnknown, helmrelease.StatusUninstalled, helmrelease.StatusSuperseded, helmrelease.StatusFailed,
+		helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall, helmrelease.StatusPendingUpgrade, helmrelease.StatusPendingRollback,
+	} {
+		t.Run(status.String(), func(t *testing.T) {
+			b := newBench(t)
+			b.given(t, 1, helmrelease.StatusDeployed)
+			b.given(t, 2, status)
+			if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
+				t.Fatal(err)
+			}
+			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 1 superseded", "update record 2 deployed"}, "1 superseded, 2 deployed")
+		})
+	}
+}
+
+func TestARecordThatIsGoneIsLookedForAgainAndOneThatCannotBeReadIsReported(t *testing.T) {
+	unavailable := apierrors.NewServiceUnavailable("not now")
+	cases := map[string]struct {
+		get   func(*corev1.Secret) (*corev1.Secret, error)
+		stale bool
+	}{
+		"it is gone": {func(*corev1.Secret) (*corev1.Secret, error) {
+			return nil, apierrors.NewNotFound(corev1.Resource("secrets"), "x")
+		}, true},
+		"the API server is ill":  {func(*corev1.Secret) (*corev1.Secret, error) { return nil, unavailable }, false},
+		"its payload is damaged": {func(s *corev1.Secret) (*corev1.Secret, error) { s.Data["release"] = []byte("damaged"); return s, nil }, false},
+		"its payload is missing": {func(s *corev1.Secret) (*corev1.Secret, error) { s.Data = nil; return s, nil }, false},
+	}
+	for name, test := range cases {
+		for _, state := range []State{Unfinished, OutOfDate} {
+			t.Run(fmt.Sprintf("%s, %s", name, state), func(t *testing.T) {
+				b := newBench(t)
+				b.given(t, 1, helmrelease.StatusPendingInstall)
+				stored, err := b.secrets.CoreV1().Secrets("demo").Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				b.secrets.PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+					s, err := test.get(stored.DeepCopy())
+					return true, s, err
+				})
+				defer func() {
+					if cause := recover(); cause != nil {
+						t.Errorf("it panicked: %v", cause)
+					}
+				}()
+				err = b.actor.Act(t.Context(), b.task(t, state, &observe.Record{Revision: 1, Status: "pending-install", Digest: "old"}))
+				var stale *StaleError
+				if err == nil || errors.As(err, &stale) != test.stale {
+					t.Errorf("got %v, want a StaleError: %t", err, test.stale)
+				}
+			})
+		}
+	}
+}
+
+func TestRepairLeavesTheRecordAlone(t *testing.T) {
+	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
+	b.given(t, 1, helmrelease.StatusDeployed)
+	if err := b.actor.Act(t.Context(), b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+		t.Fatal(err)
+	}
+	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
+}
+
+func TestInSyncCallsNothing(t *testing.T) {
+	if err := (&Actor{}).Act(t.Context(), Task{State: InSync}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAStateWithoutActionIsAnError(t *testing.T) {
+	b := newBench(t)
+	if err := b.actor.Act(t.Context(), b.task(t, "Confused", nil)); err == nil || !strings.Contains(err.Error(), `"Confused"`) {
+		t.Errorf("got %v", err)
+	}
+	b.check(t, nil, "")
+}
+
+func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
+	b := newBench(t)
+	if err := b.actor.Act(t.Context(), b.task(t, Absent, nil)); err != nil {
+		t.Fatal(err)
+	}
+	for revision := 1; revision < 8; revision++ {
+		if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: revision, Status: "deployed", Digest: "old"})); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if got, want := b.history(t), "4 superseded, 5 superseded, 6 superseded, 7 superseded, 8 deployed"; got != want {
+		t.Errorf("got the records %q, want %q", got, want)
+	}
+}
+
+func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
+	b := newBench(t)
+	annotate := func(task Task) Task {
+		task.Owner.SetAnnotations(map[string]string{
+			"helm.sdk.operatorframework.io/install-description": "first one",
+			"helm.sdk.operatorframework.io/upgrade-description": "later one",
+		})
+		return task
+	}
+	if err := b.actor.Act(t.Context(), annotate(b.task(t, Absent, nil))); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.actor.Act(t.Context(), annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
+		t.Fatal(err)
+	}
+	for revision, want := range map[int]string{1: "first one", 2: "later one"} {
+		stored, err := b.records(owner(t)).Get("web", revision)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if stored.Info.Description != want {
+			t.Errorf("release %d: got the description %q, want %q", revision, stored.Info.Description, want)
+		}
+	}
+}
+
+func TestLabelValue(t *testing.T) {
+	cases := map[string]struct{ version, want string }{
+		"plain":                       {"1.2.3", "1.2.3"},
+		"with a pre-release":          {"1.2.3-rc.1", "1.2.3-rc.1"},
+		"with build metadata":         {"1.2.3+abc.4", "1.2.3_abc.4"},
+		"of 63 characters":            {"1.0.0-" + strings.Repeat("a", 57), "1.0.0-" + strings.Repeat("a", 57)},
+		"longer than a label":         {"1.0.0-" + strings.Repeat("a", 80), "1.0.0-" + strings.Repeat("a", 57)},
+		"that would be cut at a dot":  {"1.0.0-" + strings.Repeat("a", 56) + ".b", "1.0.0-" + strings.Repeat("a", 56)},
+		"that would be cut at a plus": {"1.0.0-" + strings.Repeat("a", 56) + "+b", "1.0.0-" + strings.Repeat("a", 56)},
+		"that would be cut at dashes": {"1.0.0-" + strings.Repeat("a", 55) + "--b", "1.0.0-" + strings.Repeat("a", 55)},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := labelValue(test.version)
+			if got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if problems := validation.IsValidLabelValue(got); len(problems) > 0 {
+				t.Errorf("%q is no label value: %v", got, problems)
+			}
+		})
+	}
+}

@@ -1,0 +1,545 @@
+package status
+
+import (
+	"encoding/json"
+	"fmt"
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+var (
+	then = metav1.NewTime(time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC))
+	now  = metav1.NewTime(time.Date(2026, 1, 2, 0, 0, 0, 0, time.UTC))
+)
+
+func resource() *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
+	o.SetNamespace("demo")
+	o.SetName("web")
+	o.SetGeneration(7)
+	return o
+}
+
+// snapshot makes a snapshot of objects and of a deployed release.
+func snapshot(t *testing.T, objects ...client.Object) *observe.Snapshot {
+	t.Helper()
+	s := &observe.Snapshot{
+		Objects: map[render.Key]client.Object{},
+		Record:  &observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
+	}
+	for _, object := range objects {
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole := &unstructured.Unstructured{Object: content}
+		s.Objects[render.KeyOf(whole)] = whole
+	}
+	return s
+}
+
+// counts are the numbers of a Deployment: wanted, then all, updated and available pods.
+type counts struct{ want, all, updated, available int32 }
+
+func deployment(c counts, conditions ...appsv1.DeploymentCondition) *appsv1.Deployment {
+	available := appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionFalse, Reason: "MinimumReplicasUnavailable", Message: "Deployment does not have minimum availability."}
+	if c.available >= c.want-c.want/4 {
+		available = appsv1.DeploymentCondition{Type: appsv1.DeploymentAvailable, Status: corev1.ConditionTrue, Reason: "MinimumReplicasAvailable", Message: "Deployment has minimum availability."}
+	}
+	return &appsv1.Deployment{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", Generation: 3},
+		Spec: appsv1.DeploymentSpec{
+			Replicas: ptr.To(c.want),
+			Selector: &metav1.LabelSelector{MatchLabels: map[string]string{"app": "web"}},
+			Template: corev1.PodTemplateSpec{Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "nginx:1.27"}, {Name: "proxy", Image: "envoy"}}}},
+		},
+		Status: appsv1.DeploymentStatus{
+			ObservedGeneration: 3, Replicas: c.all, UpdatedReplicas: c.updated, ReadyReplicas: c.available,
+			AvailableReplicas: c.available, UnavailableReplicas: max(0, c.want-c.available),
+			Conditions: append([]appsv1.DeploymentCondition{available}, conditions...),
+		},
+	}
+}
+
+func progress(reason string) appsv1.DeploymentCondition {
+	status := corev1.ConditionTrue
+	if reason == "ProgressDeadlineExceeded" {
+		status = corev1.ConditionFalse
+	}
+	return appsv1.DeploymentCondition{Type: appsv1.DeploymentProgressing, Status: status, Reason: reason, Message: "ReplicaSet"}
+}
+
+func refusedPods(message string) appsv1.DeploymentCondition {
+	return appsv1.DeploymentCondition{Type: appsv1.DeploymentReplicaFailure, Status: corev1.ConditionTrue, Reason: "FailedCreate", Message: message}
+}
+
+func unobserved(d *appsv1.Deployment) *appsv1.Deployment {
+	d.Generation++
+	return d
+}
+
+// state is how a resource stands, and what its status has to say.
+type state struct {
+	workload *appsv1.Deployment
+	problem  *Problem
+	previous v1.Phase
+
+	ready, available, reconciling, stalled bool
+
+	phase           v1.Phase
+	reason, message string
+}
+
+const deadline = "ProgressDeadlineExceeded"
+
+func states() map[string]state {
+	blocked := &Problem{Reason: v1.ReasonResourceExists, Message: `Service "web" exists`, Blocked: true}
+	transient := &Problem{Reason: v1.ReasonUpgradeFailed, Message: "the API server is ill"}
+	return map[string]state{
+		"everything as desired": {
+			deployment(counts{2, 2, 2, 2}, progress("NewReplicaSetAvailable")), nil, v1.PhaseUpdating,
+			true, true, false, false, v1.PhaseRunning, v1.ReasonRunning, "2 of 2 replicas are up to date and available",
+		},
+		"everything as desired, though a deadline was passed on the way": {
+			deployment(counts{2, 2, 2, 2}, progress(deadline)), nil, v1.PhaseDegraded,
+			true, true, false, false, v1.PhaseRunning, v1.ReasonRunning, "2 of 2 replicas are up to date and available",
+		},
+		"size 0": {
+			deployment(counts{0, 0, 0, 0}, progress("NewReplicaSetAvailable")), nil, v1.PhaseRunning,
+			true, true, false, false, v1.PhaseRunning, v1.ReasonScaledToZero, "scaled to zero as desired",
+		},
+		"on the way to size 0": {
+			deployment(counts{0, 2, 2, 2}), nil, v1.PhaseRunning,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "",
+		},
+		"scaling down": {
+			deployment(counts{2, 5, 5, 5}), nil, v1.PhaseRunning,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "",
+		},
+		"scaling up": {
+			deployment(counts{5, 2, 2, 2}), nil, v1.PhaseRunning,
+			false, false, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "2 of 5 replicas are up to date",
+		},
+		"rolling out for the first time, nothing said yet": {
+			&appsv1.Deployment{TypeMeta: metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}, ObjectMeta: metav1.ObjectMeta{Name: "web", Namespace: "demo", Generation: 1}},
+			nil, "",
+			false, false, true, false, v1.PhasePending, v1.ReasonRollingOut, "waiting for the rollout to begin",
+		},
+		"rolling out for the first time": {
+			deployment(counts{2, 2, 2, 0}, progress("ReplicaSetUpdated")), nil, v1.PhasePending,
+			false, false, true, false, v1.PhasePending, v1.ReasonRollingOut, "0 of 2 replicas are available",
+		},
+		"rolling out a later version, not seen yet": {
+			unobserved(deployment(counts{2, 2, 2, 2})), nil, v1.PhaseRunning,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "waiting for the rollout to begin",
+		},
+		"rolling out a later version": {
+			deployment(counts{2, 3, 1, 2}, progress("ReplicaSetUpdated")), nil, v1.PhaseUpdating,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 of 2 replicas are up to date",
+		},
+		"old pods are still to end": {
+			deployment(counts{2, 3, 2, 2}, progress("ReplicaSetUpdated")), nil, v1.PhaseUpdating,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 old replicas are still to end",
+		},
+		"rolling out again after it was stuck": {
+			unobserved(deployment(counts{2, 3, 1, 2}, progress(deadline))), nil, v1.PhaseDegraded,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "waiting for the rollout to begin",
+		},
+		"a pod got lost": {
+			deployment(counts{2, 2, 2, 1}, progress("NewReplicaSetAvailable")), nil, v1.PhaseRunning,
+			false, false, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 of 2 replicas are available",
+		},
+		"stuck, the old version serves": {
+			deployment(counts{2, 3, 1, 2}, progress(deadline)), nil, v1.PhaseUpdating,
+			false, true, false, true, v1.PhaseDegraded, v1.ReasonRolloutStalled,
+			"0 of 2 updated replicas became available before the progress deadline; rollout stalled, the previous version still serves",
+		},
+		"stuck, nothing serves": {
+			deployment(counts{2, 2, 2, 0}, progress(deadline)), nil, v1.PhasePending,
+			false, false, false, true, v1.PhaseFailed, v1.ReasonRolloutStalled, "0 of 2 updated replicas became available before the progress deadline",
+		},
+		"stuck for the first time, a part of it serves": {
+			deployment(counts{2, 2, 2, 1}, progress(deadline)), nil, v1.PhasePending,
+			false, false, false, true, v1.PhaseDegraded, v1.ReasonRolloutStalled, "1 of 2 updated replicas became available before the progress deadline",
+		},
+		"no quota for pods, nothing serves": {
+			deployment(counts{2, 0, 0, 0}, progress("NewReplicaSetCreated"), refusedPods("exceeded quota")), nil, v1.PhasePending,
+			false, false, false, true, v1.PhaseFailed, v1.ReasonReplicaFailure, "pods cannot be created: exceeded quota",
+		},
+		"no quota for pods, the old version serves": {
+			deployment(counts{2, 2, 0, 2}, refusedPods("exceeded quota")), nil, v1.PhaseUpdating,
+			false, true, false, true, v1.PhaseDegraded, v1.ReasonReplicaFailure,
+			"pods cannot be created: exceeded quota; rollout stalled, the previous version still serves",
+		},
+		"blocked while it serves": {
+			deployment(counts{2, 2, 2, 2}), blocked, v1.PhaseRunning,
+			false, true, false, true, v1.PhaseDegraded, v1.ReasonResourceExists, `Service "web" exists`,
+		},
+		"blocked while nothing serves": {
+			deployment(counts{2, 2, 2, 0}), blocked, v1.PhaseRunning,
+			false, false, false, true, v1.PhaseFailed, v1.ReasonResourceExists, `Service "web" exists`,
+		},
+		"blocked from the start": {
+			nil, blocked, "",
+			false, false, false, true, v1.PhaseFailed, v1.ReasonResourceExists, `Service "web" exists`,
+		},
+		"a transient problem while it serves": {
+			deployment(counts{2, 2, 2, 2}), transient, v1.PhaseRunning,
+			false, true, true, false, v1.PhaseUpdating, v1.ReasonUpgradeFailed, "the API server is ill",
+		},
+		"a transient problem at first": {
+			nil, transient, "",
+			false, false, true, false, v1.PhasePending, v1.ReasonUpgradeFailed, "the API server is ill",
+		},
+		"the chart renders nothing that runs": {
+			nil, nil, "",
+			true, true, false, false, v1.PhaseRunning, v1.ReasonNoWorkload, "deployed; the chart renders no Deployment to wait for",
+		},
+	}
+}
+
+// input is what Summarize is given in a state.
+func (s state) input(t *testing.T) Input {
+	t.Helper()
+	in := Input{
+		Resource: resource(), Previous: &v1.AppServiceStatus{Phase: s.previous}, Snapshot: snapshot(t), Digest: "digest", Problem: s.problem, Now: now,
+	}
+	if s.workload != nil {
+		in.Snapshot = snapshot(t, s.workload)
+	}
+	return in
+}
+
+func TestSummarize(t *testing.T) {
+	for name, test := range states() {
+		t.Run(name, func(t *testing.T) {
+			out := Summarize(test.input(t))
+			for kind, want := range map[string]bool{
+				v1.ConditionReady: test.ready, v1.ConditionAvailable: test.available,
+				v1.ConditionReconciling: test.reconciling, v1.ConditionStalled: test.stalled,
+			} {
+				if condition := meta.FindStatusCondition(out.Conditions, kind); condition == nil || condition.Status != isTrue(want) {
+					t.Errorf("%s: got %v, want %s", kind, condition, isTrue(want))
+				}
+			}
+			if out.Phase != test.phase {
+				t.Errorf("phase: got %s, want %s", out.Phase, test.phase)
+			}
+			says := map[string]bool{v1.ConditionReady: true, v1.ConditionReconciling: test.reconciling, v1.ConditionStalled: test.stalled}
+			for kind, says := range says {
+				condition := meta.FindStatusCondition(out.Conditions, kind)
+				switch {
+				case !says && (condition.Reason != v1.ReasonAsExpected || condition.Message != ""):
+					t.Errorf("%s is False and tells %s %q", kind, condition.Reason, condition.Message)
+				case says && condition.Reason != test.reason:
+					t.Errorf("reason of %s: got %s, want %s", kind, condition.Reason, test.reason)
+				case says && test.message != "" && condition.Message != test.message:
+					t.Errorf("message of %s: got %q, want %q", kind, condition.Message, test.message)
+				}
+			}
+			if out.ObservedGeneration != 7 {
+				t.Errorf("observedGeneration: got %d, want 7", out.ObservedGeneration)
+			}
+		})
+	}
+}
+
+// What the API server and the contract ask of conditions, in every state.
+func TestConditionsAreWellFormed(t *testing.T) {
+	for name, test := range states() {
+		t.Run(name, func(t *testing.T) {
+			out := Summarize(test.input(t))
+			var types []string
+			for _, condition := range out.Conditions {
+				types = append(types, condition.Type)
+				if condition.ObservedGeneration != 7 || condition.LastTransitionTime != now || condition.Reason == "" {
+					t.Errorf("got %+v", condition)
+				}
+				if strings.ContainsAny(condition.Message, "\n\r\t") || utf8.RuneCountInString(condition.Message) > maxMessage {
+					t.Errorf("message of %s: %q", condition.Type, condition.Message)
+				}
+			}
+			want := []string{v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled}
+			if !reflect.DeepEqual(types, want) {
+				t.Errorf("got the conditions %v, want %v", types, want)
+			}
+		})
+	}
+}
+
+func TestSummarizeIsIdempotentAndPure(t *testing.T) {
+	for name, test := range states() {
+		t.Run(name, func(t *testing.T) {
+			in, same := test.input(t), test.input(t)
+			out := Summarize(in)
+			if !reflect.DeepEqual(in, same) {
+				t.Error("the input was changed")
+			}
+			if again := Summarize(same); text(t, again) != text(t, out) {
+				t.Errorf("the same input gave two statuses:\n%s\n%s", text(t, out), text(t, again))
+			}
+			later := in
+			later.Previous, later.Now = out.DeepCopy(), metav1.NewTime(now.Add(time.Hour))
+			for range 2 {
+				again := Summarize(later)
+				if text(t, again) != text(t, out) {
+					t.Errorf("the status changed though nothing did:\n%s\n%s", text(t, out), text(t, again))
+				}
+				later.Previous = again
+			}
+		})
+	}
+}
+
+func text(t *testing.T, status *v1.AppServiceStatus) string {
+	t.Helper()
+	data, err := json.MarshalIndent(status, "", " ")
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(data)
+}
+
+func TestTransitionTimesChangeWithTheStatusOfTheConditionOnly(t *testing.T) {
+	all := states()
+	running, rolling := all["everything as desired"].input(t), all["old pods are still to end"].input(t)
+	running.Now = then
+	first := Summarize(running)
+	rolling.Previous, rolling.Now = first, now
+	second := Summarize(rolling)
+	for kind, want := range map[string]metav1.Time{
+		v1.ConditionReady: now, v1.ConditionReconciling: now,
+		v1.ConditionAvailable: then, v1.ConditionStalled: then, v1.ConditionDeployed: then,
+	} {
+		if got := meta.FindStatusCondition(second.Conditions, kind).LastTransitionTime; got != want {
+			t.Errorf("%s: got %s, want %s", kind, got, want)
+		}
+	}
+	if meta.FindStatusCondition(first.Conditions, v1.ConditionReady).Status != metav1.ConditionTrue {
+		t.Error("the previous status was changed")
+	}
+}
+
+// A resource whose status was lost is told anew, and conditions that others added stay.
+func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
+	in := states()["everything as desired"].input(t)
+	in.Previous.Conditions = []metav1.Condition{{Type: "example.com/Audited", Status: metav1.ConditionTrue, Reason: "Audited", LastTransitionTime: then}}
+	out := Summarize(in)
+	if len(out.Conditions) != 7 || meta.FindStatusCondition(out.Conditions, "example.com/Audited") == nil {
+		t.Errorf("got %v", out.Conditions)
+	}
+}
+
+func TestDeployed(t *testing.T) {
+	blocked := &Problem{Reason: v1.ReasonResourceExists, Message: "in the way", Blocked: true}
+	cases := map[string]struct {
+		record  *observe.Record
+		problem *Problem
+		status  metav1.ConditionStatus
+		reason  string
+		message string
+		release *v1.ReleaseStatus
+	}{
+		"no release yet":            {nil, nil, metav1.ConditionFalse, v1.ReasonPending, "no release yet", nil},
+		"no release, and a problem": {nil, blocked, metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", nil},
+		"the first release": {
+			&observe.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			metav1.ConditionTrue, v1.ReasonInstalled, "release 1 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 1, ChartVersion: "1.2.3", Digest: "digest"},
+		},
+		"a later release": {
+			&observe.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			metav1.ConditionTrue, v1.ReasonUpgraded, "release 9 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 9, ChartVersion: "1.2.3", Digest: "digest"},
+		},
+		"the wanted release is deployed, and a problem": {
+			&observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
+			metav1.ConditionTrue, v1.ReasonUpgraded, "release 2 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "digest"},
+		},
+		"an earlier release is deployed, and a problem": {
+			&observe.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
+			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "old"},
+		},
+		"the release is unfinished": {
+			&observe.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
+			metav1.ConditionFalse, v1.ReasonPending, "release 2 is pending-upgrade", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
+		},
+		"the release failed, and a problem": {
+			&observe.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
+			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 99}}, Snapshot: snapshot(t), Digest: "digest", Problem: test.problem, Now: now}
+			in.Snapshot.Record = test.record
+			out := Summarize(in)
+			condition := meta.FindStatusCondition(out.Conditions, v1.ConditionDeployed)
+			if condition.Status != test.status || condition.Reason != test.reason || condition.Message != test.message {
+				t.Errorf("got %s %s %q, want %s %s %q", condition.Status, condition.Reason, condition.Message, test.status, test.reason, test.message)
+			}
+			if !reflect.DeepEqual(out.Release, test.release) {
+				t.Errorf("got the release %v, want %v", out.Release, test.release)
+			}
+		})
+	}
+}
+
+func TestCounters(t *testing.T) {
+	without := deployment(counts{2, 3, 1, 2})
+	without.Spec.Replicas = nil
+	stale := v1.AppServiceStatus{Replicas: 9, UpdatedReplicas: 9, ReadyReplicas: 9, AvailableReplicas: 9, UnavailableReplicas: 9, Readiness: "9/9", Selector: "old", Image: "old"}
+	cases := map[string]struct {
+		workload *appsv1.Deployment
+		want     v1.AppServiceStatus
+	}{
+		"no Deployment": {nil, v1.AppServiceStatus{}},
+		"a Deployment": {deployment(counts{2, 3, 1, 2}), v1.AppServiceStatus{
+			Replicas: 3, UpdatedReplicas: 1, ReadyReplicas: 2, AvailableReplicas: 2, Readiness: "2/2", Selector: "app=web", Image: "nginx:1.27",
+		}},
+		"a Deployment that leaves replicas out": {without, v1.AppServiceStatus{
+			Replicas: 3, UpdatedReplicas: 1, ReadyReplicas: 2, AvailableReplicas: 2, Readiness: "2/1", Selector: "app=web", Image: "nginx:1.27",
+		}},
+		"a Deployment of size 0": {deployment(counts{}), v1.AppServiceStatus{Readiness: "0/0", Selector: "app=web", Image: "nginx:1.27"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := stale
+			counters(&got, test.workload)
+			if !reflect.DeepEqual(got, test.want) {
+				t.Errorf("got %+v, want %+v", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
+	named := func(name string) *appsv1.Deployment {
+		d := deployment(counts{1, 1, 1, 1})
+		d.Name = name
+		return d
+	}
+	broken := snapshot(t)
+	broken.Objects[render.Key{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}] = &unstructured.Unstructured{Object: map[string]any{"spec": "broken"}}
+	cases := map[string]struct {
+		snapshot *observe.Snapshot
+		want     string
+	}{
+		"none":                             {snapshot(t), ""},
+		"the one of the name":              {snapshot(t, named("web")), "web"},
+		"the one of the name among others": {snapshot(t, named("api"), named("web"), named("worker")), "web"},
+		"the only one":                     {snapshot(t, named("web-server")), "web-server"},
+		"one of several others":            {snapshot(t, named("api"), named("worker")), ""},
+		"one that is none":                 {broken, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			for range 20 { // a map is gone through in every order
+				got := ""
+				if d := workloadOf(resource(), test.snapshot); d != nil {
+					got = d.Name
+				}
+				if got != test.want {
+					t.Fatalf("got %q, want %q", got, test.want)
+				}
+			}
+		})
+	}
+}
+
+func TestOneLine(t *testing.T) {
+	cases := map[string]struct{ message, want string }{
+		"empty":                     {"", ""},
+		"one line":                  {"it is full", "it is full"},
+		"several lines":             {"it\n is\r\n\tfull \n", "it is full"},
+		"256 characters":            {strings.Repeat("a", 256), strings.Repeat("a", 256)},
+		"257 characters":            {strings.Repeat("a", 257), strings.Repeat("a", 255) + "…"},
+		"256 characters, 768 bytes": {strings.Repeat("字", 256), strings.Repeat("字", 256)},
+		"257 characters, 771 bytes": {strings.Repeat("字", 257), strings.Repeat("字", 255) + "…"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := oneLine(test.message); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestMessagesOfTheDeploymentAndOfProblemsAreCut(t *testing.T) {
+	long := strings.Repeat("pods \"web-1\" is forbidden:\n", 100)
+	in := Input{
+		Resource: resource(), Previous: &v1.AppServiceStatus{}, Now: now, Digest: "digest",
+		Snapshot: snapshot(t, deployment(counts{2, 0, 0, 0}, refusedPods(long))),
+	}
+	for name, problem := range map[string]*Problem{"of the Deployment": nil, "of a problem": {Reason: v1.ReasonInstallFailed, Message: long, Blocked: true}} {
+		t.Run(name, func(t *testing.T) {
+			in.Problem = problem
+			for _, condition := range Summarize(in).Conditions {
+				if utf8.RuneCountInString(condition.Message) > maxMessage || strings.Contains(condition.Message, "\n") {
+					t.Errorf("%s: %q", condition.Type, condition.Message)
+				}
+			}
+		})
+	}
+}
+
+// Every combination of numbers that a Deployment may have gives a status that does not contradict itself.
+func TestNoStatusContradictsItself(t *testing.T) {
+	conditions := map[string][]appsv1.DeploymentCondition{
+		"nothing said": nil, "in progress": {progress("ReplicaSetUpdated")}, "past the deadline": {progress(deadline)}, "no quota": {refusedPods("exceeded quota")},
+	}
+	for want := range int32(3) {
+		for all := range int32(4) {
+			for updated := range all + 1 {
+				for available := range all + 1 {
+					for said, extra := range conditions {
+						d := deployment(counts{want, all, updated, available}, extra...)
+						name := fmt.Sprintf("%d wanted, %d there, %d updated, %d available, %s", want, all, updated, available, said)
+						in := state{workload: d, previous: v1.PhaseUpdating}.input(t)
+						out := Summarize(in)
+						is := func(kind string) bool { return meta.IsStatusConditionTrue(out.Conditions, kind) }
+						if one := count(is(v1.ConditionReady), is(v1.ConditionReconciling), is(v1.ConditionStalled)); one != 1 {
+							t.Errorf("%s: %d of Ready, Reconciling and Stalled are True, want 1", name, one)
+						}
+						if is(v1.ConditionReady) && (all != want || updated != want || available != want) {
+							t.Errorf("%s: it is Ready", name)
+						}
+						if is(v1.ConditionReady) != (out.Phase == v1.PhaseRunning) {
+							t.Errorf("%s: Ready is %t and the phase %s", name, is(v1.ConditionReady), out.Phase)
+						}
+						message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message
+						if strings.Contains(message, "previous version still serves") && all == updated {
+							t.Errorf("%s: there is no previous version: %s", name, message)
+						}
+					}
+				}
+			}
+		}
+	}
+}
+
+func count(flags ...bool) (set int) {
+	for _, flag := range flags {
+		if flag {
+			set++
+		}
+	}
+	return set
+}
