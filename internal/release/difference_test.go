@@ -168,7 +168,7 @@ func keyedLists(t *testing.T, version, kind string) map[string][]string {
 		if !found || definition.Map == nil {
 			return
 		}
-		for _, field := range definition.Map.Fields {
+		for _, field := range definition.Fields {
 			below := path + "." + field.Name
 			if below == ".status" {
 				continue
@@ -179,8 +179,8 @@ func keyedLists(t *testing.T, version, kind string) map[string][]string {
 			}
 			if atom.List != nil {
 				lists[below] = nil
-				if len(atom.List.Keys) > 0 {
-					lists[below] = atom.List.Keys
+				if len(atom.Keys) > 0 {
+					lists[below] = atom.Keys
 				}
 				below += "[x]"
 				if atom.List.ElementType.NamedType != nil {
