@@ -300,6 +300,27 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 }
 
+func TestAfterASuccessTheTimeBetweenAttemptsBeginsAnew(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	ill := known{errors.New("not now")}
+	for _, want := range []time.Duration{5, 10, 20} {
+		b.Capabilities = ill
+		if next := b.reconcile(t); next != want*time.Second {
+			t.Errorf("the next one comes after %s, want %s", next, want*time.Second)
+		}
+		b.clock.SetTime(b.clock.Now().Add(want * time.Second))
+	}
+	b.Capabilities = known{}
+	if next := b.reconcile(t); next != time.Hour {
+		t.Errorf("after it healed the next one comes after %s, want the period of the kind", next)
+	}
+	b.Capabilities = ill
+	if next := b.reconcile(t); next != 5*time.Second {
+		t.Errorf("after another failure the next one comes after %s, want 5s", next)
+	}
+}
+
 func TestAResourceThatGoesIsLeftToTheGarbageCollector(t *testing.T) {
 	b := newBench(t, "nginx")
 	web := b.web(t)

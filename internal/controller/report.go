@@ -40,8 +40,8 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 	}
 	current := status.Summarize(in)
 	if err := r.writeStatus(ctx, p, previous, current); err != nil {
-		if apierrors.IsNotFound(err) {
-			return nil // deleted meanwhile
+		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+			return nil // deleted meanwhile, or made anew
 		}
 		return fmt.Errorf("cannot write status: %w", err)
 	}
@@ -69,7 +69,8 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, previous, current
 	if err != nil {
 		return err
 	}
-	after, err := json.Marshal(map[string]any{"status": current})
+	// With the UID, so that it never falls on another resource that has the name by now.
+	after, err := json.Marshal(map[string]any{"status": current, "metadata": map[string]any{"uid": p.resource.GetUID()}})
 	if err != nil {
 		return err
 	}
