@@ -49,7 +49,7 @@ help: ## Show this text.
 
 .PHONY: manifests
 manifests: ## Generate the CRD from the types in api/.
-	$(call tool,controller-gen) crd paths=./api/... output:crd:artifacts:config=config/crd/bases
+	go run -C tools/crdgen . -root '$(CURDIR)'
 
 .PHONY: generate
 generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the CRD reference.
@@ -92,18 +92,28 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-integration ## Run the unit tests, then the integration tests.
+test: test-unit test-contract test-integration ## Run the unit tests, the contract test, then the integration tests.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
 
+.PHONY: test-contract
+test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
+	@echo '==> Contract test.'
+	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
+	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
+
+.PHONY: golden
+golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
+	go test ./internal/render -run TestGolden -update
+
 .PHONY: test-integration
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	CGO_ENABLED=1 go test -race -timeout=40m -v $(TESTFLAGS) ./test/integration/...
+	CGO_ENABLED=1 go test -race -timeout=40m -v -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 ##@ Trying it out
 

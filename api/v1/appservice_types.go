@@ -1,17 +1,26 @@
 package v1
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AppServiceSpec describes a web service: what runs, how it is reached and how it is configured.
+// AppServiceSpec describes a web service: what runs, how it is reached, how it is configured and how it is kept running.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || (has(self.ports) && size(self.ports) > 0)",message="spec.ingress needs at least one entry in spec.ports to send traffic to"
+// +kubebuilder:validation:XValidation:rule="!has(self.route) || (has(self.ports) && size(self.ports) > 0)",message="spec.route needs at least one entry in spec.ports to send traffic to"
+// +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || !has(self.monitoring.enabled) || !self.monitoring.enabled || (has(self.ports) && size(self.ports) > 0)",message="spec.monitoring needs at least one entry in spec.ports to scrape"
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || !has(self.ports) || self.ingress.hosts.all(h, !has(h.paths) || h.paths.all(p, !has(p.port) || self.ports.exists(q, q.port == p.port)))",message="spec.ingress.hosts[].paths[].port must be the port of an entry in spec.ports"
+// +kubebuilder:validation:XValidation:rule="!has(self.route) || !has(self.ports) || !has(self.route.rules) || self.route.rules.all(r, !has(r.port) || self.ports.exists(q, q.port == r.port))",message="spec.route.rules[].port must be the port of an entry in spec.ports"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.type) || self.service.type != 'ClusterIP' || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="spec.ports[].nodePort needs spec.service.type NodePort or LoadBalancer: leave one of them out"
+// +kubebuilder:validation:XValidation:rule="!has(self.podDisruptionBudget) || !(has(self.podDisruptionBudget.minAvailable) && has(self.podDisruptionBudget.maxUnavailable))",message="spec.podDisruptionBudget takes minAvailable or maxUnavailable, not both"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReadySeconds) || self.minReadySeconds < (has(self.progressDeadlineSeconds) ? self.progressDeadlineSeconds : 600)",message="spec.minReadySeconds must be less than progressDeadlineSeconds, which defaults to 600"
+// +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.clusterIP) || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="spec.service.clusterIP None and spec.ports[].nodePort exclude each other"
+// +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || !has(self.monitoring.port) || !has(self.ports) || self.ports.exists(p, p.port == self.monitoring.port)",message="spec.monitoring.port must be the port of an entry in spec.ports"
 type AppServiceSpec struct {
-	// Size is the number of replicas to run. 0 stops the service and keeps everything else.
+	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
+	// only the number to start with.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -23,6 +32,35 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`
 	Image string `json:"image"`
+
+	// ImagePullPolicy says when the image is pulled. Defaults to Always for the tag latest, else to IfNotPresent.
+	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
+	// +optional
+	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
+
+	// ImagePullSecrets name the Secrets with which images are pulled.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	ImagePullSecrets []LocalReference `json:"imagePullSecrets,omitempty"`
+
+	// Command replaces the entry point of the image.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Command []string `json:"command,omitempty"`
+
+	// Args are the arguments of the entry point.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=256
+	// +optional
+	Args []string `json:"args,omitempty"`
+
+	// WorkingDir is the folder in which the entry point starts. Defaults to the image's.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	WorkingDir string `json:"workingDir,omitempty"`
 
 	// Resources are the compute resources of the main container. A request may not exceed its limit.
 	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu','memory','ephemeral-storage'].all(r, !(r in self.requests) || !(r in self.limits) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="spec.resources.requests must not exceed spec.resources.limits (cpu, memory, ephemeral-storage)"
@@ -42,7 +80,49 @@ type AppServiceSpec struct {
 	// +optional
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
-	// Ports are the ports that the service offers. None means no Service. Any nodePort makes it a NodePort Service.
+	// Config is the configuration of the application, given to it as environment variables and files. A change rolls the pods.
+	// +optional
+	Config *Config `json:"config,omitempty"`
+
+	// Lifecycle are hooks of the main container. Where there are ports, preStop defaults to a pause of 5 seconds, in which
+	// the pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
+	// +kubebuilder:validation:XValidation:rule="!has(self.stopSignal)",message="spec.lifecycle.stopSignal is not supported: let the image name its signal"
+	// +optional
+	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
+
+	// Probes tell whether the main container has started, is ready, is alive.
+	// +optional
+	Probes *Probes `json:"probes,omitempty"`
+
+	// InitContainers run one after the other before the main container starts.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.name != 'app')",message="spec.initContainers[].name must not be app: that is the main container"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.initContainers[] must not be privileged"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.restartPolicy))",message="spec.initContainers[].restartPolicy must be left out: use spec.sidecars"
+	// +optional
+	InitContainers []corev1.Container `json:"initContainers,omitempty"`
+
+	// Sidecars run beside the main container; they start before it and stop after it.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(c, c.name != 'app')",message="spec.sidecars[].name must not be app: that is the main container"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.sidecars[] must not be privileged"
+	// +optional
+	Sidecars []corev1.Container `json:"sidecars,omitempty"`
+
+	// ServiceAccount is the identity of the pods.
+	// +optional
+	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
+
+	// Security says how tightly the pods are locked in.
+	// +optional
+	Security *Security `json:"security,omitempty"`
+
+	// Ports are the ports that the service offers. None means no Service. Any nodePort makes it a NodePort Service, unless
+	// service.type says otherwise.
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
@@ -52,181 +132,161 @@ type AppServiceSpec struct {
 	// +optional
 	Ports []Port `json:"ports,omitempty"`
 
+	// Service refines the Service.
+	// +optional
+	Service *Service `json:"service,omitempty"`
+
 	// Ingress makes the service reachable by host name from outside the cluster.
 	// +optional
 	Ingress *Ingress `json:"ingress,omitempty"`
 
-	// Config is the configuration of the application, given to it as environment variables. A change rolls the pods.
+	// Route makes the service reachable through a Gateway, by an HTTPRoute.
 	// +optional
-	Config *Config `json:"config,omitempty"`
-}
+	Route *Route `json:"route,omitempty"`
 
-// Port is one port of the Service and of the main container.
-type Port struct {
-	// Name of the port, for example http. Required when there is more than one port.
-	// +kubebuilder:validation:MaxLength=15
-	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
-	// +kubebuilder:validation:XValidation:rule="self.matches('[a-z]') && !self.contains('--')",message="spec.ports[].name must contain a letter and no two dashes in a row"
+	// NetworkPolicy limits who may talk to the pods, and whom they may talk to.
 	// +optional
-	Name string `json:"name,omitempty"`
+	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
-	// Protocol of the port.
-	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
-	// +kubebuilder:default=TCP
-	// +optional
-	Protocol corev1.Protocol `json:"protocol,omitempty"`
-
-	// Port that the Service offers.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	Port int32 `json:"port"`
-
-	// TargetPort is the port that the container listens on. Defaults to port.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	// +optional
-	TargetPort *int32 `json:"targetPort,omitempty"`
-
-	// NodePort opens this port on every node. The cluster has a range for these, usually 30000-32767.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	// +optional
-	NodePort *int32 `json:"nodePort,omitempty"`
-
-	// AppProtocol is the application protocol, for example http or kubernetes.io/h2c.
-	// +kubebuilder:validation:MaxLength=253
-	// +optional
-	AppProtocol *string `json:"appProtocol,omitempty"`
-}
-
-// Ingress describes how the service is reached by host name.
-//
-// +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.all(t, t.hosts.all(h, self.hosts.exists(x, x.host == h)))",message="spec.ingress.tls[].hosts must be among spec.ingress.hosts[].host"
-// +kubebuilder:validation:XValidation:rule="!(has(self.issuer) && has(self.clusterIssuer))",message="spec.ingress takes issuer or clusterIssuer, not both"
-type Ingress struct {
-	// ClassName is the IngressClass that serves it. Defaults to the cluster's default class.
-	// +kubebuilder:validation:MaxLength=253
-	// +optional
-	ClassName *string `json:"className,omitempty"`
-
-	// Annotations of the Ingress.
-	// +kubebuilder:validation:MaxProperties=64
-	// +optional
-	Annotations map[string]string `json:"annotations,omitempty"`
-
-	// Hosts are the host names and their paths.
+	// HostAliases are further lines of the pods' hosts file.
 	// +listType=map
-	// +listMapKey=host
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=32
-	Hosts []IngressHost `json:"hosts"`
-
-	// TLS lists the certificates to serve, each from a Secret.
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
+	// +listMapKey=ip
+	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	TLS []IngressTLS `json:"tls,omitempty"`
+	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
-	// Issuer is the cert-manager Issuer, in the same namespace, that makes the certificates.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// DNSConfig refines how the pods resolve names.
 	// +optional
-	Issuer string `json:"issuer,omitempty"`
+	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
 
-	// ClusterIssuer is the cert-manager ClusterIssuer that makes the certificates.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
+	// Volumes of the pods. Paths of the node (hostPath) are refused.
+	// +listType=map
+	// +listMapKey=name
+	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !has(v.hostPath))",message="spec.volumes[].hostPath is not allowed: use another kind of volume"
+	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['data', 'config-files']))",message="spec.volumes[].name must not be data or config-files: spec.persistence and spec.config.files use them"
 	// +optional
-	ClusterIssuer string `json:"clusterIssuer,omitempty"`
-}
+	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
-// IngressHost is one host name and what is served under it.
-type IngressHost struct {
-	// Host is a DNS name; *.example.com stands for one label.
-	// +kubebuilder:validation:MinLength=1
-	// +kubebuilder:validation:MaxLength=253
-	// +kubebuilder:validation:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
-	Host string `json:"host"`
-
-	// Paths under this host. Defaults to everything under /, sent to the first port.
-	// +listType=atomic
-	// +kubebuilder:validation:MaxItems=32
+	// VolumeMounts say where the main container sees volumes.
+	// +listType=map
+	// +listMapKey=mountPath
+	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	Paths []IngressPath `json:"paths,omitempty"`
-}
+	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 
-// IngressPath sends one path to one port.
-type IngressPath struct {
-	// Path to match. Defaults to /.
-	// +kubebuilder:validation:MaxLength=1024
-	// +kubebuilder:validation:Pattern=`^/[^\s]*$`
+	// Persistence gives the service a volume that lasts.
 	// +optional
-	Path string `json:"path,omitempty"`
+	Persistence *Persistence `json:"persistence,omitempty"`
 
-	// PathType says how path is matched. Defaults to Prefix.
-	// +kubebuilder:validation:Enum=Exact;Prefix;ImplementationSpecific
-	// +optional
-	PathType networkingv1.PathType `json:"pathType,omitempty"`
-
-	// Port is the port of an entry in spec.ports. Defaults to the first.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
-	// +optional
-	Port *int32 `json:"port,omitempty"`
-}
-
-// IngressTLS is one certificate and the hosts that it serves.
-type IngressTLS struct {
-	// SecretName is the Secret that holds the certificate. cert-manager makes it when an issuer is set.
-	// +kubebuilder:validation:MaxLength=253
-	// +optional
-	SecretName string `json:"secretName,omitempty"`
-
-	// Hosts that the certificate serves, each among spec.ingress.hosts.
-	// +listType=atomic
-	// +kubebuilder:validation:MinItems=1
-	// +kubebuilder:validation:MaxItems=32
-	// +kubebuilder:validation:items:MaxLength=253
-	Hosts []string `json:"hosts"`
-}
-
-// ConfigValue is the text of one configuration entry.
-//
-// +kubebuilder:validation:MaxLength=131072
-type ConfigValue string
-
-// Config is the configuration of the application.
-//
-// +kubebuilder:validation:XValidation:rule="!(has(self.databaseUrl) && has(self.databaseUrlFrom))",message="spec.config takes databaseUrl or databaseUrlFrom, not both"
-type Config struct {
-	// Environment is kept in ConfigMap <name>-config and given to the main container as environment variables.
-	// At most 64 entries and 128 KiB together.
+	// NodeSelector names the labels that a node must have.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.map(k, size(self[k])).sum() <= 131072",message="spec.config.environment must not hold more than 128 KiB together"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z_][A-Za-z0-9_.-]*$'))",message="spec.config.environment keys must be names of environment variables: letters, digits, '_', '.', '-', at most 253"
 	// +optional
-	Environment map[string]ConfigValue `json:"environment,omitempty"`
+	NodeSelector map[string]Label `json:"nodeSelector,omitempty"`
 
-	// LogLevel is given to the application as environment variable LOG_LEVEL.
-	// +kubebuilder:validation:MaxLength=63
+	// Tolerations let pods run on nodes with taints.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
 	// +optional
-	LogLevel string `json:"logLevel,omitempty"`
+	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
-	// DatabaseURL is kept in Secret <name>-config and given as environment variable DATABASE_URL.
-	// Anyone who may read the AppService can read it: prefer databaseUrlFrom.
-	// +kubebuilder:validation:MaxLength=4096
+	// Affinity draws pods to nodes and to other pods, or keeps them away.
 	// +optional
-	DatabaseURL string `json:"databaseUrl,omitempty"`
+	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
-	// DatabaseURLFrom names the key of a Secret that holds the URL, given as environment variable DATABASE_URL.
+	// TopologySpreadConstraints spread pods. Defaults to spreading over zones and nodes as far as possible.
+	// +listType=map
+	// +listMapKey=topologyKey
+	// +listMapKey=whenUnsatisfiable
+	// +kubebuilder:validation:MaxItems=16
 	// +optional
-	DatabaseURLFrom *SecretKeySource `json:"databaseUrlFrom,omitempty"`
+	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
+
+	// PriorityClassName says which pods go first when there is not enough room.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	PriorityClassName string `json:"priorityClassName,omitempty"`
+
+	// Autoscaling lets the number of replicas follow the load.
+	// +optional
+	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
+
+	// PodDisruptionBudget limits how many pods are evicted at a time. By default it is one, when at least 2 replicas are kept.
+	// +optional
+	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
+
+	// Strategy says how pods of a new version replace those of the old one.
+	// +optional
+	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
+
+	// MinReadySeconds is how long a pod must be ready before it counts as available.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
+
+	// ProgressDeadlineSeconds is how long a rollout may make no progress before it counts as stalled. Defaults to 600.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
+
+	// RevisionHistoryLimit is how many old ReplicaSets are kept. Defaults to 10.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
+
+	// TerminationGracePeriodSeconds is how long a pod may take to stop. Defaults to 30.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+
+	// Monitoring lets the Prometheus operator scrape the service.
+	// +optional
+	Monitoring *Monitoring `json:"monitoring,omitempty"`
+
+	// PodLabels are further labels of the pods.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +optional
+	PodLabels map[string]Label `json:"podLabels,omitempty"`
+
+	// PodAnnotations are further annotations of the pods.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +optional
+	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
+
+	// CommonLabels are further labels of all objects, pods included.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.commonLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +optional
+	CommonLabels map[string]Label `json:"commonLabels,omitempty"`
+
+	// ReloadOnChange rolls the pods when a ConfigMap or Secret that the spec references changes. Defaults to true.
+	// +optional
+	ReloadOnChange *bool `json:"reloadOnChange,omitempty"`
+
+	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion goes on.
+	// +optional
+	Paused bool `json:"paused,omitempty"`
 }
 
-// SecretKeySource takes a value from a Secret in the same namespace.
-type SecretKeySource struct {
-	// SecretKeyRef names the Secret and the key in it.
-	SecretKeyRef corev1.SecretKeySelector `json:"secretKeyRef"`
+// Label is the value of a label.
+//
+// +kubebuilder:validation:MaxLength=63
+// +kubebuilder:validation:Pattern=`^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$`
+type Label string
+
+// Annotation is the value of an annotation.
+//
+// +kubebuilder:validation:MaxLength=16384
+type Annotation string
+
+// LocalReference names an object in the same namespace.
+type LocalReference struct {
+	// Name of the object.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
 }
 
 // AppService runs one web service: it becomes a Deployment, a Service, an Ingress and what else the service needs, all

@@ -50,8 +50,18 @@ const (
 	ReasonResourceExists = "ResourceExists"
 	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
+	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
+	ReasonPaused = "Paused"
 	// ReasonAsExpected: the condition has its usual value and nothing to tell.
 	ReasonAsExpected = "AsExpected"
+)
+
+// Reasons of problems that are not reasons of conditions.
+const (
+	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec asks for; the field has no effect.
+	ReasonAPIAbsent = "APIAbsent"
+	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
+	ReasonSizeIgnored = "SizeIgnored"
 )
 
 // Reasons of events that are not reasons of conditions.
@@ -71,3 +81,20 @@ const LabelDigest = "app.example.com/digest"
 
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
 const LabelChartVersion = "app.example.com/chart-version"
+
+// AnnotationRetainedFor is the annotation of an object that outlives its AppService, with the name of the AppService: one
+// of that name takes it again.
+const AnnotationRetainedFor = "app.example.com/retained-for"
+
+// AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
+const AnnotationInitialReplicas = "app.example.com/initial-replicas"
+
+// LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an object
+// cannot have an owner reference to a resource in a namespace.
+const LabelOwner = "app.example.com/owner-uid"
+
+// AnnotationOwnerKind is the annotation of a cluster-scoped object, with the kind of the resource that it was rendered for.
+const AnnotationOwnerKind = "app.example.com/owner-kind"
+
+// Finalizer holds a resource until the cluster-scoped objects that were rendered for it are deleted. AppServices have none.
+const Finalizer = "app.example.com/cleanup"

@@ -57,6 +57,11 @@ type AppServiceStatus struct {
 	// +optional
 	Release *ReleaseStatus `json:"release,omitempty"`
 
+	// Problems are all that is wrong or worth knowing, errors first.
+	// +listType=atomic
+	// +optional
+	Problems []Problem `json:"problems,omitempty"`
+
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type
@@ -102,6 +107,38 @@ type ReleaseStatus struct {
 	// +optional
 	Digest string `json:"digest,omitempty"`
 }
+
+// Problem is something that is wrong or worth knowing.
+type Problem struct {
+	// Type says how bad it is: an Error keeps the AppService from being as desired, a Warning does not.
+	Type ProblemType `json:"type"`
+
+	// Source is what it is about, for example HTTPRoute or spec.size.
+	// +optional
+	Source string `json:"source,omitempty"`
+
+	// Reason in one word.
+	Reason string `json:"reason"`
+
+	// Message is one line, cause first.
+	Message string `json:"message"`
+
+	// Hint says what to do about it.
+	// +optional
+	Hint string `json:"hint,omitempty"`
+}
+
+// ProblemType says how bad a problem is.
+//
+// +kubebuilder:validation:Enum=Error;Warning;Deprecation
+type ProblemType string
+
+// The types of problems.
+const (
+	ProblemError       ProblemType = "Error"
+	ProblemWarning     ProblemType = "Warning"
+	ProblemDeprecation ProblemType = "Deprecation"
+)
 
 // Phase is the state of an AppService in one word.
 type Phase string

@@ -13,10 +13,16 @@ import (
 func TestKindsOfTheShippedChart(t *testing.T) {
 	want := []schema.GroupVersionKind{
 		{Version: "v1", Kind: "ConfigMap"},
+		{Version: "v1", Kind: "PersistentVolumeClaim"},
 		{Version: "v1", Kind: "Secret"},
 		{Version: "v1", Kind: "Service"},
+		{Version: "v1", Kind: "ServiceAccount"},
 		{Group: "apps", Version: "v1", Kind: "Deployment"},
+		{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+		{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
+		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
 		{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
 	}
 	if got := Kinds(load(t, appservice.Files, shipped)); !reflect.DeepEqual(got, want) {

@@ -52,6 +52,13 @@ func (d *Discovered) Get(context.Context) (*chartutil.Capabilities, int64, error
 	return d.current, d.version, nil
 }
 
+// Invalidate has the capabilities read again when they are next asked for.
+func (d *Discovered) Invalidate() {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.read = time.Time{}
+}
+
 func (d *Discovered) discover() (*chartutil.Capabilities, error) {
 	server, err := d.Discovery.ServerVersion()
 	if err != nil {

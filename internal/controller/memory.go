@@ -25,6 +25,7 @@ type remembered struct {
 	desired      *render.Result
 	generation   int64
 	capabilities int64
+	groups       map[string]bool // API groups of what was rendered
 
 	// written is the resource after the last status write, until the cache shows it.
 	written *unstructured.Unstructured
@@ -63,6 +64,43 @@ func (m *memory) of(resource *unstructured.Unstructured) (known *remembered, ear
 		m.resources[name] = known
 	}
 	return known, earlier
+}
+
+// uid gives the UID of a resource that is remembered; empty for any other.
+func (m *memory) uid(name types.NamespacedName) types.UID {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known := m.resources[name]; known != nil {
+		return known.uid
+	}
+	return ""
+}
+
+// rendering lists the resources of which a rendered object, left out or not, is of a group.
+func (m *memory) rendering(group string) []types.NamespacedName {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	var list []types.NamespacedName
+	for name, known := range m.resources {
+		if known.groups[group] {
+			list = append(list, name)
+		}
+	}
+	return list
+}
+
+// rendered notes what was rendered for a generation and a version of the capabilities.
+func (m *memory) rendered(known *remembered, desired *render.Result, generation, capabilities int64) {
+	groups := map[string]bool{}
+	for _, object := range desired.Objects {
+		groups[object.GroupVersionKind().Group] = true
+	}
+	for _, key := range desired.Unserved {
+		groups[key.Group] = true
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known.desired, known.generation, known.capabilities, known.groups = desired, generation, capabilities, groups
 }
 
 // forget drops a resource that is gone and gives the UID it had, if it was known.

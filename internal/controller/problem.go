@@ -66,3 +66,11 @@ func refused(err error) bool {
 	code := answer.Status().Code
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
 }
+
+// action is the state in the words of users: the first release, taken up again, is still the install.
+func (p *pass) action() release.State {
+	if p.state == release.Unfinished && p.snapshot.Record != nil && p.snapshot.Record.Revision == 1 {
+		return release.Absent
+	}
+	return p.state
+}

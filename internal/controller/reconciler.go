@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
@@ -37,6 +38,7 @@ type Reconciler struct {
 	Observer     *observe.Observer
 	Actor        *release.Actor
 	Tracker      KindTracker
+	Rollouts     *Rollouts
 	Client       client.Client // reads come from informers
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
@@ -54,11 +56,13 @@ type KindTracker interface {
 // pass is one reconcile on its way through the steps.
 type pass struct {
 	resource *unstructured.Unstructured
+	previous *v1.AppServiceStatus // status of resource
 	memory   *remembered
 	desired  *render.Result
 	snapshot *observe.Snapshot
 	plan     *release.Plan
 	state    release.State
+	paused   bool
 	err      error // why the objects are not as rendered
 }
 
@@ -68,15 +72,24 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.read(ctx, request, p); err != nil || p.resource == nil {
 		return reconcile.Result{}, err
 	}
+	if p.resource.GetDeletionTimestamp() != nil {
+		return r.letGo(ctx, p)
+	}
 	if wait := p.memory.failure.wait(r.Clock.Now(), p.resource.GetGeneration()); wait > 0 {
 		return reconcile.Result{RequeueAfter: wait}, nil
 	}
-	p.err = r.render(ctx, p)
+	p.paused = r.pausedBy(p.resource)
+	if !p.paused {
+		p.err = r.render(ctx, p)
+	}
 	if err := r.observe(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
-	if p.err == nil {
+	if p.err == nil && !p.paused {
 		r.decide(p)
+		if !r.mayAct(p) {
+			return reconcile.Result{RequeueAfter: rolloutRetry}, nil
+		}
 		p.err = r.act(ctx, p)
 	}
 	var stale *release.StaleError
@@ -90,8 +103,8 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return r.next(p), nil
 }
 
-// read gets the resource. It leaves nothing to do where the resource is gone or going: the garbage collector deletes
-// what it controls.
+// read gets the resource. It leaves nothing to do where the resource is gone: the garbage collector deletes what it
+// controlled.
 func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pass) error {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.Kind)
@@ -100,19 +113,25 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	case apierrors.IsNotFound(err):
 		for _, uid := range r.memory.forget(request.NamespacedName) {
 			r.Observer.Forget(uid)
+			r.Rollouts.end(uid)
 		}
 		return nil
 	case err != nil:
 		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
-	case resource.GetDeletionTimestamp() != nil:
-		return nil
 	}
 	var earlier types.UID
 	if p.memory, earlier = r.memory.of(resource); earlier != "" {
 		r.Observer.Forget(earlier)
 	}
 	p.resource = p.memory.newest(resource)
-	return nil
+	p.previous, err = statusOf(p.resource)
+	return err
+}
+
+// pausedBy tells whether a resource asks to be left as it is. Of other kinds than AppService, spec belongs to the chart.
+func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
+	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
+	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
 }
 
 // render makes what is desired, or takes it from memory where nothing has changed that it depends on.
@@ -135,7 +154,7 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 		}
 	}
 	p.desired = desired
-	p.memory.desired, p.memory.generation, p.memory.capabilities = desired, p.resource.GetGeneration(), version
+	r.memory.rendered(p.memory, desired, p.resource.GetGeneration(), version)
 	return nil
 }
 
@@ -156,6 +175,9 @@ func (r *Reconciler) decide(p *pass) {
 func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	if p.state == release.InSync {
 		return nil
+	}
+	if err := r.hold(ctx, p); err != nil {
+		return err
 	}
 	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state}
 	err := r.Actor.Act(ctx, task)

@@ -112,6 +112,7 @@ func newBench(t *testing.T, image string) *bench {
 		Recorder:     b.recorder,
 		Clock:        b.clock,
 		Period:       time.Hour,
+		Rollouts:     &Rollouts{Limit: 1},
 	}
 	b.Tracker = &b.source
 	return b
@@ -297,27 +298,6 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 1 {
 		t.Errorf("got events %q, want one for the new failure", events)
-	}
-}
-
-func TestAfterASuccessTheTimeBetweenAttemptsBeginsAnew(t *testing.T) {
-	b := newBench(t, "nginx")
-	b.installed(t)
-	ill := known{errors.New("not now")}
-	for _, want := range []time.Duration{5, 10, 20} {
-		b.Capabilities = ill
-		if next := b.reconcile(t); next != want*time.Second {
-			t.Errorf("the next one comes after %s, want %s", next, want*time.Second)
-		}
-		b.clock.SetTime(b.clock.Now().Add(want * time.Second))
-	}
-	b.Capabilities = known{}
-	if next := b.reconcile(t); next != time.Hour {
-		t.Errorf("after it healed the next one comes after %s, want the period of the kind", next)
-	}
-	b.Capabilities = ill
-	if next := b.reconcile(t); next != 5*time.Second {
-		t.Errorf("after another failure the next one comes after %s, want 5s", next)
 	}
 }
 

@@ -24,28 +24,28 @@ import (
 
 // report writes the status, if it differs, in one patch, and then tells what happened in events and in the log.
 func (r *Reconciler) report(ctx context.Context, p *pass) error {
-	previous, err := statusOf(p.resource)
-	if err != nil {
-		return err
-	}
 	in := status.Input{
 		Resource: p.resource,
-		Previous: previous,
+		Previous: p.previous,
 		Snapshot: p.snapshot,
-		Problem:  problem(p.state, p.err),
+		Problem:  problem(p.action(), p.err),
+		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
 	if p.desired != nil {
-		in.Digest = p.desired.Digest
+		in.Digest, in.Unserved = p.desired.Digest, p.desired.Unserved
 	}
 	current := status.Summarize(in)
-	if err := r.writeStatus(ctx, p, previous, current); err != nil {
+	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
+		r.Rollouts.end(p.resource.GetUID())
+	}
+	if err := r.writeStatus(ctx, p, current); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 			return nil // deleted meanwhile, or made anew
 		}
 		return fmt.Errorf("cannot write status: %w", err)
 	}
-	r.tell(ctx, p, previous, current, in.Problem)
+	r.tell(ctx, p, current, in.Problem)
 	return nil
 }
 
@@ -61,11 +61,11 @@ func statusOf(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error)
 	return out, nil
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, p *pass, previous, current *v1.AppServiceStatus) error {
-	if equality.Semantic.DeepEqual(previous, current) {
+func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppServiceStatus) error {
+	if equality.Semantic.DeepEqual(p.previous, current) {
 		return nil
 	}
-	before, err := json.Marshal(map[string]any{"status": previous})
+	before, err := json.Marshal(map[string]any{"status": p.previous})
 	if err != nil {
 		return err
 	}
@@ -91,10 +91,10 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, previous, current
 }
 
 // tell makes events and log lines of what happened: of actions that were carried out, and of a change of Ready.
-func (r *Reconciler) tell(ctx context.Context, p *pass, previous, current *v1.AppServiceStatus, problem *status.Problem) {
+func (r *Reconciler) tell(ctx context.Context, p *pass, current *v1.AppServiceStatus, problem *status.Problem) {
 	logger := log.FromContext(ctx)
 	if p.err != nil {
-		before := meta.FindStatusCondition(previous.Conditions, v1.ConditionReady)
+		before := meta.FindStatusCondition(p.previous.Conditions, v1.ConditionReady)
 		now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 		if now.Reason != v1.ReasonPending && (before == nil || before.Reason != now.Reason || before.Message != now.Message) {
 			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())

@@ -5,7 +5,9 @@ import (
 	"fmt"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -29,11 +31,14 @@ import (
 // Shared is what the controllers of all kinds share.
 type Shared struct {
 	Observer     *observe.Observer
-	Capabilities CapabilitiesSource
+	Capabilities *Discovered
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
+	Rollouts     *Rollouts
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int
+	// WatchAPIs says that the operator may watch CustomResourceDefinitions, which tell when APIs appear and disappear.
+	WatchAPIs bool
 }
 
 // Add makes the controller of one entry of watches.yaml and adds it to the manager.
@@ -56,6 +61,10 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 			Chart:      watch.Chart,
 			Translator: values.For(kind, watch.OverrideValues),
 			Hooks:      postrender.Default(),
+			ClusterScoped: func(kind schema.GroupVersionKind) bool {
+				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+				return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+			},
 		},
 		Capabilities: shared.Capabilities,
 		Observer:     shared.Observer,
@@ -63,6 +72,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Client:       mgr.GetClient(),
 		Recorder:     shared.Recorder,
 		Clock:        shared.Clock,
+		Rollouts:     shared.Rollouts,
 	}
 	if watch.ReconcilePeriod != nil {
 		reconciler.Period = watch.ReconcilePeriod.Duration
@@ -82,6 +92,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Observer:   shared.Observer,
 		Controller: controller,
 		Enqueue:    *watch.WatchDependentResources,
+		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
 	resource := &unstructured.Unstructured{}
@@ -94,6 +105,11 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed))
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	}
+	if shared.WatchAPIs {
+		if err := reconciler.watchAPIs(mgr, controller, shared.Capabilities.Invalidate); err != nil {
+			return err
+		}
 	}
 	return tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
 }

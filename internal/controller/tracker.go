@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
 )
 
@@ -36,9 +37,17 @@ type Tracker struct {
 	Controller controller.Controller
 	// Enqueue is false where watches.yaml switches reconciles by dependent resources off.
 	Enqueue bool
+	// UIDOf gives the UID of a resource that was reconciled before; empty for any other.
+	UIDOf func(types.NamespacedName) types.UID
 
 	mu      sync.Mutex
-	watched map[schema.GroupVersionKind]client.Object // what each is watched with
+	watched map[schema.GroupVersionKind]watched
+}
+
+// watched is a kind that is watched: with which object, and whether its objects live outside of namespaces.
+type watched struct {
+	object        client.Object
+	clusterScoped bool
 }
 
 // untrackedError says that a kind cannot be watched.
@@ -57,23 +66,25 @@ func (e *untrackedError) Unwrap() error { return e.err }
 // otherwise. Kinds that the cluster does not serve are left out.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	for _, kind := range kinds {
-		if _, err := t.watch(ctx, kind); meta.IsNoMatchError(err) {
+		w, err := t.watch(ctx, kind)
+		if meta.IsNoMatchError(err) {
 			continue
-		} else if err != nil {
+		}
+		if err != nil {
 			return &untrackedError{kind, err}
 		}
-		t.Observer.Include(kind)
+		t.Observer.Include(kind, w.clusterScoped)
 	}
 	return nil
 }
 
 // Ensure sees to it that a kind is watched and that its objects are in the caches.
 func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) error {
-	object, err := t.watch(ctx, kind)
+	w, err := t.watch(ctx, kind)
 	if err != nil {
 		return &untrackedError{kind, err}
 	}
-	informer, err := t.Cache.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+	informer, err := t.Cache.GetInformer(ctx, w.object, cache.BlockUntilSynced(false))
 	if err != nil {
 		return &untrackedError{kind, err}
 	}
@@ -84,31 +95,33 @@ func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) erro
 			return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
 		}
 	}
-	t.Observer.Include(kind)
+	t.Observer.Include(kind, w.clusterScoped)
 	return nil
 }
 
-func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
+func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (watched, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if object, found := t.watched[kind]; found {
-		return object, nil
+	if w, found := t.watched[kind]; found {
+		return w, nil
 	}
-	if _, err := t.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err != nil {
-		return nil, err
+	mapping, err := t.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
+	if err != nil {
+		return watched{}, err
 	}
 	object, err := t.Observer.Track(ctx, kind)
 	if err != nil {
-		return nil, err
+		return watched{}, err
 	}
 	if err := t.Controller.Watch(source.Kind(t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t))); err != nil {
-		return nil, err
+		return watched{}, err
 	}
 	if t.watched == nil {
-		t.watched = map[schema.GroupVersionKind]client.Object{}
+		t.watched = map[schema.GroupVersionKind]watched{}
 	}
-	t.watched[kind] = object
-	return object, nil
+	w := watched{object: object, clusterScoped: mapping.Scope.Name() == meta.RESTScopeNameRoot}
+	t.watched[kind] = w
+	return w, nil
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
@@ -144,8 +157,18 @@ type owner struct {
 	uid types.UID
 }
 
-// ownerOf gives the resource that controls an object; its zero value where none does.
+// ownerOf gives the resource that an object belongs to, by controller reference, as a claim that is kept for it, or as a
+// cluster-scoped object with its UID; its zero value where it belongs to none.
 func (t *Tracker) ownerOf(object client.Object) owner {
+	if retained := observe.RetainedFor(object); retained != "" {
+		name := types.NamespacedName{Namespace: object.GetNamespace(), Name: retained}
+		return owner{name, t.UIDOf(name)}
+	}
+	annotations := object.GetAnnotations()
+	if uid := object.GetLabels()[v1.LabelOwner]; uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
+		name := types.NamespacedName{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
+		return owner{name, types.UID(uid)}
+	}
 	controller := metav1.GetControllerOfNoCopy(object)
 	if controller == nil || controller.Kind != t.Owner.Kind || controller.APIVersion != t.Owner.GroupVersion().String() {
 		return owner{}

@@ -26,12 +26,15 @@ import (
 // SecretKind is the kind that is only watched as metadata.
 var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
-// controllerIndex finds objects by the UID of their controller.
+// retainedKind is the kind of objects that may be kept when their resource goes.
+const retainedKind = "PersistentVolumeClaim"
+
+// controllerIndex finds objects by the UID of their controller, or by the resource that they are kept for.
 const controllerIndex = "metadata.controller"
 
 // Snapshot is what is there for one resource. Its objects are shared with the caches: nobody may change them.
 type Snapshot struct {
-	// Objects that the resource controls, release records excepted. A Secret is PartialObjectMetadata unless its payload
+	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is PartialObjectMetadata unless its payload
 	// had to be fetched; everything else is Unstructured.
 	Objects map[render.Key]client.Object
 	// Record is the newest release record that the resource controls; nil if there is none.
@@ -52,6 +55,12 @@ type Record struct {
 	Chart    string
 }
 
+// tracked is a kind whose objects are part of snapshots.
+type tracked struct {
+	schema.GroupVersionKind
+	clusterScoped bool
+}
+
 // Observer makes snapshots. It is safe for concurrent use.
 type Observer struct {
 	cache   cache.Cache
@@ -60,7 +69,7 @@ type Observer struct {
 
 	mu       sync.RWMutex
 	indexed  []schema.GroupVersionKind
-	kinds    []schema.GroupVersionKind
+	kinds    []tracked
 	verified map[types.UID]map[render.Key]string // by owner and Secret: the resource version whose payload is known to be right
 }
 
@@ -85,11 +94,11 @@ func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (cli
 }
 
 // Include makes the objects of a tracked kind part of all snapshots from now on. Snapshots wait for its informer.
-func (o *Observer) Include(kind schema.GroupVersionKind) {
+func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if !slices.Contains(o.kinds, kind) {
-		o.kinds = append(slices.Clone(o.kinds), kind)
+	if added := (tracked{kind, clusterScoped}); !slices.Contains(o.kinds, added) {
+		o.kinds = append(slices.Clone(o.kinds), added)
 	}
 }
 
@@ -108,8 +117,25 @@ func controllerOf(object client.Object) []string {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
 		return []string{string(owner.UID)}
 	}
+	if name := RetainedFor(object); name != "" {
+		return []string{retained(name)}
+	}
+	if uid := object.GetLabels()[v1.LabelOwner]; uid != "" {
+		return []string{uid}
+	}
 	return nil
 }
+
+// RetainedFor gives the name of the resource that a claim without a controller is kept for; empty for any other object.
+func RetainedFor(object client.Object) string {
+	if object.GetObjectKind().GroupVersionKind().Kind != retainedKind || metav1.GetControllerOfNoCopy(object) != nil {
+		return ""
+	}
+	return object.GetAnnotations()[v1.AnnotationRetainedFor]
+}
+
+// retained is the value of the index for objects that are kept for a resource. No UID contains a slash.
+func retained(name string) string { return "retained/" + name }
 
 // Snapshot tells what is there for a resource.
 func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snapshot, error) {
@@ -119,7 +145,17 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	noted := o.journal.noted(resource.GetUID())
 	objects := map[render.Key]client.Object{}
 	for _, kind := range kinds {
-		if err := o.list(ctx, resource, kind, objects); err != nil {
+		namespace := resource.GetNamespace()
+		if kind.clusterScoped {
+			namespace = ""
+		}
+		if err := o.list(ctx, namespace, string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+		}
+		if kind.Kind != retainedKind {
+			continue
+		}
+		if err := o.list(ctx, namespace, retained(resource.GetName()), kind.GroupVersionKind, objects); err != nil {
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 	}
@@ -138,10 +174,10 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
 }
 
-func (o *Observer) list(ctx context.Context, resource client.Object, kind schema.GroupVersionKind, into map[render.Key]client.Object) error {
+func (o *Observer) list(ctx context.Context, namespace, index string, kind schema.GroupVersionKind, into map[render.Key]client.Object) error {
 	options := []client.ListOption{
-		client.InNamespace(resource.GetNamespace()),
-		client.MatchingFields{controllerIndex: string(resource.GetUID())},
+		client.InNamespace(namespace),
+		client.MatchingFields{controllerIndex: index},
 		client.UnsafeDisableDeepCopy,
 	}
 	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")

@@ -154,7 +154,7 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 		if _, err := o.Track(t.Context(), kind); err != nil {
 			t.Fatal(err)
 		}
-		o.Include(kind)
+		o.Include(kind, false)
 	}
 	return o
 }

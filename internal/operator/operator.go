@@ -69,7 +69,10 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Clock:                   clock.RealClock{},
+		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
+		// A manager of some namespaces may have no rights beyond them. It looks again every hour.
+		WatchAPIs: len(options.WatchNamespaces) == 0,
 	}
 	for _, watch := range list {
 		if err := controller.Add(mgr, shared, watch); err != nil {
@@ -107,6 +110,9 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 	if options.MetricsSecure {
 		out.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
+	crd := &metav1.PartialObjectMetadata{}
+	crd.SetGroupVersionKind(controller.CRDKind)
+	out.Cache.ByObject[crd] = cache.ByObject{Label: labels.Everything()}
 	for _, watch := range list {
 		resource := &unstructured.Unstructured{}
 		resource.SetGroupVersionKind(watch.GroupVersionKind)

@@ -24,6 +24,8 @@ type Options struct {
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
 	MaxConcurrentReconciles int
+	// MaxConcurrentRollouts is how many resources roll their pods at a time where a new chart or operator causes it.
+	MaxConcurrentRollouts int
 	// LeaderElection lets one of several managers work at a time.
 	LeaderElection bool
 	// LeaderElectionNamespace holds the lease; empty for the namespace that the manager runs in.
@@ -46,6 +48,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
+	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 for none")
@@ -67,6 +70,9 @@ func splitList(value string) []string {
 func (o *Options) watches() ([]watches.Watch, error) {
 	if o.MaxConcurrentReconciles < 1 {
 		return nil, fmt.Errorf("--max-concurrent-reconciles must be at least 1, not %d", o.MaxConcurrentReconciles)
+	}
+	if o.MaxConcurrentRollouts < 1 {
+		return nil, fmt.Errorf("--max-concurrent-rollouts must be at least 1, not %d", o.MaxConcurrentRollouts)
 	}
 	var charts fs.FS = appservice.Files
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")

@@ -10,16 +10,18 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
 // defaults are the options of a manager that is started without flags.
 func defaults() Options {
-	return Options{MaxConcurrentReconciles: 16, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
+	return Options{MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
 }
 
 func TestFlags(t *testing.T) {
@@ -44,7 +46,7 @@ func TestFlags(t *testing.T) {
 			},
 			want: func(o *Options) {
 				*o = Options{
-					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, LeaderElection: true,
+					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, LeaderElection: true,
 					LeaderElectionNamespace: "system", MetricsAddress: ":8443", ProbeAddress: "0",
 				}
 			},
@@ -166,6 +168,7 @@ func TestWatches(t *testing.T) {
 			"", "templates/broken.yaml:",
 		},
 		"no reconciles at all":       {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = 0 }, "", "--max-concurrent-reconciles must be at least 1, not 0"},
+		"no rollouts at all":         {nil, func(_ string, o *Options) { o.MaxConcurrentRollouts = 0 }, "", "--max-concurrent-rollouts must be at least 1, not 0"},
 		"fewer reconciles than none": {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = -1 }, "", "--max-concurrent-reconciles must be at least 1, not -1"},
 	}
 	for name, test := range cases {
@@ -219,13 +222,16 @@ func TestManagerOptions(t *testing.T) {
 		if !out.Cache.DefaultLabelSelector.Matches(labels.Set{v1.LabelManaged: "true"}) || out.Cache.DefaultLabelSelector.Matches(labels.Set{}) {
 			t.Errorf("got the selector %s", out.Cache.DefaultLabelSelector)
 		}
-		if len(out.Cache.ByObject) != 1 {
-			t.Fatalf("got %v", out.Cache.ByObject)
-		}
+		want := map[schema.GroupVersionKind]bool{v1.GroupVersion.WithKind(v1.Kind): true, controller.CRDKind: true}
 		for object, by := range out.Cache.ByObject {
-			if object.GetObjectKind().GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) || by.Label == nil || !by.Label.Matches(labels.Set{}) {
-				t.Errorf("got the selector %v of %s", by.Label, object.GetObjectKind().GroupVersionKind())
+			kind := object.GetObjectKind().GroupVersionKind()
+			if !want[kind] || by.Label == nil || !by.Label.Matches(labels.Set{}) {
+				t.Errorf("got the selector %v of %s", by.Label, kind)
 			}
+			delete(want, kind)
+		}
+		if len(want) != 0 {
+			t.Errorf("the caches do not hold all of %v", want)
 		}
 		if out.Cache.DefaultNamespaces != nil {
 			t.Errorf("got the namespaces %v, want all", out.Cache.DefaultNamespaces)
@@ -235,7 +241,10 @@ func TestManagerOptions(t *testing.T) {
 		}
 	})
 	t.Run("the selector of watches.yaml chooses resources", func(t *testing.T) {
-		for _, by := range build(t, selected, func(*Options) {}).Cache.ByObject {
+		for object, by := range build(t, selected, func(*Options) {}).Cache.ByObject {
+			if object.GetObjectKind().GroupVersionKind() == controller.CRDKind {
+				continue
+			}
 			if by.Label.Matches(labels.Set{}) || !by.Label.Matches(labels.Set{"team": "a"}) {
 				t.Errorf("got the selector %s", by.Label)
 			}

@@ -4,8 +4,11 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/operator-framework/helm-operator-plugins/pkg/manifestutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // The metadata by which Helm knows the objects of a release. Helm adds it only to objects that it creates itself.
@@ -16,7 +19,9 @@ const (
 )
 
 // Ownership puts every object into the namespace of its owner, makes the owner its controller, so that the garbage
-// collector deletes it with the owner, and adds Helm's ownership metadata.
+// collector deletes it with the owner, and adds Helm's ownership metadata. What the chart wants kept
+// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name takes it,
+// and a cluster-scoped object the owner's UID as a label: a finalizer of the owner sees to its deletion.
 func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	namespace := in.Owner.GetNamespace()
 	controller := *metav1.NewControllerRef(in.Owner, in.Owner.GroupVersionKind())
@@ -30,13 +35,23 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 				return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
 			}
 		}
-		object.SetNamespace(namespace)
-		object.SetOwnerReferences([]metav1.OwnerReference{controller})
 		object.SetLabels(mergeInto(object.GetLabels(), map[string]string{helmManagedBy: "Helm"}))
 		object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{
 			helmReleaseName:      in.Owner.GetName(),
 			helmReleaseNamespace: namespace,
 		}))
+		switch {
+		case in.ClusterScoped != nil && in.ClusterScoped(object.GroupVersionKind()):
+			object.SetNamespace("")
+			object.SetLabels(mergeInto(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
+			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
+		case manifestutil.HasResourcePolicyKeep(object.GetAnnotations()):
+			object.SetNamespace(namespace)
+			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+		default:
+			object.SetNamespace(namespace)
+			object.SetOwnerReferences([]metav1.OwnerReference{controller})
+		}
 	}
 	return nil
 }

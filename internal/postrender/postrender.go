@@ -8,12 +8,15 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 // Input is what hooks may know besides the objects.
 type Input struct {
 	// Owner is the custom resource that the objects are rendered for. Hooks must not change it.
 	Owner *unstructured.Unstructured
+	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
+	ClusterScoped func(schema.GroupVersionKind) bool
 }
 
 // Hook changes the rendered objects in place.

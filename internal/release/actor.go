@@ -87,6 +87,11 @@ func (a *Actor) Act(ctx context.Context, task Task) error {
 	return fmt.Errorf("no action for state %q", task.State)
 }
 
+// Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.
+func (a *Actor) Delete(ctx context.Context, owner client.Object, plan *Plan) error {
+	return a.applier.execute(ctx, owner, &Plan{Delete: plan.Delete})
+}
+
 // write is what Helm calls in place of its own writing.
 func (a *Actor) write(ctx context.Context, task Task) func() error {
 	return func() error { return a.applier.execute(ctx, task.Owner, task.Plan) }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -74,9 +75,17 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 		if err != nil {
 			return err
 		}
+		if initial, yes := autoscaled(desired); yes {
+			if err := a.startReplicas(ctx, written, initial); err != nil {
+				return err
+			}
+		}
 		a.observer.Wrote(owner.GetUID(), written)
 	}
 	for _, change := range plan.Apply {
+		if err := a.handOverReplicas(ctx, change); err != nil {
+			return err
+		}
 		written, err := a.apply(ctx, change.Desired, change.Live.GetUID(), client.ForceOwnership)
 		if err != nil {
 			return err
@@ -113,9 +122,16 @@ func (a *applier) delete(ctx context.Context, object client.Object) error {
 	return nil
 }
 
+// controls tells whether an object is the owner's: by its controller reference, as a claim that is kept for it, or as a
+// cluster-scoped object with its UID.
 func controls(owner, object client.Object) bool {
-	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && controller.UID == owner.GetUID()
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	if object.GetNamespace() == "" {
+		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
+	}
+	return observe.RetainedFor(object) == owner.GetName()
 }
 
 // inTheWay is the error for an object that has a name we need.

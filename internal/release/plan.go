@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -36,6 +37,22 @@ type Change struct {
 
 // Empty tells whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
+
+// RollsPods tells whether the plan changes the pod template of a Deployment that is there.
+func (p *Plan) RollsPods() bool {
+	for _, change := range p.Apply {
+		live, full := change.Live.(*unstructured.Unstructured)
+		if change.Desired.GetKind() != "Deployment" || !full {
+			continue
+		}
+		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, "spec", "template")
+		have, _, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "template")
+		if _, _, _, differs := firstDifference(".spec.template", wanted, have); differs {
+			return true
+		}
+	}
+	return false
+}
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".
 func (p *Plan) String() string {
@@ -77,7 +94,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 		}
 	}
 	for key, live := range there {
-		if !wanted[key] && live.GetDeletionTimestamp() == nil {
+		if !wanted[key] && live.GetDeletionTimestamp() == nil && observe.RetainedFor(live) == "" {
 			plan.Delete = append(plan.Delete, live)
 		}
 	}

@@ -35,7 +35,7 @@ type server struct {
 func newServer(t *testing.T, objects ...*unstructured.Unstructured) *server {
 	t.Helper()
 	s := &server{refuse: func(string) error { return nil }}
-	builder := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithReturnManagedFields()
+	builder := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme)
 	for _, object := range objects {
 		builder = builder.WithObjects(object.DeepCopy())
 	}

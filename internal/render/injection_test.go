@@ -10,7 +10,6 @@ import (
 	"strings"
 	"testing"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/postrender"
@@ -114,6 +113,8 @@ var validated = []string{
 	".protocol", ".pathType", ".divisor", // sets of words, quantities
 	".requests.", ".limits.", // quantities
 	".ports[0].name", ".ports[1].name", // at most 15 characters
+	".persistence.size", ".sizeLimit", ".averageValue", // quantities
+	".profile", ".service.type", ".sessionAffinity", ".externalTrafficPolicy", ".imagePullPolicy", // sets of words
 }
 
 func isValidated(l leaf) bool {
@@ -143,8 +144,36 @@ func TestNoTextBecomesMoreThanAText(t *testing.T) {
 		"with an environment":         `{image: a, config: {environment: {A: b}}}`,
 		"with claims last":            `{image: a, resources: {claims: [{name: a, request: b}]}}`,
 		"with tls hosts last":         `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], tls: [{hosts: [b, c]}]}}`,
+		"with args last":              `{image: a, command: [b], args: [c, d]}`,
+		"with a folder last":          `{image: a, workingDir: b}`,
+		"with a volume last":          `{image: a, volumes: [{name: b, secret: {secretName: c}}]}`,
+		"with a mount last":           `{image: a, volumes: [{name: b, emptyDir: {}}], volumeMounts: [{name: b, mountPath: c}]}`,
+		"with files":                  `{image: a, config: {files: {b: c}, mountPath: d}}`,
+		"with an account":             `{image: a, serviceAccount: {create: true, annotations: {b: c}}}`,
+		"with an account of another":  `{image: a, serviceAccount: {name: b}}`,
+		"with labels":                 `{image: a, ports: [{port: 80}], monitoring: {enabled: true}, commonLabels: {b: c}, podLabels: {d: e}, podAnnotations: {f: g}}`,
+		"with annotations":            `{image: a, ports: [{port: 80, appProtocol: b}], service: {annotations: {c: d}, loadBalancerSourceRanges: [e], loadBalancerClass: f}}`,
+		"with a route":                `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], hostnames: [c]}}`,
+		"with a timeout last":         `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{requestTimeout: c}]}}`,
+		"with a header last":          `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{matches: [{headers: {c: d}}]}]}}`,
+		"with peers last":             `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {b: c}}}]}}`,
+		"with a budget":               `{image: a, podDisruptionBudget: {enabled: true, maxUnavailable: b}}`,
+		"with the least of a budget":  `{image: a, podDisruptionBudget: {enabled: true, minAvailable: b}}`,
+		"with a storage class":        `{image: a, persistence: {size: 1Gi, mountPath: b, storageClassName: c, accessModes: [d]}}`,
+		"with a scrape last":          `{image: a, ports: [{port: 80}], monitoring: {enabled: true, path: b, interval: c, labels: {d: e}}}`,
+		"with a metric last":          `{image: a, autoscaling: {maxReplicas: 2, metrics: [{type: b, pods: {metric: {name: c}, target: {type: d}}}]}}`,
+		"with spread pods":            `{image: a, topologySpreadConstraints: [{topologyKey: b, maxSkew: 1, whenUnsatisfiable: c}]}`,
+		"with probes":                 `{image: a, ports: [{port: 80}], probes: {readiness: {httpGet: {path: b}}, liveness: {exec: {command: [c]}}, startup: {grpc: {service: d}}}}`,
+		"with other containers":       `{image: a, initContainers: [{name: b, image: c}], sidecars: [{name: d, image: e, args: [f]}]}`,
+		"with security":               `{image: a, security: {pod: {seccompProfile: {type: b}}, container: {capabilities: {add: [c], drop: [d]}, seLinuxOptions: {level: e}}}}`,
+		"with names":                  `{image: a, hostAliases: [{ip: b, hostnames: [c]}], dnsConfig: {searches: [d]}, priorityClassName: e, nodeSelector: {f: g}}`,
 	}
-	t.Run("with everything", func(t *testing.T) { t.Parallel(); textsArrive(t, everything(t)) })
+	t.Run("with everything", func(t *testing.T) {
+		t.Parallel()
+		all := everything(t)
+		unstructured.RemoveNestedField(all.Object, "spec", "serviceAccount", "name") // names an object, as it should
+		textsArrive(t, all)
+	})
 	for name, spec := range specs {
 		t.Run(name, func(t *testing.T) { t.Parallel(); textsArrive(t, appService(t, spec)) })
 	}
@@ -166,26 +195,28 @@ func textsArrive(t *testing.T, resource *unstructured.Unstructured) {
 		}
 	}
 	for name, payload := range payloads {
-		// All texts at once first: most payloads do no harm, and one render tells.
-		changed, pairs := resource.DeepCopy(), make([]string, 0, 2*len(list))
-		for i, l := range list {
-			l.set(changed, payload)
-			pairs = append(pairs, marker(i), payload)
-		}
-		if arrives(t, renderer, changed, replaced(base, pairs...)) == nil {
-			continue
-		}
-		for i, l := range list {
-			changed := resource.DeepCopy()
-			l.set(changed, payload)
-			problems := arrives(t, renderer, changed, replaced(base, marker(i), payload))
-			if len(problems) == 1 && problems[0] == refused && slices.Contains(refusable, name) {
-				continue
+		// All texts at once first: most payloads do no harm, and one render tells. Else halves, down to the culprits.
+		var try func(from, to int)
+		try = func(from, to int) {
+			changed, pairs := resource.DeepCopy(), make([]string, 0, 2*(to-from))
+			for i := from; i < to; i++ {
+				list[i].set(changed, payload)
+				pairs = append(pairs, marker(i), payload)
 			}
-			for _, problem := range problems {
-				t.Errorf("%s, %s: %s", name, l, problem)
+			problems := arrives(t, renderer, changed, replaced(base, pairs...))
+			switch {
+			case problems == nil:
+			case to-from > 1:
+				try(from, (from+to)/2)
+				try((from+to)/2, to)
+			case len(problems) == 1 && problems[0] == refused && slices.Contains(refusable, name):
+			default:
+				for _, problem := range problems {
+					t.Errorf("%s, %s: %s", name, list[from], problem)
+				}
 			}
 		}
+		try(0, len(list))
 	}
 }
 
@@ -194,7 +225,7 @@ const refused = "the spec is refused"
 // arrives lists what is wrong with what is rendered.
 func arrives(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured, want any) []string {
 	t.Helper()
-	got, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+	got, err := renderer.Render(t.Context(), resource, everyKind)
 	var invalid *InvalidSpecError
 	if errors.As(err, &invalid) {
 		return []string{refused}
@@ -294,6 +325,14 @@ func short(value any) string {
 func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
 	const spec = `
   image: a
+  imagePullPolicy: Always
+  security: {profile: Restricted}
+  service: {type: ClusterIP, sessionAffinity: None, externalTrafficPolicy: Local}
+  route: {parentRefs: [{name: a}], rules: [{matches: [{pathType: Exact}]}]}
+  networkPolicy: {enabled: true, egress: [{ports: [{port: 53, protocol: UDP}]}]}
+  volumes: [{name: a, emptyDir: {sizeLimit: 1Gi}}]
+  persistence: {size: 1Gi, mountPath: /a}
+  autoscaling: {maxReplicas: 2, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: "1"}}}]}
   resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}
   envs: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: "1"}}}]
   ports: [{name: a, port: 80, protocol: TCP}, {name: b, port: 81, protocol: UDP}]
@@ -309,10 +348,10 @@ func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
 			t.Parallel()
 			resource := appService(t, spec)
 			l.set(resource, marker(0))
-			base, baseErr := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+			base, baseErr := renderer.Render(t.Context(), resource, everyKind)
 			for name, payload := range payloads {
 				l.set(resource, payload)
-				got, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+				got, err := renderer.Render(t.Context(), resource, everyKind)
 				switch {
 				case err != nil && strings.Contains(err.Error(), "\n"):
 					t.Errorf("%s: the error has more than one line: %v", name, err)
@@ -346,7 +385,7 @@ func TestManifestKeepsEveryText(t *testing.T) {
 			if err := unstructured.SetNestedField(resource.Object, payload, "spec", "config", "environment", "A"); err != nil {
 				t.Fatal(err)
 			}
-			result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+			result, err := renderer.Render(t.Context(), resource, everyKind)
 			var invalid *InvalidSpecError
 			if errors.As(err, &invalid) && slices.Contains(refusable, name) {
 				return
@@ -397,6 +436,16 @@ func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
 		"of annotations":         `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], annotations: {A: b, %s: value}}}`,
 		"of annotations, issued": `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], issuer: c, annotations: {%s: value}}}`,
 		"of resources":           `{image: a, resources: {limits: {%s: 1}}}`,
+		"of files":               `{image: a, config: {files: {A: b, %s: value}}}`,
+		"of labels of pods":      `{image: a, podLabels: {A: b, %s: value}}`,
+		"of common labels":       `{image: a, size: 2, ports: [{port: 80}], monitoring: {enabled: true}, commonLabels: {%s: value}}`,
+		"of labels to monitor":   `{image: a, ports: [{port: 80}], monitoring: {enabled: true, labels: {%s: value}}}`,
+		"of annotations of pods": `{image: a, podAnnotations: {%s: value}}`,
+		"of a Service":           `{image: a, ports: [{port: 80}], service: {annotations: {A: b, %s: value}}}`,
+		"of a ServiceAccount":    `{image: a, serviceAccount: {create: true, annotations: {%s: value}}}`,
+		"of headers":             `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{matches: [{headers: {%s: value}}]}]}}`,
+		"of nodes":               `{image: a, nodeSelector: {%s: value}}`,
+		"of peers":               `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {%s: value}}}]}}`,
 	}
 	for name, spec := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -408,7 +457,7 @@ func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
 			}
 			base := rendered(t, renderer, build(marker(0)))
 			for name, payload := range payloads {
-				got, err := renderer.Render(t.Context(), build(payload), chartutil.DefaultCapabilities)
+				got, err := renderer.Render(t.Context(), build(payload), everyKind)
 				if err != nil {
 					if strings.Contains(err.Error(), "\n") {
 						t.Errorf("%s: the error has more than one line: %v", name, err)
@@ -449,11 +498,14 @@ func renameKey(value any, from, to string) {
 	}
 }
 
-// TestNoAnnotationOfAnIngressTakesItAway: what Helm and the operator know objects by is not for a spec to say.
-func TestNoAnnotationOfAnIngressTakesItAway(t *testing.T) {
-	const spec = `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], annotations: {%s: %s}}}`
+// TestNoAnnotationTakesAnObjectAway: what Helm and the operator know objects by is not for a spec to say.
+func TestNoAnnotationTakesAnObjectAway(t *testing.T) {
+	specs := map[string]string{
+		"Ingress":        `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], annotations: {%s: %s}}}`,
+		"Service":        `{image: a, ports: [{port: 80}], service: {annotations: {%s: %s}}}`,
+		"ServiceAccount": `{image: a, serviceAccount: {create: true, annotations: {%s: %s}}}`,
+	}
 	renderer := shipped(t)
-	want := rendered(t, renderer, appService(t, fmt.Sprintf(spec, "example.com/note", "text")))
 	cases := map[string][2]string{
 		"a Helm hook":            {"helm.sh/hook", "pre-install"},
 		"a test":                 {"helm.sh/hook", "test"},
@@ -464,22 +516,28 @@ func TestNoAnnotationOfAnIngressTakesItAway(t *testing.T) {
 		"another stamp":          {postrender.AnnotationStamp, "0123"},
 		"what outlives its time": {"helm.sh/resource-policy", "keep"},
 	}
-	for name, annotation := range cases {
-		t.Run(name, func(t *testing.T) {
-			got, err := renderer.Render(t.Context(), appService(t, fmt.Sprintf(spec, annotation[0], annotation[1])), chartutil.DefaultCapabilities)
-			if err != nil {
-				return // refused is well, too
-			}
-			if keysOf(got) != keysOf(want) {
-				t.Fatalf("got %s, want %s", keysOf(got), keysOf(want))
-			}
-			ingress := objectOf(got, "Ingress").GetAnnotations()
-			if ingress["meta.helm.sh/release-name"] != "web" || ingress["meta.helm.sh/release-namespace"] != "shop" {
-				t.Errorf("the Ingress says that it belongs to another: %v", ingress)
-			}
-			if len(ingress[postrender.AnnotationStamp]) != 32 {
-				t.Errorf("the stamp is %q", ingress[postrender.AnnotationStamp])
-			}
-		})
+	for kind, spec := range specs {
+		want := rendered(t, renderer, appService(t, fmt.Sprintf(spec, "example.com/note", "text")))
+		for name, annotation := range cases {
+			t.Run(kind+", "+name, func(t *testing.T) {
+				got, err := renderer.Render(t.Context(), appService(t, fmt.Sprintf(spec, annotation[0], annotation[1])), everyKind)
+				if err != nil {
+					return // refused is well, too
+				}
+				if keysOf(got) != keysOf(want) {
+					t.Fatalf("got %s, want %s", keysOf(got), keysOf(want))
+				}
+				object := objectOf(got, kind)
+				if found := object.GetAnnotations(); found["meta.helm.sh/release-name"] != "web" || found["meta.helm.sh/release-namespace"] != "shop" {
+					t.Errorf("the %s says that it belongs to another: %v", kind, found)
+				}
+				if stamp := object.GetAnnotations()[postrender.AnnotationStamp]; len(stamp) != 32 {
+					t.Errorf("the stamp is %q", stamp)
+				}
+				if len(object.GetOwnerReferences()) != 1 {
+					t.Errorf("the %s has no owner: it stays for ever", kind)
+				}
+			})
+		}
 	}
 }

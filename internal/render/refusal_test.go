@@ -82,7 +82,7 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			result, err := of(tc.templates).Render(t.Context(), resource(t, widget, "{}"), chartutil.DefaultCapabilities)
+			result, err := of(tc.templates).Render(t.Context(), resource(t, widget, "{}"), everyKind)
 			if err == nil {
 				t.Fatalf("it was rendered: %s", asJSON(t, result.Objects))
 			}
@@ -140,7 +140,7 @@ func TestTwoKindsMayShareAName(t *testing.T) {
 }
 
 func TestASpecThatCannotBeTranslatedIsToBlame(t *testing.T) {
-	_, err := shipped(t).Render(t.Context(), appService(t, "{image: nginx, size: two}"), chartutil.DefaultCapabilities)
+	_, err := shipped(t).Render(t.Context(), appService(t, "{image: nginx, size: two}"), everyKind)
 	var invalid *InvalidSpecError
 	if !errors.As(err, &invalid) || errors.Unwrap(invalid) == nil {
 		t.Errorf("got error %v, want an InvalidSpecError with a cause", err)
@@ -168,7 +168,7 @@ func TestTheShippedChartRefusesWhatItCannotRender(t *testing.T) {
 	renderer := shipped(t)
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			_, err := renderer.Render(t.Context(), appService(t, tc.spec), chartutil.DefaultCapabilities)
+			_, err := renderer.Render(t.Context(), appService(t, tc.spec), everyKind)
 			if err == nil {
 				t.Fatal("it was rendered")
 			}

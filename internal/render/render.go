@@ -17,7 +17,9 @@ import (
 	"helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/postrender"
@@ -29,6 +31,8 @@ type Renderer struct {
 	Chart      *chart.Chart
 	Translator values.Translator
 	Hooks      []postrender.Hook
+	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
+	ClusterScoped func(schema.GroupVersionKind) bool
 }
 
 // Result is what one resource becomes. It is shared: nobody may change it.
@@ -39,6 +43,10 @@ type Result struct {
 	Objects []*unstructured.Unstructured
 	// Sources names the template of each object.
 	Sources []string
+	// Unserved are the objects that were left out because the cluster does not serve their kind.
+	Unserved []Key
+	// ClusterScoped says that some of the objects live outside of namespaces.
+	ClusterScoped bool
 	// Digest of chart name, chart version and Objects: 32 hexadecimal characters.
 	Digest string
 }
@@ -51,7 +59,8 @@ func (e *InvalidSpecError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
-// Render renders one resource. The error is an InvalidSpecError where the spec is at fault, else it names the template.
+// Render renders one resource for a cluster with the given capabilities; their APIVersions name the kinds that it serves
+// besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError where the spec is at fault, else it names the template.
 func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
 	vals, err := r.Translator.Translate(ctx, resource)
 	if err != nil {
@@ -73,17 +82,30 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 		if object.GetName() == "" {
 			return nil, fmt.Errorf("%s renders a %s without metadata.name", manifest.Name, object.GetKind())
 		}
+		if !served(object, capabilities) {
+			result.Unserved = append(result.Unserved, KeyOf(object))
+			continue
+		}
 		result.Objects = append(result.Objects, object)
 		result.Sources = append(result.Sources, manifest.Name)
 	}
 	if err := unique(result); err != nil {
 		return nil, err
 	}
-	if err := postrender.Run(ctx, r.Hooks, &postrender.Input{Owner: resource}, result.Objects); err != nil {
+	input := &postrender.Input{Owner: resource, ClusterScoped: r.ClusterScoped}
+	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
 		return nil, err
+	}
+	for _, object := range result.Objects {
+		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
 	}
 	result.Digest = r.digest(result.Objects)
 	return result, nil
+}
+
+// served tells whether a cluster serves the kind of an object. Built-in kinds are taken for granted.
+func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilities) bool {
+	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
 func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) ([]releaseutil.Manifest, error) {

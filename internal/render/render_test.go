@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -91,9 +92,19 @@ func golden(t testing.TB, name string) *unstructured.Unstructured {
 	return object
 }
 
+// everyKind are the capabilities of a cluster that serves what the shipped chart and the tests' own render.
+var everyKind = serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor",
+	"example.com/v1/Part", "example.com/v2/Part", "example.com/v1/Service")
+
+func serving(kinds ...string) *chartutil.Capabilities {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, kinds)
+	return capabilities
+}
+
 func rendered(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Result {
 	t.Helper()
-	result, err := r.Render(t.Context(), object, chartutil.DefaultCapabilities)
+	result, err := r.Render(t.Context(), object, everyKind)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"maps"
 	"reflect"
 	"testing"
 
@@ -8,13 +9,15 @@ import (
 )
 
 // TestSelectorsNeverChange compares with literal values on purpose: a Deployment's selector is immutable, so a change
-// would break the upgrade of every AppService there is. Pods carry the selector labels and no others: a label that
-// changes with the chart would restart them all.
+// would break the upgrade of every AppService there is. Besides the selector labels, pods carry those that the spec names
+// and no others: a label that changes with the chart would restart them all.
 func TestSelectorsNeverChange(t *testing.T) {
 	paths := map[string][][]string{
-		"Deployment":          {{"spec", "selector", "matchLabels"}, {"spec", "template", "metadata", "labels"}},
+		"Deployment":          {{"spec", "selector", "matchLabels"}},
 		"Service":             {{"spec", "selector"}},
 		"PodDisruptionBudget": {{"spec", "selector", "matchLabels"}},
+		"NetworkPolicy":       {{"spec", "podSelector", "matchLabels"}},
+		"ServiceMonitor":      {{"spec", "selector", "matchLabels"}},
 	}
 	renderer := shipped(t)
 	for _, name := range caseNames(t) {
@@ -27,6 +30,19 @@ func TestSelectorsNeverChange(t *testing.T) {
 					if err != nil || !reflect.DeepEqual(got, want) {
 						t.Errorf("%s %v: got %v (%v), want %v", KeyOf(object), path, got, err, want)
 					}
+				}
+				if object.GetKind() != "Deployment" {
+					continue
+				}
+				labels := map[string]string{}
+				for _, field := range []string{"commonLabels", "podLabels"} {
+					further, _, _ := unstructured.NestedStringMap(resource.Object, "spec", field)
+					maps.Copy(labels, further)
+				}
+				maps.Copy(labels, want)
+				got, _, err := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
+				if err != nil || !reflect.DeepEqual(got, labels) {
+					t.Errorf("%s: the pods have labels %v (%v), want %v", KeyOf(object), got, err, labels)
 				}
 			}
 		})

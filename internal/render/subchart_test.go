@@ -8,7 +8,6 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/postrender"
@@ -176,7 +175,7 @@ func TestConcurrentRendersOfOneChart(t *testing.T) {
 			for i := range workers {
 				group.Go(func() {
 					for range rounds {
-						got, err := shared.Render(t.Context(), resources[i], chartutil.DefaultCapabilities)
+						got, err := shared.Render(t.Context(), resources[i], everyKind)
 						if err != nil || !reflect.DeepEqual(got, want[i]) {
 							t.Errorf("resource %d: it differs from what is rendered alone (%v)", i, err)
 							return

@@ -13,7 +13,7 @@ import (
 // conditions gives all conditions, always the same types in the same order.
 func conditions(in Input, workload *appsv1.Deployment, v verdict) []metav1.Condition {
 	return []metav1.Condition{
-		{Type: v1.ConditionReady, Status: isTrue(v.outcome == running), Reason: v.reason, Message: v.message},
+		{Type: v1.ConditionReady, Status: ready(v), Reason: v.reason, Message: v.message},
 		available(workload, v),
 		progressing(workload),
 		deployed(in),
@@ -73,6 +73,13 @@ func deployed(in Input) metav1.Condition {
 		condition.Message = fmt.Sprintf("release %d is %s", record.Revision, record.Status)
 	}
 	return condition
+}
+
+func ready(v verdict) metav1.ConditionStatus {
+	if v.outcome == paused {
+		return metav1.ConditionUnknown
+	}
+	return isTrue(v.outcome == running)
 }
 
 func isTrue(value bool) metav1.ConditionStatus {

@@ -24,11 +24,16 @@ const (
 	running outcome = iota // everything as desired
 	moving                 // on its way there
 	stuck                  // no progress without help
+	paused                 // left as it is
 )
 
 // judge decides how the resource stands.
 func judge(in Input, workload *appsv1.Deployment) verdict {
 	v := verdict{serving: workload != nil && workload.Status.AvailableReplicas > 0}
+	if in.Paused {
+		v.outcome, v.reason, v.message = paused, v1.ReasonPaused, "paused by spec.paused: nothing is installed, upgraded or repaired"
+		return v
+	}
 	if in.Problem != nil {
 		v.outcome, v.reason, v.message = moving, in.Problem.Reason, in.Problem.Message
 		if in.Problem.Blocked {
@@ -87,6 +92,8 @@ func deploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionTy
 // phase puts the verdict in one word. A resource that has never run is pending rather than updating.
 func (v verdict) phase(previous v1.Phase) v1.Phase {
 	switch {
+	case v.outcome == paused:
+		return v1.PhasePaused
 	case v.outcome == running:
 		return v1.PhaseRunning
 	case v.outcome == stuck && v.serving:

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // Input is what a status is made of.
@@ -28,6 +29,10 @@ type Input struct {
 	Digest string
 	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
 	Problem *Problem
+	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
+	Unserved []render.Key
+	// Paused says that the operator leaves everything as it is.
+	Paused bool
 	// Now is the time of conditions that change.
 	Now metav1.Time
 }
@@ -55,6 +60,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 		out.Release = nil
 	}
 	verdict := judge(in, workload)
+	out.Problems = problems(in, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, workload, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration

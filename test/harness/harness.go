@@ -70,10 +70,10 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		return nil, stop, fmt.Errorf("cannot make a client: %w", err)
 	}
 	cluster = &Cluster{Cluster: up, Config: config, Client: direct}
-	return cluster, stop, cluster.installCRD(ctx)
+	return cluster, stop, cluster.installOurs(ctx)
 }
 
-func (c *Cluster) installCRD(ctx context.Context) error {
+func (c *Cluster) installOurs(ctx context.Context) error {
 	root, err := toolchain.Root()
 	if err != nil {
 		return err
@@ -86,8 +86,13 @@ func (c *Cluster) installCRD(ctx context.Context) error {
 	if err := yaml.UnmarshalStrict(text, crd); err != nil {
 		return fmt.Errorf("cannot parse the CRD: %w", err)
 	}
+	return c.InstallCRD(ctx, crd)
+}
+
+// InstallCRD installs a CRD, unless it is there, and waits until the API server serves it.
+func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
 	if err := c.Client.Create(ctx, crd); client.IgnoreAlreadyExists(err) != nil {
-		return fmt.Errorf("cannot install the CRD: %w", err)
+		return fmt.Errorf("cannot install the CRD %s: %w", crd.Name, err)
 	}
 	return Poll(ctx, Patience, func() error {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
@@ -98,7 +103,7 @@ func (c *Cluster) installCRD(ctx context.Context) error {
 				return nil
 			}
 		}
-		return fmt.Errorf("the CRD is not established yet")
+		return fmt.Errorf("the CRD %s is not established yet", crd.Name)
 	})
 }
 

@@ -28,6 +28,7 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 	options := operator.Options{
 		WatchNamespaces:         []string{namespace},
 		MaxConcurrentReconciles: 16,
+		MaxConcurrentRollouts:   10,
 		MetricsAddress:          "0",
 		ProbeAddress:            "0",
 	}

@@ -3,6 +3,7 @@
 package integration
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -21,7 +22,7 @@ func run(m *testing.M) int {
 	harness.Log()
 	var stop func()
 	var err error
-	cluster, stop, err = harness.Start(context.Background(), "appservice-integration")
+	cluster, stop, err = harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-integration"))
 	if stop != nil {
 		defer stop()
 	}

@@ -14,19 +14,71 @@ app.kubernetes.io/instance: {{ .Release.Name | quote }}
 {{- end }}
 
 {{/*
-The labels of every object; pods have the selector labels only, or each new chart version would restart them.
+The labels of every object but pods: with the chart's version in them, each new version would restart every pod.
 */}}
 {{- define "appservice.labels" -}}
+{{- range $key, $value := .Values.commonLabels }}
+{{- $key | quote }}: {{ toJson $value }}
+{{ end -}}
 helm.sh/chart: {{ printf "%s-%s" .Chart.Name .Chart.Version | replace "+" "_" | trunc 63 | trimSuffix "-" | quote }}
 app.kubernetes.io/managed-by: {{ .Release.Service | quote }}
 {{ include "appservice.selectorLabels" . }}
 {{- end }}
 
 {{/*
-The name of the ConfigMap and of the Secret that hold the configuration.
+The labels of the pods.
+*/}}
+{{- define "appservice.podLabels" -}}
+{{- $labels := dict }}
+{{- range $key, $value := .Values.commonLabels }}{{- $_ := set $labels $key $value }}{{- end }}
+{{- range $key, $value := .Values.podLabels }}{{- $_ := set $labels $key $value }}{{- end }}
+{{- range $key, $value := $labels }}
+{{- $key | quote }}: {{ toJson $value }}
+{{ end -}}
+{{ include "appservice.selectorLabels" . }}
+{{- end }}
+
+{{/*
+The name of the ConfigMap and of the Secret that hold the configuration, and of the ConfigMap that holds the files.
 */}}
 {{- define "appservice.configName" -}}
 {{- printf "%s-config" (include "appservice.name" .) -}}
+{{- end }}
+{{- define "appservice.filesName" -}}
+{{- printf "%s-files" (include "appservice.name" .) -}}
+{{- end }}
+
+{{/*
+The ServiceAccount of the pods. Always named: the API server would keep an earlier name otherwise.
+*/}}
+{{- define "appservice.serviceAccountName" -}}
+{{- $default := "default" }}
+{{- if .Values.serviceAccount.create }}{{- $default = include "appservice.name" . }}{{- end }}
+{{- default $default .Values.serviceAccount.name -}}
+{{- end }}
+
+{{/*
+The port of the first entry, and its target port.
+*/}}
+{{- define "appservice.firstPort" -}}
+{{- if not .Values.ports }}{{ fail "ports is required: traffic needs a port to go to" }}{{ end -}}
+{{- int64 (first .Values.ports).port -}}
+{{- end }}
+{{- define "appservice.firstTargetPort" -}}
+{{- if not .Values.ports }}{{ fail "ports is required: a probe without a port takes the first of them" }}{{ end -}}
+{{- $first := first .Values.ports -}}
+{{- int64 (default $first.port $first.targetPort) -}}
+{{- end }}
+
+{{/*
+How many replicas are kept at least.
+*/}}
+{{- define "appservice.leastReplicas" -}}
+{{- if .Values.autoscaling.maxReplicas -}}
+{{- int64 (default 1 .Values.autoscaling.minReplicas) -}}
+{{- else -}}
+{{- int64 .Values.size -}}
+{{- end -}}
 {{- end }}
 
 {{/*
@@ -53,4 +105,63 @@ The environment that the configuration adds to the main container. What spec.env
 {{- end }}
 {{- end }}
 {{- end }}
+{{- end }}
+
+{{/*
+A probe. Takes a list: the root, the probe. A port that is left out becomes the first target port.
+*/}}
+{{- define "appservice.probe" -}}
+{{- $root := index . 0 }}
+{{- $probe := deepCopy (index . 1) }}
+{{- range list "httpGet" "tcpSocket" "grpc" }}
+{{- if hasKey $probe . }}
+{{- $handler := deepCopy (default dict (get $probe .)) }}
+{{- if not $handler.port }}{{- $_ := set $handler "port" (int64 (include "appservice.firstTargetPort" $root)) }}{{- end }}
+{{- if and (eq . "httpGet") (not $handler.path) }}{{- $_ := set $handler "path" "/" }}{{- end }}
+{{- $_ := set $probe . $handler }}
+{{- end }}
+{{- end }}
+{{- toJson $probe }}
+{{- end }}
+
+{{/*
+The security context of the pods and of a container, from the profile and what refines it.
+*/}}
+{{- define "appservice.podSecurityContext" -}}
+{{- $context := dict "seccompProfile" (dict "type" "RuntimeDefault") }}
+{{- if eq .Values.security.profile "Restricted" }}{{- $_ := set $context "runAsNonRoot" true }}{{- end }}
+{{- toJson (mergeOverwrite $context (deepCopy .Values.security.pod)) }}
+{{- end }}
+{{- define "appservice.containerSecurityContext" -}}
+{{- $context := dict "allowPrivilegeEscalation" false }}
+{{- if eq .Values.security.profile "Restricted" }}{{- $_ := set $context "capabilities" (dict "drop" (list "ALL")) }}{{- end }}
+{{- toJson (mergeOverwrite $context (deepCopy .Values.security.container)) }}
+{{- end }}
+
+{{/*
+Init containers or sidecars, with the security context of the profile where they have none. Takes a list: the root, the
+containers, whether they are sidecars.
+*/}}
+{{- define "appservice.containers" -}}
+{{- $root := index . 0 }}
+{{- $sidecars := index . 2 }}
+{{- range index . 1 }}
+{{- $container := deepCopy . }}
+{{- if $sidecars }}{{- $_ := set $container "restartPolicy" "Always" }}{{- end }}
+{{- range $container.ports }}{{- if not .protocol }}{{- $_ := set . "protocol" "TCP" }}{{- end }}{{- end }}
+{{- $context := dict "allowPrivilegeEscalation" false }}
+{{- if eq $root.Values.security.profile "Restricted" }}{{- $_ := set $context "capabilities" (dict "drop" (list "ALL")) }}{{- end }}
+{{- $_ := set $container "securityContext" (mergeOverwrite $context (default dict $container.securityContext)) }}
+- {{ toJson $container }}
+{{- end }}
+{{- end }}
+
+{{/*
+Annotations that the spec gives. Helm's own would make the object a hook, or keep it for ever.
+*/}}
+{{- define "appservice.annotations" -}}
+{{- range $key, $value := . }}
+{{- if hasPrefix "helm.sh/" $key }}{{ fail (printf "annotations must not use the prefix helm.sh/: remove %s" $key) }}{{ end }}
+{{- end }}
+{{- toJson . }}
 {{- end }}

@@ -1,0 +1,281 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+)
+
+// Port is one port of the Service and of the main container.
+type Port struct {
+	// Name of the port, for example http. Required when there is more than one port.
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="self.matches('[a-z]') && !self.contains('--')",message="spec.ports[].name must contain a letter and no two dashes in a row"
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// Protocol of the port.
+	// +kubebuilder:validation:Enum=TCP;UDP;SCTP
+	// +kubebuilder:default=TCP
+	// +optional
+	Protocol corev1.Protocol `json:"protocol,omitempty"`
+
+	// Port that the Service offers.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	Port int32 `json:"port"`
+
+	// TargetPort is the port that the container listens on. Defaults to port.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	TargetPort *int32 `json:"targetPort,omitempty"`
+
+	// NodePort opens this port on every node. The cluster has a range for these, usually 30000-32767.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	NodePort *int32 `json:"nodePort,omitempty"`
+
+	// AppProtocol is the application protocol, for example http or kubernetes.io/h2c.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	AppProtocol *string `json:"appProtocol,omitempty"`
+}
+
+// Service refines the Service.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.clusterIP) || !has(self.type) || self.type == 'ClusterIP'",message="spec.service.clusterIP None needs spec.service.type ClusterIP"
+// +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerClass needs spec.service.type LoadBalancer"
+// +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || !has(self.type) || self.type != 'ClusterIP'",message="spec.service.externalTrafficPolicy needs spec.service.type NodePort or LoadBalancer"
+type Service struct {
+	// Type of the Service. Defaults to NodePort where a port names a node port, else to ClusterIP.
+	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
+	// +optional
+	Type corev1.ServiceType `json:"type,omitempty"`
+
+	// Annotations of the Service.
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]Annotation `json:"annotations,omitempty"`
+
+	// SessionAffinity ClientIP sends all requests of a client to the same pod.
+	// +kubebuilder:validation:Enum=None;ClientIP
+	// +optional
+	SessionAffinity corev1.ServiceAffinity `json:"sessionAffinity,omitempty"`
+
+	// ExternalTrafficPolicy Local keeps the client's address and sends traffic to pods on the same node only.
+	// +kubebuilder:validation:Enum=Cluster;Local
+	// +optional
+	ExternalTrafficPolicy corev1.ServiceExternalTrafficPolicy `json:"externalTrafficPolicy,omitempty"`
+
+	// LoadBalancerClass names the implementation of the load balancer.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	LoadBalancerClass *string `json:"loadBalancerClass,omitempty"`
+
+	// LoadBalancerSourceRanges are the networks that the load balancer serves, for example 192.0.2.0/24.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
+
+	// ClusterIP None makes the Service headless: its name resolves to the pods.
+	// +kubebuilder:validation:Enum=None
+	// +optional
+	ClusterIP string `json:"clusterIP,omitempty"`
+}
+
+// Ingress describes how the service is reached by host name.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.all(t, t.hosts.all(h, self.hosts.exists(x, x.host == h)))",message="spec.ingress.tls[].hosts must be among spec.ingress.hosts[].host"
+// +kubebuilder:validation:XValidation:rule="!(has(self.issuer) && has(self.clusterIssuer))",message="spec.ingress takes issuer or clusterIssuer, not both"
+type Ingress struct {
+	// ClassName is the IngressClass that serves it. Defaults to the cluster's default class.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ClassName *string `json:"className,omitempty"`
+
+	// Annotations of the Ingress.
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]Annotation `json:"annotations,omitempty"`
+
+	// Hosts are the host names and their paths.
+	// +listType=map
+	// +listMapKey=host
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	Hosts []IngressHost `json:"hosts"`
+
+	// TLS lists the certificates to serve, each from a Secret.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	TLS []IngressTLS `json:"tls,omitempty"`
+
+	// Issuer is the cert-manager Issuer, in the same namespace, that makes the certificates.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Issuer string `json:"issuer,omitempty"`
+
+	// ClusterIssuer is the cert-manager ClusterIssuer that makes the certificates.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	ClusterIssuer string `json:"clusterIssuer,omitempty"`
+}
+
+// IngressHost is one host name and what is served under it.
+type IngressHost struct {
+	// Host is a DNS name; *.example.com stands for one label.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	// +kubebuilder:validation:Pattern=`^(\*\.)?[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$`
+	Host string `json:"host"`
+
+	// Paths under this host. Defaults to everything under /, sent to the first port.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Paths []IngressPath `json:"paths,omitempty"`
+}
+
+// IngressPath sends one path to one port.
+type IngressPath struct {
+	// Path to match. Defaults to /.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/[^\s]*$`
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// PathType says how path is matched. Defaults to Prefix.
+	// +kubebuilder:validation:Enum=Exact;Prefix;ImplementationSpecific
+	// +optional
+	PathType networkingv1.PathType `json:"pathType,omitempty"`
+
+	// Port is the port of an entry in spec.ports. Defaults to the first.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+}
+
+// IngressTLS is one certificate and the hosts that it serves.
+type IngressTLS struct {
+	// SecretName is the Secret that holds the certificate. cert-manager makes it when an issuer is set.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	SecretName string `json:"secretName,omitempty"`
+
+	// Hosts that the certificate serves, each among spec.ingress.hosts.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=32
+	// +kubebuilder:validation:items:MaxLength=253
+	Hosts []string `json:"hosts"`
+}
+
+// Route describes an HTTPRoute of the Gateway API.
+type Route struct {
+	// ParentRefs are the Gateways, or their listeners, that serve the route.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	ParentRefs []RouteParent `json:"parentRefs"`
+
+	// Hostnames that the route answers to. Defaults to those of the Gateway.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:items:MaxLength=253
+	// +optional
+	Hostnames []string `json:"hostnames,omitempty"`
+
+	// Rules send requests to ports. Defaults to everything, sent to the first port.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Rules []RouteRule `json:"rules,omitempty"`
+}
+
+// RouteParent is a Gateway, or one of its listeners.
+type RouteParent struct {
+	// Name of the Gateway.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=253
+	Name string `json:"name"`
+
+	// Namespace of the Gateway. Defaults to that of the AppService.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+
+	// SectionName is the listener of the Gateway. Defaults to all that fit.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	SectionName string `json:"sectionName,omitempty"`
+}
+
+// RouteRule sends requests that match to a port.
+type RouteRule struct {
+	// Matches, of which one has to hold. Defaults to every path.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Matches []RouteMatch `json:"matches,omitempty"`
+
+	// Port is the port of an entry in spec.ports. Defaults to the first.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// RequestTimeout is how long a request may take, for example 10s.
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,5}(h|m|s|ms)){1,4}$`
+	// +optional
+	RequestTimeout string `json:"requestTimeout,omitempty"`
+}
+
+// RouteMatch is what a request has to be like; all that is given has to hold.
+type RouteMatch struct {
+	// Path of the request.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/`
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// PathType says how path is matched. Defaults to PathPrefix.
+	// +kubebuilder:validation:Enum=Exact;PathPrefix;RegularExpression
+	// +optional
+	PathType string `json:"pathType,omitempty"`
+
+	// Method of the request.
+	// +kubebuilder:validation:Enum=GET;HEAD;POST;PUT;DELETE;CONNECT;OPTIONS;TRACE;PATCH
+	// +optional
+	Method string `json:"method,omitempty"`
+
+	// Headers of the request and their values.
+	// +kubebuilder:validation:MaxProperties=16
+	// +optional
+	Headers map[string]Annotation `json:"headers,omitempty"`
+}
+
+// NetworkPolicy limits traffic from and to the pods.
+type NetworkPolicy struct {
+	// Enabled makes a NetworkPolicy. Without from, everybody may still reach the ports, and nothing else.
+	// +optional
+	Enabled bool `json:"enabled,omitempty"`
+
+	// From lists who may reach the ports.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
+
+	// Egress lists whom the pods may reach. Left out, they may reach everybody; empty, nobody.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Egress *[]networkingv1.NetworkPolicyEgressRule `json:"egress,omitempty"`
+}

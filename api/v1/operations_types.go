@@ -1,0 +1,118 @@
+package v1
+
+import (
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Autoscaling lets a HorizontalPodAutoscaler decide on the number of replicas.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="spec.autoscaling.minReplicas must not exceed maxReplicas"
+type Autoscaling struct {
+	// MinReplicas is the least number of replicas. Defaults to 1.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	MinReplicas *int32 `json:"minReplicas,omitempty"`
+
+	// MaxReplicas is the greatest number of replicas.
+	// +kubebuilder:validation:Minimum=1
+	MaxReplicas int32 `json:"maxReplicas"`
+
+	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of the request. Defaults to 80 where no other
+	// target is given.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
+
+	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of the request.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
+
+	// Metrics are further targets.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
+
+	// Behavior says how fast to scale up and down.
+	// +optional
+	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
+}
+
+// PodDisruptionBudget limits how many pods are evicted at a time.
+type PodDisruptionBudget struct {
+	// Enabled makes a PodDisruptionBudget, or none. By default there is one when at least 2 replicas are kept.
+	// +optional
+	Enabled *bool `json:"enabled,omitempty"`
+
+	// MinAvailable is the number, or percentage, of pods that must stay.
+	// +optional
+	MinAvailable *intstr.IntOrString `json:"minAvailable,omitempty"`
+
+	// MaxUnavailable is the number, or percentage, of pods that may be missing. Defaults to 1.
+	// +optional
+	MaxUnavailable *intstr.IntOrString `json:"maxUnavailable,omitempty"`
+}
+
+// Monitoring describes a ServiceMonitor of the Prometheus operator.
+type Monitoring struct {
+	// Enabled makes a ServiceMonitor.
+	// +optional
+	Enabled bool `json:"enabled,omitempty"`
+
+	// Port is the port of an entry in spec.ports. Defaults to the first.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// Path that metrics are served under. Defaults to /metrics.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/`
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// Interval between scrapes, for example 30s. Defaults to that of Prometheus.
+	// +kubebuilder:validation:Pattern=`^([0-9]+(ms|s|m|h))+$`
+	// +kubebuilder:validation:MaxLength=32
+	// +optional
+	Interval string `json:"interval,omitempty"`
+
+	// Labels of the ServiceMonitor, by which a Prometheus selects it.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.monitoring.labels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +optional
+	Labels map[string]Label `json:"labels,omitempty"`
+}
+
+// Persistence describes a PersistentVolumeClaim, mounted into the main container.
+type Persistence struct {
+	// Size of the volume, for example 10Gi.
+	Size resource.Quantity `json:"size"`
+
+	// StorageClassName names the kind of storage. Defaults to the cluster's default.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	StorageClassName *string `json:"storageClassName,omitempty"`
+
+	// AccessModes say by how many nodes it can be used. Defaults to ReadWriteOnce.
+	// +listType=set
+	// +kubebuilder:validation:MaxItems=4
+	// +kubebuilder:validation:items:Enum=ReadWriteOnce;ReadOnlyMany;ReadWriteMany;ReadWriteOncePod
+	// +optional
+	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
+
+	// MountPath is where the main container sees it.
+	// +kubebuilder:validation:MinLength=1
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/`
+	MountPath string `json:"mountPath"`
+
+	// Retain keeps the claim, and its data, when the AppService is deleted; a new AppService of the name takes it again.
+	// Defaults to true.
+	// +optional
+	Retain *bool `json:"retain,omitempty"`
+}

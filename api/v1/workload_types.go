@@ -1,0 +1,271 @@
+package v1
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// ConfigValue is the text of one configuration entry.
+//
+// +kubebuilder:validation:MaxLength=131072
+type ConfigValue string
+
+// Config is the configuration of the application: at most 64 entries and 128 KiB together.
+//
+// +kubebuilder:validation:XValidation:rule="!(has(self.databaseUrl) && has(self.databaseUrlFrom))",message="spec.config takes databaseUrl or databaseUrlFrom, not both"
+// +kubebuilder:validation:XValidation:rule="(has(self.environment) ? size(self.environment) : 0) + (has(self.files) ? size(self.files) : 0) <= 64",message="spec.config.environment and files must not have more than 64 entries together"
+// +kubebuilder:validation:XValidation:rule="(has(self.environment) ? self.environment.map(k, size(self.environment[k])).sum() : 0) + (has(self.files) ? self.files.map(k, size(self.files[k])).sum() : 0) <= 131072",message="spec.config.environment and files must not hold more than 128 KiB together"
+type Config struct {
+	// Environment is kept in ConfigMap <name>-config and given to the main container as environment variables.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z_][A-Za-z0-9_.-]*$'))",message="spec.config.environment keys must be names of environment variables: letters, digits, '_', '.', '-', at most 253"
+	// +optional
+	Environment map[string]ConfigValue `json:"environment,omitempty"`
+
+	// LogLevel is given to the application as environment variable LOG_LEVEL.
+	// +kubebuilder:validation:MaxLength=63
+	// +optional
+	LogLevel string `json:"logLevel,omitempty"`
+
+	// DatabaseURL is kept in Secret <name>-config and given as environment variable DATABASE_URL.
+	// Anyone who may read the AppService can read it: prefer databaseUrlFrom.
+	// +kubebuilder:validation:MaxLength=4096
+	// +optional
+	DatabaseURL string `json:"databaseUrl,omitempty"`
+
+	// DatabaseURLFrom names the key of a Secret that holds the URL, given as environment variable DATABASE_URL.
+	// +optional
+	DatabaseURLFrom *SecretKeySource `json:"databaseUrlFrom,omitempty"`
+
+	// Files are kept in ConfigMap <name>-files and mounted into the main container, each under its name.
+	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, size(k) > 0 && size(k) <= 253 && k.matches('^[A-Za-z0-9_][A-Za-z0-9_.-]*$'))",message="spec.config.files keys must be file names: letters, digits, '_', '.', '-', at most 253"
+	// +optional
+	Files map[string]ConfigValue `json:"files,omitempty"`
+
+	// MountPath is the folder that the files appear in. Defaults to /etc/config.
+	// +kubebuilder:validation:MaxLength=1024
+	// +kubebuilder:validation:Pattern=`^/`
+	// +optional
+	MountPath string `json:"mountPath,omitempty"`
+}
+
+// SecretKeySource takes a value from a Secret in the same namespace.
+type SecretKeySource struct {
+	// SecretKeyRef names the Secret and the key in it.
+	SecretKeyRef corev1.SecretKeySelector `json:"secretKeyRef"`
+}
+
+// Probes of the main container.
+//
+// +kubebuilder:validation:XValidation:rule="(!has(self.liveness) || !has(self.liveness.successThreshold) || self.liveness.successThreshold == 1) && (!has(self.startup) || !has(self.startup.successThreshold) || self.startup.successThreshold == 1)",message="spec.probes.liveness and startup take a successThreshold of 1 only"
+type Probes struct {
+	// Liveness: the container is started again when it fails.
+	// +optional
+	Liveness *Probe `json:"liveness,omitempty"`
+
+	// Readiness: the pod gets no traffic while it fails.
+	// +optional
+	Readiness *Probe `json:"readiness,omitempty"`
+
+	// Startup: the others wait until it has succeeded once.
+	// +optional
+	Startup *Probe `json:"startup,omitempty"`
+}
+
+// Probe is a probe as in a Pod, except that a port may be left out: then it is the first one.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
+type Probe struct {
+	// HTTPGet succeeds when the answer has a status from 200 to 399.
+	// +optional
+	HTTPGet *HTTPGetProbe `json:"httpGet,omitempty"`
+
+	// TCPSocket succeeds when the port can be connected to.
+	// +optional
+	TCPSocket *TCPSocketProbe `json:"tcpSocket,omitempty"`
+
+	// GRPC succeeds when the gRPC health service says so.
+	// +optional
+	GRPC *GRPCProbe `json:"grpc,omitempty"`
+
+	// Exec succeeds when the command exits with 0.
+	// +optional
+	Exec *corev1.ExecAction `json:"exec,omitempty"`
+
+	// InitialDelaySeconds is how long to wait before the first probe.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	InitialDelaySeconds *int32 `json:"initialDelaySeconds,omitempty"`
+
+	// PeriodSeconds is the time between probes. Defaults to 10.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	PeriodSeconds *int32 `json:"periodSeconds,omitempty"`
+
+	// TimeoutSeconds is how long an answer may take. Defaults to 1.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TimeoutSeconds *int32 `json:"timeoutSeconds,omitempty"`
+
+	// SuccessThreshold is how often it must succeed in a row. Defaults to 1, which is all that liveness and startup take.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	SuccessThreshold *int32 `json:"successThreshold,omitempty"`
+
+	// FailureThreshold is how often it must fail in a row. Defaults to 3.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	FailureThreshold *int32 `json:"failureThreshold,omitempty"`
+
+	// TerminationGracePeriodSeconds is how long the pod may take to stop after a failed probe.
+	// +kubebuilder:validation:Minimum=1
+	// +optional
+	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
+}
+
+// HTTPGetProbe asks by HTTP.
+type HTTPGetProbe struct {
+	// Path to ask for. Defaults to /.
+	// +kubebuilder:validation:MaxLength=1024
+	// +optional
+	Path string `json:"path,omitempty"`
+
+	// Port to ask, by number or name. Defaults to the first target port.
+	// +optional
+	Port *intstr.IntOrString `json:"port,omitempty"`
+
+	// Scheme to ask with. Defaults to HTTP.
+	// +kubebuilder:validation:Enum=HTTP;HTTPS
+	// +optional
+	Scheme corev1.URIScheme `json:"scheme,omitempty"`
+
+	// HTTPHeaders of the request.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=16
+	// +optional
+	HTTPHeaders []corev1.HTTPHeader `json:"httpHeaders,omitempty"`
+}
+
+// TCPSocketProbe connects to a port.
+type TCPSocketProbe struct {
+	// Port to connect to, by number or name. Defaults to the first target port.
+	// +optional
+	Port *intstr.IntOrString `json:"port,omitempty"`
+}
+
+// GRPCProbe asks the gRPC health service.
+type GRPCProbe struct {
+	// Port to ask. Defaults to the first target port.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=65535
+	// +optional
+	Port *int32 `json:"port,omitempty"`
+
+	// Service to ask about.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Service *string `json:"service,omitempty"`
+}
+
+// ServiceAccount is the identity of the pods.
+type ServiceAccount struct {
+	// Create a ServiceAccount for this service alone.
+	// +optional
+	Create bool `json:"create,omitempty"`
+
+	// Name of the ServiceAccount. Defaults to that of the AppService where it is created, else to default.
+	// +kubebuilder:validation:MaxLength=253
+	// +optional
+	Name string `json:"name,omitempty"`
+
+	// Annotations of a ServiceAccount that is created, for example to bind it to an identity of a cloud.
+	// +kubebuilder:validation:MaxProperties=64
+	// +optional
+	Annotations map[string]Annotation `json:"annotations,omitempty"`
+
+	// AutomountToken gives the pods a token for the Kubernetes API.
+	// +optional
+	AutomountToken bool `json:"automountToken,omitempty"`
+}
+
+// Security says how tightly the pods are locked in.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.privileged) || !self.container.privileged",message="spec.security.container must not be privileged"
+// +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['AUDIT_WRITE','CHOWN','DAC_OVERRIDE','FOWNER','FSETID','KILL','MKNOD','NET_BIND_SERVICE','SETFCAP','SETGID','SETPCAP','SETUID','SYS_CHROOT'])",message="spec.security.container.capabilities.add may only name those of Pod Security Baseline"
+// +kubebuilder:validation:XValidation:rule="(!has(self.container) || !has(self.container.seccompProfile) || self.container.seccompProfile.type != 'Unconfined') && (!has(self.pod) || !has(self.pod.seccompProfile) || self.pod.seccompProfile.type != 'Unconfined')",message="spec.security must not set seccompProfile Unconfined"
+type Security struct {
+	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name. Where the namespace
+	// enforces restricted, the profile is Restricted in any case. Defaults to Baseline.
+	// +kubebuilder:validation:Enum=Baseline;Restricted
+	// +optional
+	Profile string `json:"profile,omitempty"`
+
+	// Pod refines the security context of the pods. It may not go below Baseline.
+	// +optional
+	Pod *corev1.PodSecurityContext `json:"pod,omitempty"`
+
+	// Container refines the security context of the main container. It may not go below Baseline.
+	// +optional
+	Container *ContainerSecurity `json:"container,omitempty"`
+}
+
+// ContainerSecurity is the security context of a container, with the field names of a Pod's.
+type ContainerSecurity struct {
+	// RunAsUser is the user ID that the container runs as. Defaults to the image's.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	RunAsUser *int64 `json:"runAsUser,omitempty"`
+
+	// RunAsGroup is the group ID that the container runs as. Defaults to the image's.
+	// +kubebuilder:validation:Minimum=0
+	// +optional
+	RunAsGroup *int64 `json:"runAsGroup,omitempty"`
+
+	// RunAsNonRoot refuses to run an image as root.
+	// +optional
+	RunAsNonRoot *bool `json:"runAsNonRoot,omitempty"`
+
+	// ReadOnlyRootFilesystem lets the container write to volumes only.
+	// +optional
+	ReadOnlyRootFilesystem *bool `json:"readOnlyRootFilesystem,omitempty"`
+
+	// AllowPrivilegeEscalation lets a process gain more rights than its parent has. Defaults to false.
+	// +optional
+	AllowPrivilegeEscalation *bool `json:"allowPrivilegeEscalation,omitempty"`
+
+	// Privileged containers are refused.
+	// +optional
+	Privileged *bool `json:"privileged,omitempty"`
+
+	// Capabilities that the container gets besides those of its runtime, or loses.
+	// +optional
+	Capabilities *Capabilities `json:"capabilities,omitempty"`
+
+	// SeccompProfile of the container. Defaults to that of the pod, RuntimeDefault.
+	// +optional
+	SeccompProfile *corev1.SeccompProfile `json:"seccompProfile,omitempty"`
+
+	// SELinuxOptions of the container.
+	// +optional
+	SELinuxOptions *corev1.SELinuxOptions `json:"seLinuxOptions,omitempty"`
+
+	// AppArmorProfile of the container.
+	// +optional
+	AppArmorProfile *corev1.AppArmorProfile `json:"appArmorProfile,omitempty"`
+}
+
+// Capabilities of a container, without the prefix CAP_.
+type Capabilities struct {
+	// Add these. Only those of Pod Security Baseline are allowed.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=32
+	// +optional
+	Add []corev1.Capability `json:"add,omitempty"`
+
+	// Drop these; ALL drops all.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	Drop []corev1.Capability `json:"drop,omitempty"`
+}

@@ -1,0 +1,52 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+)
+
+// CRDKind is the kind that tells which further APIs the cluster serves. It is only watched as metadata.
+var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
+
+// discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later.
+var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
+
+// watchAPIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes.
+func (r *Reconciler) watchAPIs(mgr manager.Manager, controller ctrl.Controller, invalidate func()) error {
+	crd := &metav1.PartialObjectMetadata{}
+	crd.SetGroupVersionKind(CRDKind)
+	changed := func(object client.Object, q queue) {
+		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
+		names := r.memory.rendering(group)
+		if len(names) == 0 {
+			return
+		}
+		invalidate()
+		for _, name := range names {
+			for _, delay := range discoveryDelays {
+				q.AddAfter(reconcile.Request{NamespacedName: name}, delay)
+			}
+		}
+	}
+	err := controller.Watch(source.Kind[client.Object](mgr.GetCache(), crd, handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { changed(e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { changed(e.ObjectNew, q) },
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { changed(e.Object, q) },
+	}))
+	if err != nil {
+		return fmt.Errorf("cannot watch %s: %w", CRDKind.Kind, err)
+	}
+	return nil
+}

@@ -1,0 +1,68 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// replicasManager owns the number of replicas of a Deployment that is autoscaled. The operator's field manager must not:
+// a field that it stops rendering would be removed, and the number fall to 1.
+const replicasManager = FieldManager + "-replicas"
+
+// autoscaled tells whether the number of replicas is left to an autoscaler, and with which number it starts.
+func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
+	if desired.GetKind() != "Deployment" {
+		return 0, false
+	}
+	if _, rendered, _ := unstructured.NestedFieldNoCopy(desired.Object, "spec", "replicas"); rendered {
+		return 0, false
+	}
+	initial, err := strconv.ParseInt(desired.GetAnnotations()[v1.AnnotationInitialReplicas], 10, 32)
+	return initial, err == nil
+}
+
+// startReplicas gives a Deployment that was just created the number of replicas to start with.
+func (a *applier) startReplicas(ctx context.Context, created *unstructured.Unstructured, initial int64) error {
+	if now, _, _ := unstructured.NestedInt64(created.Object, "spec", "replicas"); initial == now {
+		return nil
+	}
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, initial))
+	if err := a.client.Patch(ctx, created, patch, client.FieldOwner(replicasManager)); err != nil {
+		return fmt.Errorf("%s: %w", render.KeyOf(created), err)
+	}
+	created.SetManagedFields(nil)
+	return nil
+}
+
+// handOverReplicas keeps the number of replicas of a Deployment that is about to be rendered without one.
+func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
+	if _, yes := autoscaled(change.Desired); !yes || change.Live.GetAnnotations()[v1.AnnotationInitialReplicas] != "" {
+		return nil
+	}
+	live, full := change.Live.(*unstructured.Unstructured)
+	if !full {
+		return nil
+	}
+	replicas, found, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
+	if !found {
+		return nil
+	}
+	holder := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
+	holder.SetGroupVersionKind(live.GroupVersionKind())
+	holder.SetNamespace(live.GetNamespace())
+	holder.SetName(live.GetName())
+	holder.SetUID(live.GetUID())
+	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
+	if err != nil {
+		return fmt.Errorf("%s: %w", render.KeyOf(live), err)
+	}
+	return nil
+}

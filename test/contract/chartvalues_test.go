@@ -1,0 +1,152 @@
+package contract
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// chartValues checks the leaves of the chart's values.yaml.
+func (s *surveyor) chartValues() error {
+	all, err := readPlain(filepath.Join(chartDir, "values.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, path := range leaves("", all) {
+		s.survey.values = append(s.survey.values, s.value(path, all))
+	}
+	for _, name := range sortedKeys(s.schema.Properties) {
+		if _, found := all[name]; found {
+			continue
+		}
+		if _, exempt := s.survey.exceptions.Fields[name]; !exempt {
+			s.survey.values = append(s.survey.values, &result{path: name,
+				err: fmt.Errorf("spec.%s is not in the chart's values.yaml: give its default there", name)})
+		}
+	}
+	return nil
+}
+
+// value checks one leaf: it belongs to a field that moves something, its default is what holds where the field is left
+// out; or it is an exception and moves something.
+func (s *surveyor) value(path string, all map[string]any) *result {
+	r := &result{path: path}
+	why, exempt := s.survey.exceptions.Values[path]
+	_, err := at(s.schema, path)
+	switch {
+	case err == nil && exempt:
+		r.err = fmt.Errorf("is a field of the spec: delete the stale exception from exceptions.yaml")
+	case err == nil:
+		s.fieldValue(r, all)
+	case !exempt:
+		r.dead = true
+		r.err = fmt.Errorf("is no field of the spec, so nobody can set it: declare it in api/v1, remove it from the chart's values.yaml, " +
+			"or name the reason in exceptions.yaml")
+	default:
+		r.exempt = true
+		s.ownValue(r, why, all)
+	}
+	return r
+}
+
+func (s *surveyor) fieldValue(r *result, all map[string]any) {
+	if _, exempt := s.survey.exceptions.Fields[r.path]; exempt {
+		return
+	}
+	for _, f := range s.survey.fields {
+		k := s.kept[f.path]
+		switch {
+		case f.path == r.path && k != nil && !k.required:
+			r.err = s.holds(k, all)
+			return
+		case within(f.path, r.path):
+			return
+		case within(r.path, f.path) && k != nil:
+			s.ownValue(r, exception{Base: k.without}, all)
+			return
+		}
+	}
+	r.dead = true
+	r.err = fmt.Errorf("belongs to no field that moves something")
+}
+
+// holds checks that a default does where the field is left out what the field does where it is set.
+func (s *surveyor) holds(k *kept, all map[string]any) error {
+	rendered, err := s.operator.render(k.without, changed(all, k.path, k.chosen))
+	if err != nil {
+		return err
+	}
+	if moved := difference(k.rendered, rendered); len(moved) > 0 {
+		return fmt.Errorf("a default of %v renders other %s than the field with this value", k.chosen, strings.Join(moved, ", "))
+	}
+	return nil
+}
+
+func (s *surveyor) ownValue(r *result, why exception, all map[string]any) {
+	spec := map[string]any{}
+	if why.Base != nil {
+		spec = runtime.DeepCopyJSON(why.Base)
+	}
+	if r.err = s.complete(spec, s.schema, "", ""); r.err != nil {
+		return
+	}
+	value := why.Value
+	if value == nil {
+		value = other(lookup(all, r.path))
+	}
+	before, err := s.operator.render(spec, nil)
+	if err != nil {
+		r.err = err
+		return
+	}
+	after, err := s.operator.render(spec, changed(all, r.path, value))
+	if err != nil {
+		r.err = err
+		return
+	}
+	if r.moved = difference(before, after); len(r.moved) == 0 {
+		r.dead = true
+		r.err = fmt.Errorf("moves nothing when it is %v: remove it from the chart's values.yaml, or give its exception a base in which it matters", value)
+	}
+}
+
+// leaves are the paths of all scalars, lists and empty maps.
+func leaves(prefix string, values map[string]any) []string {
+	var paths []string
+	for _, key := range sortedKeys(values) {
+		if nested, ok := values[key].(map[string]any); ok && len(nested) > 0 {
+			paths = append(paths, leaves(join(prefix, key), nested)...)
+		} else {
+			paths = append(paths, join(prefix, key))
+		}
+	}
+	return paths
+}
+
+func lookup(values map[string]any, path string) any {
+	value, _, _ := unstructured.NestedFieldNoCopy(values, strings.Split(path, ".")...)
+	return value
+}
+
+func changed(values map[string]any, path string, value any) map[string]any {
+	values = runtime.DeepCopyJSON(values)
+	_ = unstructured.SetNestedField(values, runtime.DeepCopyJSONValue(value), strings.Split(path, ".")...) // the path is there
+	return values
+}
+
+func other(value any) any {
+	switch value := value.(type) {
+	case bool:
+		return !value
+	case int64:
+		return value + 1
+	case float64:
+		return value + 1
+	case string:
+		return value + "x"
+	}
+	return value
+}

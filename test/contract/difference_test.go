@@ -1,0 +1,81 @@
+package contract
+
+import (
+	"reflect"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// digests are annotations that follow from everything else: moving them alone is not enough.
+var digests = [...]string{postrender.AnnotationStamp, "app.example.com/config-checksum"}
+
+// openMaps are objects whose keys are anybody's.
+var openMaps = [...]string{"annotations", "labels", "matchLabels", "nodeSelector", "data"}
+
+// difference names the kinds and paths in which two renders differ, each once and in order. A path ends where one side
+// has nothing; a whole object is its kind alone.
+func difference(before, after []*unstructured.Unstructured) []string {
+	old, current := index(before), index(after)
+	found := map[string]bool{}
+	for key, object := range old {
+		compare(key.Kind, "", object, current[key], found)
+	}
+	for key := range current {
+		if old[key] == nil {
+			found[key.Kind] = true
+		}
+	}
+	return sortedKeys(found)
+}
+
+func index(objects []*unstructured.Unstructured) map[render.Key]any {
+	all := make(map[render.Key]any, len(objects))
+	for _, object := range objects {
+		content := object.DeepCopy().Object
+		for _, path := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
+			for _, digest := range digests {
+				unstructured.RemoveNestedField(content, append(slices.Clone(path), "annotations", digest)...)
+			}
+			if annotations, _, _ := unstructured.NestedMap(content, append(slices.Clone(path), "annotations")...); len(annotations) == 0 {
+				unstructured.RemoveNestedField(content, append(slices.Clone(path), "annotations")...)
+			}
+		}
+		all[render.KeyOf(object)] = content
+	}
+	return all
+}
+
+func compare(kind, path string, before, after any, found map[string]bool) {
+	if reflect.DeepEqual(before, after) {
+		return
+	}
+	name := path[strings.LastIndex(path, ".")+1:]
+	old, isMap := before.(map[string]any)
+	current, stillMap := after.(map[string]any)
+	oldItems, isList := before.([]any)
+	items, stillList := after.([]any)
+	switch {
+	case isMap && stillMap && !slices.Contains(openMaps[:], name):
+		for key := range old {
+			compare(kind, join(path, key), old[key], current[key], found)
+		}
+		for key := range current {
+			if _, both := old[key]; !both {
+				found[strings.TrimSpace(kind+" "+join(path, key))] = true
+			}
+		}
+	case isList && stillList && len(oldItems) == len(items):
+		for i := range items {
+			compare(kind, path+"[]", oldItems[i], items[i], found)
+		}
+	case isList && stillList:
+		found[kind+" "+path+"[]"] = true
+	default:
+		found[strings.TrimSpace(kind+" "+path)] = true
+	}
+}

@@ -1,0 +1,198 @@
+package contract
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math"
+	"path/filepath"
+	"reflect"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// selector is what finds the pods. A Deployment's selector is immutable, so it stays as it is for ever.
+var selector = map[string]any{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "web"}
+
+// foreignCRDs are the kinds of other projects that the chart renders.
+var foreignCRDs = map[string]string{
+	"gateway.networking.k8s.io/v1/HTTPRoute":  "gateway.networking.k8s.io_httproutes.yaml",
+	"monitoring.coreos.com/v1/ServiceMonitor": "monitoring.coreos.com_servicemonitors.yaml",
+}
+
+// errRefused says that the API server would not take a spec.
+var errRefused = errors.New("the CRD refuses what is tried")
+
+// operator renders as the manager does, for a cluster that serves everything, and checks what goes in and what comes out.
+type operator struct {
+	watch        watches.Watch
+	capabilities *chartutil.Capabilities
+	admission    *checker
+	foreign      map[string]*checker
+}
+
+func newOperator() (*operator, error) {
+	text, err := appservice.Files.ReadFile("watches.yaml")
+	if err != nil {
+		return nil, err
+	}
+	list, err := watches.Load(text, appservice.Files)
+	if err != nil {
+		return nil, err
+	}
+	o := &operator{foreign: map[string]*checker{}}
+	kind := v1.GroupVersion.WithKind(v1.Kind)
+	for _, watch := range list {
+		if watch.GroupVersionKind == kind {
+			o.watch = watch
+		}
+	}
+	if o.watch.Chart == nil {
+		return nil, fmt.Errorf("watches.yaml does not name %s", kind)
+	}
+	if o.admission, err = newChecker(crdFile); err != nil {
+		return nil, err
+	}
+	served := *chartutil.DefaultCapabilities
+	served.KubeVersion = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
+	served.APIVersions = nil
+	for kind := range scheme.Scheme.AllKnownTypes() {
+		served.APIVersions = append(served.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind, kind.GroupVersion().String())
+	}
+	for kind, file := range foreignCRDs {
+		if o.foreign[kind], err = newChecker(filepath.Join(root, "test", "testdata", "fixtures", "crds", file)); err != nil {
+			return nil, err
+		}
+		served.APIVersions = append(served.APIVersions, kind, kind[:strings.LastIndex(kind, "/")])
+	}
+	o.capabilities = &served
+	return o, nil
+}
+
+// render renders a spec that the API server would take, twice, with a chart that may have other default values.
+func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstructured, error) {
+	resource := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind,
+		"metadata": map[string]any{"name": "web", "namespace": "default", "uid": "7f1b2f3e-0000-4000-8000-000000000000"},
+		"spec":     runtime.DeepCopyJSON(spec),
+	}}
+	if err := o.admission.check(resource.Object); err != nil {
+		return nil, fmt.Errorf("%w: %w", errRefused, err)
+	}
+	renderer := &render.Renderer{
+		Chart:      withDefaults(o.watch.Chart, defaults),
+		Translator: values.For(o.watch.GroupVersionKind, o.watch.OverrideValues),
+		Hooks:      postrender.Default(),
+	}
+	first, err := renderer.Render(context.Background(), resource, o.capabilities)
+	if err != nil {
+		return nil, err
+	}
+	second, err := renderer.Render(context.Background(), resource, o.capabilities)
+	if err != nil {
+		return nil, err
+	}
+	if first.Digest != second.Digest || !reflect.DeepEqual(first.Objects, second.Objects) {
+		return nil, fmt.Errorf("rendering twice gives different objects: %s", strings.Join(difference(first.Objects, second.Objects), ", "))
+	}
+	if len(first.Unserved) > 0 {
+		return nil, fmt.Errorf("%s is of a kind that no check here knows: add its CRD to foreignCRDs", first.Unserved[0])
+	}
+	for _, object := range first.Objects {
+		if err := o.checkObject(object); err != nil {
+			return nil, fmt.Errorf("%s: %w", render.KeyOf(object), err)
+		}
+	}
+	return first.Objects, nil
+}
+
+func withDefaults(c *chart.Chart, defaults map[string]any) *chart.Chart {
+	if defaults == nil {
+		return c
+	}
+	changed := *c
+	changed.Values = defaults
+	return &changed
+}
+
+// checkObject checks the kinds of other projects against their CRDs, as Canonical checks the built-in ones, and selectors.
+func (o *operator) checkObject(object *unstructured.Unstructured) error {
+	if foreign, found := o.foreign[object.GetAPIVersion()+"/"+object.GetKind()]; found {
+		if err := foreign.check(object.Object); err != nil {
+			return err
+		}
+	}
+	paths := map[string][]string{
+		"Deployment":          {"spec", "selector", "matchLabels"},
+		"Service":             {"spec", "selector"},
+		"PodDisruptionBudget": {"spec", "selector", "matchLabels"},
+		"NetworkPolicy":       {"spec", "podSelector", "matchLabels"},
+		"ServiceMonitor":      {"spec", "selector", "matchLabels"},
+	}
+	path, found := paths[object.GetKind()]
+	if !found {
+		return nil
+	}
+	got, _, err := unstructured.NestedMap(object.Object, path...)
+	if err == nil && !reflect.DeepEqual(got, selector) {
+		err = fmt.Errorf("%s is %v, and must always be %v", strings.Join(path, "."), got, selector)
+	}
+	return err
+}
+
+// checker validates objects as the API server does: defaults, schema, rules, and no unknown fields.
+type checker struct {
+	structural *schema.Structural
+	schema     validation.SchemaValidator
+	rules      *cel.Validator
+}
+
+func newChecker(file string) (*checker, error) {
+	_, props, err := readSchema(file)
+	if err != nil {
+		return nil, err
+	}
+	c := &checker{}
+	if c.structural, err = schema.NewStructural(props); err != nil {
+		return nil, err
+	}
+	if c.schema, _, err = validation.NewSchemaValidator(props); err != nil {
+		return nil, err
+	}
+	c.rules = cel.NewValidator(c.structural, true, math.MaxInt64)
+	return c, nil
+}
+
+func (c *checker) check(object map[string]any) error {
+	object = runtime.DeepCopyJSON(object)
+	defaulting.Default(object, c.structural)
+	errs := validation.ValidateCustomResource(nil, object, c.schema)
+	if len(errs) == 0 && c.rules != nil {
+		errs, _ = c.rules.Validate(context.Background(), nil, c.structural, object, nil, math.MaxInt64)
+	}
+	if len(errs) > 0 {
+		return errs.ToAggregate()
+	}
+	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
+	if unknown := pruning.PruneWithOptions(object, c.structural, true, track); len(unknown) > 0 {
+		return fmt.Errorf("unknown fields: %s", strings.Join(unknown, ", "))
+	}
+	return nil
+}

@@ -1,0 +1,86 @@
+package contract
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+)
+
+// findStale finds what the tables say about things that are not there.
+func (s *surveyor) findStale() error {
+	report := func(format string, args ...any) {
+		s.survey.stale = append(s.survey.stale, fmt.Sprintf(format, args...))
+	}
+	known, tests := map[string]bool{}, map[string]bool{}
+	for _, r := range s.survey.fields {
+		known[r.path] = true
+	}
+	if err := findTests(tests); err != nil {
+		return err
+	}
+	for _, path := range sortedKeys(s.survey.exceptions.Fields) {
+		switch e := s.survey.exceptions.Fields[path]; {
+		case !known[path]:
+			report("exceptions.yaml, fields: %s is no field of the spec (any more): delete it", path)
+		case e.Reason == "" || e.Base != nil || e.Value != nil:
+			report("exceptions.yaml, fields: %s needs a reason and takes only a test besides", path)
+		case e.Test != "" && !tests[e.Test]:
+			report("exceptions.yaml, fields: %s names %s, and there is no such test", path, e.Test)
+		}
+	}
+	values := map[string]bool{}
+	for _, r := range s.survey.values {
+		values[r.path] = true
+	}
+	for _, path := range sortedKeys(s.survey.exceptions.Values) {
+		switch {
+		case !values[path]:
+			report("exceptions.yaml, values: %s is not in the chart's values.yaml (any more): delete it", path)
+		case s.survey.exceptions.Values[path].Reason == "":
+			report("exceptions.yaml, values: %s needs a reason", path)
+		}
+	}
+	for _, key := range sortedKeys(s.table) {
+		if !s.matchesSome(key) {
+			report("values.yaml: %s is no field of the spec (any more): delete it", key)
+		}
+		if reflect.DeepEqual(s.table[key], entry{}) {
+			report("values.yaml: %s says nothing", key)
+		}
+	}
+	return nil
+}
+
+func (s *surveyor) matchesSome(key string) bool {
+	for _, r := range s.survey.fields {
+		for path := r.path; path != ""; path = parent(path) {
+			if matches(key, path) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// findTests finds the names of all Go tests.
+func findTests(names map[string]bool) error {
+	files, err := filepath.Glob(filepath.Join(root, "test", "*", "*_test.go"))
+	if err != nil {
+		return err
+	}
+	for _, file := range files {
+		data, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		for _, line := range strings.Split(string(data), "\n") {
+			if rest, found := strings.CutPrefix(line, "func Test"); found {
+				name, _, _ := strings.Cut(rest, "(")
+				names["Test"+name] = true
+			}
+		}
+	}
+	return nil
+}

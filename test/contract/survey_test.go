@@ -1,0 +1,167 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const (
+	root     = "../.."
+	crdFile  = root + "/config/crd/bases/app.example.com_appservices.yaml"
+	chartDir = root + "/helm-charts/appservice"
+)
+
+// survey is what became of every field and of every value of the chart.
+type survey struct {
+	fields     []*result
+	values     []*result
+	spec       node
+	exceptions *exceptions
+	// stale are entries of the tables that say nothing any more.
+	stale []string
+}
+
+// result is what became of one field or one value.
+type result struct {
+	path string
+	// moved are the kinds and paths that the field decides about.
+	moved []string
+	// exempt says that the field is an exception, and test names the test that covers it instead, if any does.
+	exempt bool
+	test   string
+	// dead says that nothing moved.
+	dead bool
+	err  error
+}
+
+// surveyor carries out a survey.
+type surveyor struct {
+	*maker
+	operator *operator
+	survey   *survey
+	// kept are the trials and renders of fields, by path, for the values of the chart.
+	kept map[string]*kept
+}
+
+type kept struct {
+	*trial
+	// rendered is what the first value that moves something renders to; chosen is this value.
+	rendered []*unstructured.Unstructured
+	chosen   any
+}
+
+func conduct() (*survey, error) {
+	o, err := newOperator()
+	if err != nil {
+		return nil, err
+	}
+	schema, _, err := readSchema(crdFile)
+	if err != nil {
+		return nil, err
+	}
+	s := &surveyor{maker: &maker{schema: schema.Properties["spec"]}, operator: o, survey: &survey{}, kept: map[string]*kept{}}
+	s.survey.spec = s.schema
+	if s.table, err = readTable("values.yaml"); err != nil {
+		return nil, err
+	}
+	if s.survey.exceptions, err = readExceptions("exceptions.yaml"); err != nil {
+		return nil, err
+	}
+	for _, f := range fieldsOf("", s.schema) {
+		s.survey.fields = append(s.survey.fields, s.field(f))
+	}
+	if err := s.chartValues(); err != nil {
+		return nil, err
+	}
+	return s.survey, s.findStale()
+}
+
+// field tries one field: it must move something, and each of its values something else.
+func (s *surveyor) field(f field) *result {
+	r := &result{path: f.path}
+	var why exception
+	why, r.exempt = s.survey.exceptions.Fields[f.path]
+	r.test = why.Test
+	t, err := s.trial(f)
+	if err != nil {
+		r.err = err
+		return r
+	}
+	renders, err := s.renders(t)
+	if r.exempt && errors.Is(err, errRefused) {
+		return r
+	}
+	if err != nil {
+		r.err = err
+		return r
+	}
+	baseline := renders[0]
+	for i, rendered := range renders[1:] {
+		if moved := difference(baseline, rendered); len(moved) > 0 && r.moved == nil {
+			chosen := t.values[i+len(t.values)-len(renders)+1]
+			r.moved, s.kept[f.path] = moved, &kept{trial: t, rendered: rendered, chosen: chosen}
+		}
+	}
+	r.dead = r.moved == nil
+	switch {
+	case r.exempt && r.dead:
+		r.dead = false
+	case r.exempt:
+		r.err = fmt.Errorf("moves %s: delete the stale exception from exceptions.yaml", strings.Join(r.moved, ", "))
+	case r.dead:
+		r.err = fmt.Errorf("moves nothing that is rendered: use .Values.%s in a template of the chart, remove the field from api/v1, "+
+			"give a base in which it matters in values.yaml, or name the reason in exceptions.yaml", f.path)
+	default:
+		r.err = distinct(t, renders)
+	}
+	return r
+}
+
+// renders are what the specs of a trial become, the one without the field first if there is one.
+func (s *surveyor) renders(t *trial) ([][]*unstructured.Unstructured, error) {
+	specs := t.with
+	if !t.required {
+		specs = append([]map[string]any{t.without}, t.with...)
+	}
+	renders := make([][]*unstructured.Unstructured, 0, len(specs))
+	for _, spec := range specs {
+		rendered, err := s.operator.render(spec, nil)
+		if err != nil {
+			return nil, fmt.Errorf("%w (tried: %v)", err, spec)
+		}
+		renders = append(renders, rendered)
+	}
+	return renders, nil
+}
+
+// distinct requires that any two values of a field render differently.
+func distinct(t *trial, renders [][]*unstructured.Unstructured) error {
+	renders = renders[len(renders)-len(t.values):]
+	for i := range renders {
+		for j := range i {
+			if len(difference(renders[i], renders[j])) == 0 {
+				return fmt.Errorf("values %v and %v render the same: a template does not use the value", t.values[j], t.values[i])
+			}
+		}
+	}
+	return nil
+}
+
+// summary is the line that the tests end with.
+func (s *survey) summary() string {
+	covered, dead := 0, 0
+	for _, r := range s.fields {
+		if r.err == nil && (!r.exempt || r.test != "") {
+			covered++
+		}
+	}
+	for _, r := range append(s.fields, s.values...) {
+		if r.dead {
+			dead++
+		}
+	}
+	return fmt.Sprintf("API fields=%d covered=%d dead=%d", len(s.fields), covered, dead)
+}

@@ -1,0 +1,352 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv1 "k8s.io/api/autoscaling/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func TestPausedLeavesEverythingAsItIs(t *testing.T) {
+	t.Parallel()
+	cluster.CollectsGarbage(t)
+	app := withEverything(t)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Paused = true
+		app.Spec.Image = "nginx:1.27"
+	})
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
+	if app.Status.Phase != v1.PhasePaused {
+		t.Errorf("phase: got %s, want Paused", app.Status.Phase)
+	}
+	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionFalse, "")
+	cluster.Condition(t, app, v1.ConditionReconciling, metav1.ConditionFalse, "")
+	cluster.Condition(t, app, v1.ConditionAvailable, metav1.ConditionTrue, "")
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.7.9" {
+		t.Errorf("the Deployment runs %s although it is paused", got)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = false })
+	cluster.Ready(t, app)
+	get(t, app, deployment)
+	if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.27" {
+		t.Errorf("the Deployment runs %s after the pause", got)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = true })
+	if err := cluster.Client.Delete(t.Context(), app); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "deletion goes on while paused", func() error {
+		return gone(t, app.Namespace, "web", &v1.AppService{}, &appsv1.Deployment{})
+	})
+}
+
+func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
+	t.Parallel()
+	cluster.CollectsGarbage(t)
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	withClaim := func(retain *bool) *v1.AppService {
+		app := harness.Seed(namespace, "web")
+		app.Spec.Size = ptr.To[int32](0) // no storage here to bind the claim
+		app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", StorageClassName: ptr.To("none"), Retain: retain}
+		return app
+	}
+	app := withClaim(nil)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	claim := &corev1.PersistentVolumeClaim{}
+	get(t, app, claim)
+	uid := claim.UID
+	if len(claim.OwnerReferences) != 0 || claim.Annotations[v1.AnnotationRetainedFor] != "web" {
+		t.Fatalf("the claim is not retained: %v %v", claim.OwnerReferences, claim.Annotations)
+	}
+	remove(t, app)
+	get(t, app, claim)
+
+	again := withClaim(ptr.To(false)) // takes it, and lets it go with itself
+	cluster.Create(t, again)
+	cluster.Ready(t, again)
+	get(t, again, claim)
+	if owner := metav1.GetControllerOf(claim); claim.UID != uid || owner == nil || owner.UID != again.UID {
+		t.Errorf("the claim was not taken: %s %v, want %s controlled by %s", claim.UID, owner, uid, again.UID)
+	}
+	cluster.Change(t, again, func(app *v1.AppService) { app.Spec.Persistence.Retain = ptr.To(true) })
+	cluster.Ready(t, again)
+	get(t, again, claim)
+	if len(claim.OwnerReferences) != 0 {
+		t.Errorf("the claim still has an owner: %v", claim.OwnerReferences)
+	}
+	cluster.Change(t, again, func(app *v1.AppService) { app.Spec.Persistence = nil })
+	cluster.Ready(t, again)
+	get(t, again, claim) // data is not deleted by leaving a field out
+	cluster.Change(t, again, func(app *v1.AppService) { app.Spec.Persistence = withClaim(ptr.To(false)).Spec.Persistence })
+	cluster.Ready(t, again)
+	remove(t, again)
+	harness.Eventually(t, "a claim that is not retained goes", func() error {
+		return gone(t, namespace, "web", &corev1.PersistentVolumeClaim{})
+	})
+}
+
+func remove(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	if err := cluster.Client.Delete(t.Context(), app); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the AppService and its Deployment are gone", func() error {
+		return gone(t, app.Namespace, app.Name, &v1.AppService{}, &appsv1.Deployment{})
+	})
+}
+
+func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](4)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+
+	least := watchReplicas(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9}
+	})
+	cluster.Ready(t, app)
+	get(t, app, &autoscalingv2.HorizontalPodAutoscaler{})
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}} // as the autoscaler does
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	if err := cluster.Client.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale)); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	cluster.Ready(t, app)
+	quiet(t, manager.Requests)
+	get(t, app, deployment)
+	if got := *deployment.Spec.Replicas; got != 7 {
+		t.Errorf("replicas: got %d, want the autoscaler's 7", got)
+	}
+	if got := least(); got < 4 {
+		t.Errorf("the number of replicas fell to %d while autoscaling took over from 4", got)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Autoscaling = nil })
+	cluster.Ready(t, app)
+	get(t, app, deployment)
+	if got := *deployment.Spec.Replicas; got != 4 {
+		t.Errorf("replicas: got %d, want the spec's 4 again", got)
+	}
+	if err := gone(t, namespace, "web", &autoscalingv2.HorizontalPodAutoscaler{}); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestAutoscalingStartsWithTheSize(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](3)
+	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	if got := *deployment.Spec.Replicas; got != 3 {
+		t.Errorf("replicas: got %d, want 3 to start with", got)
+	}
+}
+
+// watchReplicas notes the least number of replicas that a Deployment wants from now on.
+func watchReplicas(t *testing.T, app *v1.AppService) (least func() int32) {
+	t.Helper()
+	watcher, err := client.NewWithWatch(cluster.Config, client.Options{Scheme: cluster.Client.Scheme()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	events, err := watcher.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(app.Namespace))
+	if err != nil {
+		t.Fatal(err)
+	}
+	seen := make(chan int32, 1)
+	seen <- 1000
+	go func() {
+		for event := range events.ResultChan() {
+			if deployment, ok := event.Object.(*appsv1.Deployment); ok {
+				seen <- min(<-seen, *deployment.Spec.Replicas)
+			}
+		}
+	}()
+	t.Cleanup(events.Stop)
+	return func() int32 {
+		value := <-seen
+		seen <- value
+		return value
+	}
+}
+
+func TestANewChartVersionRestartsNoPod(t *testing.T) {
+	t.Parallel()
+	const count = 50
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	createMany(t, namespace, count)
+	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
+	first.Stop(t)
+
+	cluster.Manager(t, namespace, withChart(t, "Chart.yaml", "version: 0.1.0", "version: 0.2.0"))
+	waitForAll(t, namespace, count, func(app *v1.AppService) error {
+		return want("chart", app.Status.Release.ChartVersion+" "+string(app.Status.Phase), "0.2.0 Running")
+	})
+	if sets := replicaSets(t, namespace); sets != count {
+		t.Errorf("got %d ReplicaSets for %d AppServices: pods were restarted", sets, count)
+	}
+}
+
+func TestANewPodTemplateRollsAFewAppServicesAtATime(t *testing.T) {
+	t.Parallel()
+	const count, most = 8, 2
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	createMany(t, namespace, count)
+	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
+	first.Stop(t)
+
+	// A rollout takes at least minReadySeconds, so that several would be seen at the same time.
+	cluster.Manager(t, namespace, withChart(t, "values.yaml", "minReadySeconds: 0", "minReadySeconds: 3"), func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir = chartChanged(t, options.ChartDir, "values.yaml", "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 31")
+		options.MaxConcurrentRollouts = most
+	})
+	greatest, rolled := 0, map[string]bool{}
+	harness.Within(t, 2*harness.Patience, "all are rolled", func() error {
+		list := &appsv1.DeploymentList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		now := 0
+		for _, deployment := range list.Items {
+			if *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds != 31 {
+				continue
+			}
+			status := deployment.Status
+			if status.ObservedGeneration == deployment.Generation && status.UpdatedReplicas == 2 && status.AvailableReplicas == 2 && status.Replicas == 2 {
+				rolled[deployment.Name] = true
+			} else {
+				now++
+			}
+		}
+		greatest = max(greatest, now)
+		return want("rolled", len(rolled), count)
+	})
+	if greatest > most || greatest == 0 {
+		t.Errorf("%d AppServices rolled at the same time, want at most %d", greatest, most)
+	}
+}
+
+func TestAnAPIThatAppearsIsNoticed(t *testing.T) {
+	// It has a cluster-wide manager, and a CRD that comes and goes, so no other test may run at the same time.
+	namespace := cluster.Namespace(t)
+	monitors := monitorCRD()
+	_ = cluster.Client.Delete(t.Context(), monitors)
+	harness.Eventually(t, "there are no ServiceMonitors", func() error {
+		if err := present(t, monitors); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("the CRD is there: %w", err)
+		}
+		return nil
+	})
+	cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = nil })
+	app := harness.Seed(namespace, "web")
+	app.Spec.Monitoring = &v1.Monitoring{Enabled: true}
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	if len(app.Status.Problems) != 1 || app.Status.Problems[0].Reason != v1.ReasonAPIAbsent || app.Status.Problems[0].Source != "ServiceMonitor" {
+		t.Fatalf("problems: got %+v, want one about ServiceMonitor", app.Status.Problems)
+	}
+	if err := cluster.InstallCRD(t.Context(), monitorCRD()); err != nil {
+		t.Fatal(err)
+	}
+	begin := time.Now()
+	harness.Eventually(t, "the ServiceMonitor is made", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		if len(app.Status.Problems) > 0 {
+			return fmt.Errorf("problems: %v", app.Status.Problems)
+		}
+		return present(t, newMonitor(namespace, "web"))
+	})
+	t.Logf("noticed after %.1f s", time.Since(begin).Seconds())
+}
+
+func createMany(t *testing.T, namespace string, count int) {
+	t.Helper()
+	for i := range count {
+		cluster.Create(t, harness.Seed(namespace, fmt.Sprintf("web-%02d", i)))
+	}
+}
+
+// waitForAll waits until a check holds for all AppServices of a namespace.
+func waitForAll(t *testing.T, namespace string, count int, check func(*v1.AppService) error) {
+	t.Helper()
+	harness.Eventually(t, "all are as wanted", func() error {
+		list := &v1.AppServiceList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if err := check(&list.Items[i]); err != nil {
+				return fmt.Errorf("%s: %w", list.Items[i].Name, err)
+			}
+		}
+		return want("AppServices", len(list.Items), count)
+	})
+}
+
+func replicaSets(t *testing.T, namespace string) int {
+	t.Helper()
+	list := &appsv1.ReplicaSetList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	return len(list.Items)
+}
+
+// withChart runs the operator with a changed copy of the chart.
+func withChart(t *testing.T, file, old, new string) func(*operator.Options, *harness.Requests) {
+	t.Helper()
+	return func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir = chartChanged(t, chartWith(t, "templates/empty.yaml", ""), file, old, new)
+	}
+}
+
+func chartChanged(t *testing.T, dir, file, old, new string) string {
+	t.Helper()
+	path := filepath.Join(dir, "helm-charts/appservice", file)
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(text), old) {
+		t.Fatalf("%s does not contain %q", file, old)
+	}
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}

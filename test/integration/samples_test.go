@@ -1,0 +1,355 @@
+package integration
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	eventsv1 "k8s.io/api/events/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"k8s.io/client-go/discovery"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+	translate "github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+const (
+	samples  = "config/samples"
+	fixtures = "test/testdata/fixtures"
+	// otherNodePort keeps copies of samples off the node ports that other tests use.
+	otherNodePort = 40
+	// stillness is how long a manager must write nothing to count as done.
+	stillness = 2 * time.Second
+)
+
+// Every sample becomes ready as it is, has no problems, and comes to rest: what the API server makes of the objects is
+// what was rendered.
+func TestSamples(t *testing.T) {
+	t.Parallel()
+	capabilities := withForeignKinds(t)
+	for _, file := range sampleFiles(t) {
+		t.Run(strings.TrimSuffix(file, ".yaml"), func(parallel *testing.T) {
+			parallel.Parallel()
+			testSample(parallel, t, file, capabilities)
+		})
+	}
+}
+
+func testSample(t, whole *testing.T, file string, capabilities *controller.Discovered) {
+	namespace := cluster.Namespace(t)
+	for _, object := range documents(t, filepath.Join(fixtures, "samples", file)) {
+		createFixture(t, whole, namespace, object)
+	}
+	manager := cluster.Manager(t, namespace)
+	sample := documents(t, filepath.Join(samples, file))[0]
+	sample.SetNamespace(namespace)
+	moveNodePorts(t, sample)
+	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+		t.Fatal(err)
+	}
+	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sample.GetName()}}
+	cluster.Ready(t, app)
+	rest(t, manager)
+
+	mark := manager.Requests.Mark()
+	note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
+	if err := cluster.Client.Patch(t.Context(), app, note); err != nil { // makes a reconcile
+		t.Fatal(err)
+	}
+	quiet(t, manager.Requests)
+	if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
+		t.Errorf("a reconcile that has nothing to do wrote %v", writes)
+	}
+	cluster.Ready(t, app)
+	if len(app.Status.Problems) > 0 {
+		t.Errorf("there are problems: %+v", app.Status.Problems)
+	}
+	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
+		t.Error(err)
+	}
+	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
+		t.Errorf("what was rendered was repaired: %q", repairs)
+	}
+	if plan := missing(t, app, capabilities); !plan.Empty() {
+		t.Errorf("the objects are not as rendered: %s", plan)
+	}
+}
+
+func TestSamplesShowEveryField(t *testing.T) {
+	t.Parallel()
+	embedded := []string{"affinity", "dnsConfig", "lifecycle", "resources", "strategy"} // types of Kubernetes
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	read(t, "config/crd/bases/app.example.com_appservices.yaml", crd)
+	var shown []map[string]any
+	for _, file := range sampleFiles(t) {
+		spec, _, err := unstructured.NestedMap(documents(t, filepath.Join(samples, file))[0].Object, "spec")
+		if err != nil {
+			t.Fatal(err)
+		}
+		shown = append(shown, spec)
+		if file != "full.yaml" {
+			continue
+		}
+		for name := range crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
+			if _, found := spec[name]; !found {
+				t.Errorf("full.yaml does not set spec.%s", name)
+			}
+		}
+	}
+	for name, field := range crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties {
+		if slices.Contains(embedded, name) {
+			continue
+		}
+		for inner := range field.Properties {
+			if !slices.ContainsFunc(shown, func(spec map[string]any) bool {
+				_, found, _ := unstructured.NestedFieldNoCopy(spec, name, inner)
+				return found
+			}) {
+				t.Errorf("no sample sets spec.%s.%s", name, inner)
+			}
+		}
+	}
+}
+
+func TestTheKustomizationListsEverySample(t *testing.T) {
+	t.Parallel()
+	var listed struct {
+		metav1.TypeMeta `json:",inline"`
+		Resources       []string `json:"resources"`
+	}
+	read(t, filepath.Join(samples, "kustomization.yaml"), &listed)
+	slices.Sort(listed.Resources)
+	if files := sampleFiles(t); !slices.Equal(listed.Resources, files) {
+		t.Errorf("kustomization.yaml lists %q, the folder holds %q", listed.Resources, files)
+	}
+	names := map[string]string{}
+	for _, file := range sampleFiles(t) {
+		name := documents(t, filepath.Join(samples, file))[0].GetName()
+		if other, taken := names[name]; taken {
+			t.Errorf("%s and %s are both named %s", other, file, name)
+		}
+		names[name] = file
+	}
+}
+
+// sampleFiles lists the samples, sorted.
+func sampleFiles(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root(t), samples, "*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var files []string
+	for _, path := range paths {
+		if name := filepath.Base(path); name != "kustomization.yaml" {
+			files = append(files, name)
+		}
+	}
+	return files
+}
+
+// withForeignKinds installs the kinds of other projects that the chart renders, and gives what the cluster then serves.
+func withForeignKinds(t *testing.T) *controller.Discovered {
+	t.Helper()
+	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
+	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		read(t, filepath.Join(fixtures, "crds", file), crd)
+		if err := cluster.InstallCRD(t.Context(), crd); err != nil {
+			t.Fatal(err)
+		}
+	}
+	discoverer, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	capabilities := &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
+	harness.Eventually(t, "the kinds of other projects are served", func() error {
+		capabilities.Invalidate()
+		served, _, err := capabilities.Get(t.Context())
+		if err != nil {
+			return err
+		}
+		for _, kind := range kinds {
+			if !served.APIVersions.Has(kind) {
+				return fmt.Errorf("%s is not served yet", kind)
+			}
+		}
+		return nil
+	})
+	return capabilities
+}
+
+// createFixture makes an object that a sample refers to. Those without a namespace go when all samples are done.
+func createFixture(t, whole *testing.T, namespace string, object *unstructured.Unstructured) {
+	t.Helper()
+	namespaced, err := cluster.Client.IsObjectNamespaced(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if namespaced {
+		object.SetNamespace(namespace)
+	}
+	if err := cluster.Client.Create(t.Context(), object); err != nil && (namespaced || !apierrors.IsAlreadyExists(err)) {
+		t.Fatalf("cannot create %s %s: %v", object.GetKind(), object.GetName(), err)
+	}
+	if !namespaced {
+		whole.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(whole.Context()), object) })
+	}
+}
+
+func moveNodePorts(t *testing.T, sample *unstructured.Unstructured) {
+	t.Helper()
+	ports, _, err := unstructured.NestedSlice(sample.Object, "spec", "ports")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, port := range ports {
+		if port := port.(map[string]any); port["nodePort"] != nil {
+			port["nodePort"] = port["nodePort"].(int64) + otherNodePort
+		}
+	}
+	if len(ports) > 0 {
+		_ = unstructured.SetNestedSlice(sample.Object, ports, "spec", "ports") // spec is a map: ports were found in it
+	}
+}
+
+// rest waits until a manager has written nothing for a while. A manager that fights with the API server never does.
+func rest(t *testing.T, manager *harness.Manager) {
+	t.Helper()
+	mark, since := manager.Requests.Mark(), time.Now()
+	harness.Eventually(t, "the manager writes nothing", func() error {
+		now := manager.Requests.Mark()
+		if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
+			mark, since = now, time.Now()
+			return fmt.Errorf("it wrote %v", writes)
+		}
+		if still := time.Since(since); still < stillness {
+			return fmt.Errorf("it has written nothing for only %s", still)
+		}
+		return nil
+	})
+}
+
+// repairsOf lists what the operator put back in a namespace.
+func repairsOf(t *testing.T, namespace string) []string {
+	t.Helper()
+	list := &eventsv1.EventList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		t.Fatal(err)
+	}
+	var notes []string
+	for _, event := range list.Items {
+		if event.Reason == v1.ReasonDriftCorrected {
+			notes = append(notes, event.Note)
+		}
+	}
+	return notes
+}
+
+// missing compares what an AppService renders with what is there.
+func missing(t *testing.T, app *v1.AppService, capabilities *controller.Discovered) *release.Plan {
+	t.Helper()
+	kind := v1.GroupVersion.WithKind(v1.Kind)
+	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(kind)
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), resource); err != nil {
+		t.Fatal(err)
+	}
+	served, _, err := capabilities.Get(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, nil), Hooks: postrender.Default()}
+	result, err := renderer.Render(t.Context(), resource, served)
+	if err != nil {
+		t.Fatal(err)
+	}
+	there := map[render.Key]client.Object{}
+	for _, object := range result.Objects {
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(object.GroupVersionKind())
+		err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), live)
+		switch {
+		case err == nil:
+			there[render.KeyOf(object)] = live
+		case !apierrors.IsNotFound(err):
+			t.Fatal(err)
+		}
+	}
+	return release.Compare(result.Objects, there)
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+func read(t *testing.T, path string, into any) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), path))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.UnmarshalStrict(text, into); err != nil {
+		t.Fatalf("cannot parse %s: %v", path, err)
+	}
+}
+
+// documents reads the objects of a file; none where there is no such file.
+func documents(t *testing.T, path string) []*unstructured.Unstructured {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), path))
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		switch err := decoder.Decode(object); {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatalf("cannot parse %s: %v", path, err)
+		case len(object.Object) > 0:
+			objects = append(objects, object)
+		}
+	}
+}

@@ -1,0 +1,79 @@
+package main
+
+import (
+	"fmt"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/controller-tools/pkg/crd"
+)
+
+// props is one node of a schema.
+type props = apiextensionsv1.JSONSchemaProps
+
+// visit is called on a schema and then on all schemas in it.
+type visit func(schema *props)
+
+// Visit implements crd.SchemaVisitor.
+func (v visit) Visit(schema *props) crd.SchemaVisitor {
+	if schema != nil {
+		v(schema)
+	}
+	return v
+}
+
+// foreign marks a node that stems from a foreign type, from cut to finish, and keeps its default. External
+// documentation is a place for it that flattening preserves.
+const foreign = "foreign"
+
+// cut takes what a CRD does not need from a node of a foreign type.
+func cut(schema *props) {
+	schema.Title, schema.Description, schema.Example = "", "", nil
+	schema.ExternalDocs = &apiextensionsv1.ExternalDocumentation{Description: foreign}
+	if schema.Default != nil {
+		schema.ExternalDocs.URL = string(schema.Default.Raw)
+		schema.Default = nil
+	}
+}
+
+// finish repairs the lists of a flattened schema and removes the marks.
+func finish(root *props) error {
+	var failed error
+	crd.EditSchema(root, visit(func(schema *props) {
+		if schema.XListType != nil && *schema.XListType == "map" {
+			if err := keepKeys(schema); err != nil && failed == nil {
+				failed = err
+			}
+		}
+		if isForeign(schema) {
+			schema.ExternalDocs = nil
+		}
+	}))
+	return failed
+}
+
+// keepKeys makes sure that the API server takes a list of type map: each of its keys must be required or have a default.
+// A key gets back the default that cut took, in this list only. Foreign lists that lack even that become atomic.
+func keepKeys(list *props) error {
+	for _, key := range list.XListMapKeys {
+		item := list.Items.Schema
+		property, found := item.Properties[key]
+		switch {
+		case property.Default != nil || found && slices.Contains(item.Required, key):
+		case isForeign(&property) && property.ExternalDocs.URL != "":
+			property.Default = &apiextensionsv1.JSON{Raw: []byte(property.ExternalDocs.URL)}
+			item.Properties[key] = property
+		case isForeign(list):
+			atomic := "atomic"
+			list.XListType, list.XListMapKeys = &atomic, nil
+			return nil
+		default:
+			return fmt.Errorf("listMapKey %s of a list of ours must be required or have a default", key)
+		}
+	}
+	return nil
+}
+
+func isForeign(schema *props) bool {
+	return schema.ExternalDocs != nil && schema.ExternalDocs.Description == foreign
+}

@@ -1,0 +1,102 @@
+// Command crdgen writes the CRD of the types in api/, as controller-gen crd does, but small enough for kubectl apply:
+//
+//	go run -C tools/crdgen . -root ../..
+//
+// The API embeds types of Kubernetes: containers, volumes, affinity, probes. With all that they bring, the CRD is 450 KB
+// and more, while kubectl apply keeps a copy of what it applies in an annotation, and annotations end at 256 KB. Most of
+// that is the documentation of Kubernetes' own types, so only the descriptions of ours stay. The defaults of Kubernetes'
+// types go too: they belong to the objects that the operator makes, not into every AppService.
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// limit is what a CRD may take as compact JSON, the form of kubectl's copy, in bytes. It warns well before 256 KB.
+const limit = 180 << 10
+
+const folder = "config/crd/bases"
+
+func main() {
+	root := flag.String("root", ".", "the repository's root")
+	sizes := flag.Bool("sizes", false, "also print the bytes that each field of the spec takes")
+	flag.Parse()
+	if err := run(*root, *sizes); err != nil {
+		fmt.Fprintln(os.Stderr, "crdgen:", err)
+		os.Exit(1)
+	}
+}
+
+func run(root string, sizes bool) error {
+	crds, err := generate(root, "./api/...")
+	if err != nil {
+		return err
+	}
+	for _, crd := range crds {
+		path := filepath.Join(folder, fmt.Sprintf("%s_%s.yaml", crd.Spec.Group, crd.Spec.Names.Plural))
+		content, size, err := encode(crd)
+		if err != nil {
+			return err
+		}
+		if sizes {
+			printSizes(crd)
+		}
+		if err := check(size); err != nil {
+			return fmt.Errorf("%s: %w", path, err)
+		}
+		if err := os.WriteFile(filepath.Join(root, path), content, 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%s: %d bytes as compact JSON\n", path, size)
+	}
+	return nil
+}
+
+// encode returns the file of a CRD, in the form that controller-gen gives it, and the size of its compact JSON.
+func encode(crd apiextensionsv1.CustomResourceDefinition) (content []byte, size int, err error) {
+	raw, err := json.Marshal(crd)
+	if err != nil {
+		return nil, 0, err
+	}
+	var object map[string]any
+	decoder := json.NewDecoder(bytes.NewReader(raw))
+	decoder.UseNumber() // a float64 would not keep every integer
+	if err := decoder.Decode(&object); err != nil {
+		return nil, 0, err
+	}
+	delete(object, "status")
+	delete(object["metadata"].(map[string]any), "creationTimestamp")
+	if raw, err = json.Marshal(object); err != nil {
+		return nil, 0, err
+	}
+	content, err = yaml.Marshal(object)
+	return append([]byte("---\n"), content...), len(raw), err
+}
+
+func check(size int) error {
+	if size > limit {
+		return fmt.Errorf("the CRD takes %d bytes as compact JSON, more than the %d allowed: kubectl apply would soon "+
+			"refuse it; -sizes shows what the fields of the spec take", size, limit)
+	}
+	return nil
+}
+
+func printSizes(crd apiextensionsv1.CustomResourceDefinition) {
+	for _, version := range crd.Spec.Versions {
+		spec := version.Schema.OpenAPIV3Schema.Properties["spec"]
+		for _, name := range slices.Sorted(maps.Keys(spec.Properties)) {
+			raw, _ := json.Marshal(spec.Properties[name]) // encode has done it before
+			fmt.Printf("%7d %s spec.%s\n", len(raw), version.Name, name)
+		}
+	}
+}
