@@ -328,24 +328,24 @@ func replicaSets(t *testing.T, namespace string) int {
 }
 
 // withChart runs the operator with a changed copy of the chart.
-func withChart(t *testing.T, file, old, new string) func(*operator.Options, *harness.Requests) {
+func withChart(t *testing.T, file, before, after string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	return func(options *operator.Options, _ *harness.Requests) {
-		options.ChartDir = chartChanged(t, chartWith(t, "templates/empty.yaml", ""), file, old, new)
+		options.ChartDir = chartChanged(t, chartWith(t, "templates/empty.yaml", ""), file, before, after)
 	}
 }
 
-func chartChanged(t *testing.T, dir, file, old, new string) string {
+func chartChanged(t *testing.T, dir, file, before, after string) string {
 	t.Helper()
 	path := filepath.Join(dir, "helm-charts/appservice", file)
 	text, err := os.ReadFile(path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(text), old) {
-		t.Fatalf("%s does not contain %q", file, old)
+	if !strings.Contains(string(text), before) {
+		t.Fatalf("%s does not contain %q", file, before)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), old, new, 1)), 0o600); err != nil {
+	if err := os.WriteFile(path, []byte(strings.Replace(string(text), before, after, 1)), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	return dir
