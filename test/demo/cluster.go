@@ -120,7 +120,7 @@ func (d *demo) installCRD(ctx context.Context) error {
 	if _, err := d.kubectl(ctx, "apply", "--filename=config/crd/bases"); err != nil {
 		return err
 	}
-	_, err := d.kubectl(ctx, "wait", `--for=jsonpath={.status.conditions[?(@.type=="Established")].status}=True`, timeout, "crd/"+crd)
+	_, err := d.kubectl(ctx, "wait", "--for=jsonpath={.status.acceptedNames.kind}=AppService", timeout, "crd/"+crd)
 	return err
 }
 
