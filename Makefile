@@ -168,6 +168,7 @@ build-installer: ## Write dist/install.yaml: the CRD and the manager with the im
 install: ## Install the CRD.
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply -f -
 	$(KUBECTL) wait --for='jsonpath={.status.acceptedNames.kind}=AppService' --timeout=60s crd/$(CRD)
+	$(KUBECTL) wait --for=condition=Established --timeout=60s crd/$(CRD)
 
 .PHONY: uninstall
 uninstall: ## Delete the CRD, and with it EVERY AppService and its application.

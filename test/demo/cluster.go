@@ -120,8 +120,13 @@ func (d *demo) installCRD(ctx context.Context) error {
 	if _, err := d.kubectl(ctx, "apply", "--filename=config/crd/bases"); err != nil {
 		return err
 	}
-	_, err := d.kubectl(ctx, "wait", "--for=jsonpath={.status.acceptedNames.kind}=AppService", timeout, "crd/"+crd)
-	return err
+	// It has no conditions at first, which kubectl wait takes for an error.
+	for _, condition := range []string{"jsonpath={.status.acceptedNames.kind}=AppService", "condition=Established"} {
+		if _, err := d.kubectl(ctx, "wait", "--for="+condition, timeout, "crd/"+crd); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // laterKubectl puts a kubectl command on the list of what is to be undone.
