@@ -3,6 +3,7 @@ package observe
 import (
 	"maps"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
@@ -22,7 +23,12 @@ type Journal struct {
 type entry struct {
 	written client.Object
 	deleted types.UID
+	at      time.Time
 }
+
+// lapse is how long a write is remembered at the most: where a watch breaks, the event that would end it may never come.
+// To forget too early costs a look at the API server, no more.
+const lapse = 30 * time.Second
 
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (j *Journal) Wrote(owner types.UID, object client.Object) {
@@ -74,6 +80,7 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 func (j *Journal) noted(owner types.UID) map[render.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	maps.DeleteFunc(j.owners[owner], func(_ render.Key, e entry) bool { return time.Since(e.at) > lapse })
 	return maps.Clone(j.owners[owner])
 }
 
@@ -101,6 +108,7 @@ func (j *Journal) put(owner types.UID, key render.Key, e entry) {
 	if j.owners[owner] == nil {
 		j.owners[owner] = map[render.Key]entry{}
 	}
+	e.at = time.Now()
 	j.owners[owner][key] = e
 }
 
