@@ -9,6 +9,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -40,6 +41,7 @@ type Reconciler struct {
 	Tracker      KindTracker
 	Rollouts     *Rollouts
 	Client       client.Client // reads come from informers
+	Live         client.Reader // reads past them
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
@@ -176,6 +178,9 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	if p.state == release.InSync {
 		return nil
 	}
+	if err := r.alive(ctx, p); err != nil {
+		return err
+	}
 	if err := r.hold(ctx, p); err != nil {
 		return err
 	}
@@ -186,6 +191,24 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 		p.snapshot = snapshot
 	}
 	return errors.Join(err, lookErr)
+}
+
+// alive asks the API server whether the resource is still there before anything is created for it. Objects that the garbage
+// collector deletes with a resource may be seen to be missing before the resource is.
+func (r *Reconciler) alive(ctx context.Context, p *pass) error {
+	if len(p.plan.Create) == 0 {
+		return nil
+	}
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(r.Kind)
+	err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.resource), live)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && (live.UID != p.resource.GetUID() || live.DeletionTimestamp != nil):
+		return &release.StaleError{Err: errors.New("the resource is gone")}
+	case err != nil:
+		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
+	}
+	return nil
 }
 
 // next tells when to look again: soon after a failure, after the period of the kind otherwise.

@@ -109,6 +109,7 @@ func newBench(t *testing.T, image string) *bench {
 		Capabilities: known{},
 		Observer:     observe.New(nil, nil),
 		Client:       b.client,
+		Live:         b.client,
 		Recorder:     b.recorder,
 		Clock:        b.clock,
 		Period:       time.Hour,

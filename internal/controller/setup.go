@@ -70,6 +70,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Observer:     shared.Observer,
 		Actor:        actor,
 		Client:       mgr.GetClient(),
+		Live:         mgr.GetAPIReader(),
 		Recorder:     shared.Recorder,
 		Clock:        shared.Clock,
 		Rollouts:     shared.Rollouts,

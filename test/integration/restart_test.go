@@ -59,8 +59,8 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 
 	app := harness.Seed(namespace, "web")
 	install := requests(t, manager, func() { cluster.Create(t, app); cluster.Ready(t, app) })
-	if got := withoutStatus(install); len(got) != 9 {
-		t.Errorf("an install of three objects took %d requests besides status, want 9: %v", len(got), got)
+	if got := withoutStatus(install); len(got) != 10 {
+		t.Errorf("an install of three objects took %d requests besides status, want 10: %v", len(got), got)
 	}
 	t.Logf("install of 3 objects: %d requests: %s", len(install), harness.Count(install))
 
