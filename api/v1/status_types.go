@@ -44,7 +44,7 @@ type AppServiceStatus struct {
 	// +optional
 	Image string `json:"image,omitempty"`
 
-	// URL is the best address of the service: external, else by node, else in the cluster.
+	// URL is the best address of the service: external, else in the cluster.
 	// +optional
 	URL string `json:"url,omitempty"`
 
