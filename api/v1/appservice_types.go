@@ -87,6 +87,8 @@ type AppServiceSpec struct {
 	// Lifecycle are hooks of the main container. Where there are ports, preStop defaults to a pause of 5 seconds, in which
 	// the pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
 	// +kubebuilder:validation:XValidation:rule="!has(self.stopSignal)",message="spec.lifecycle.stopSignal is not supported: let the image name its signal"
+	// +kubebuilder:validation:XValidation:rule="!has(self.postStart) || !has(self.postStart.httpGet) || !has(self.postStart.httpGet.host)",message="spec.lifecycle.postStart.httpGet.host must be left out: hooks call the pod itself"
+	// +kubebuilder:validation:XValidation:rule="!has(self.preStop) || !has(self.preStop.httpGet) || !has(self.preStop.httpGet.host)",message="spec.lifecycle.preStop.httpGet.host must be left out: hooks call the pod itself"
 	// +optional
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 

@@ -48,6 +48,21 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
+	// ReasonPodSecurityViolation: the pods would be below the Baseline Pod Security Standard, or below what the namespace
+	// enforces.
+	ReasonPodSecurityViolation = "PodSecurityViolation"
+	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start.
+	ReasonDependencyMissing = "DependencyMissing"
+	// ReasonHostConflict: an older AppService serves the host and path.
+	ReasonHostConflict = "HostConflict"
+	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
+	ReasonNodePortInvalid = "NodePortInvalid"
+	// ReasonNodePortConflict: another Service has the node port.
+	ReasonNodePortConflict = "NodePortConflict"
+	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
+	ReasonImmutableChange = "ImmutableChange"
+	// ReasonTooLarge: the release record would be larger than a Secret may be.
+	ReasonTooLarge = "TooLarge"
 	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
@@ -60,6 +75,8 @@ const (
 const (
 	// ReasonAPIAbsent: the cluster does not serve a kind that a field of the spec asks for; the field has no effect.
 	ReasonAPIAbsent = "APIAbsent"
+	// ReasonReferenceMissing: something that the spec refers to is missing, and pods start without it.
+	ReasonReferenceMissing = "ReferenceMissing"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )
@@ -88,6 +105,14 @@ const AnnotationRetainedFor = "app.example.com/retained-for"
 
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
+
+// AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
+// changes that the chart refers to and does not render.
+const AnnotationReload = "app.example.com/reload-on-change"
+
+// AnnotationRestartedAt is the annotation of a resource that restarts its pods when it is set or changed; any value will
+// do, a time is usual.
+const AnnotationRestartedAt = "app.example.com/restarted-at"
 
 // LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an object
 // cannot have an owner reference to a resource in a namespace.

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -21,16 +23,30 @@ type memory struct {
 type remembered struct {
 	uid types.UID
 
-	// desired was rendered for this generation and these capabilities.
-	desired      *render.Result
-	generation   int64
+	// desired was rendered on this basis.
+	desired *render.Result
+	basis   basis
+	facts   postrender.Facts
+	groups  map[string]bool // API groups of what was rendered
+
+	// references of what the templates made on that basis.
+	references []reference.Reference
+	// settled says that the objects were once as rendered in this process, with these capabilities: a change after that
+	// is not the operator's.
+	settled      bool
 	capabilities int64
-	groups       map[string]bool // API groups of what was rendered
 
 	// written is the resource after the last status write, until the cache shows it.
 	written *unstructured.Unstructured
 
 	failure failure
+}
+
+// basis is what the templates depend on.
+type basis struct {
+	generation   int64
+	capabilities int64
+	restarted    string
 }
 
 // newest gives the resource as the last status write left it where the cache is still behind that: a patch made from an
@@ -89,8 +105,8 @@ func (m *memory) rendering(group string) []types.NamespacedName {
 	return list
 }
 
-// rendered notes what was rendered for a generation and a version of the capabilities.
-func (m *memory) rendered(known *remembered, desired *render.Result, generation, capabilities int64) {
+// rendered notes what was rendered on a basis and with the facts of the cluster.
+func (m *memory) rendered(known *remembered, desired *render.Result, on basis, facts postrender.Facts) {
 	groups := map[string]bool{}
 	for _, object := range desired.Objects {
 		groups[object.GroupVersionKind().Group] = true
@@ -100,7 +116,7 @@ func (m *memory) rendered(known *remembered, desired *render.Result, generation,
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known.desired, known.generation, known.capabilities, known.groups = desired, generation, capabilities, groups
+	known.desired, known.basis, known.facts, known.groups = desired, on, facts, groups
 }
 
 // forget drops a resource that is gone and gives the UID it had, if it was known.
@@ -120,6 +136,8 @@ func (m *memory) forget(name types.NamespacedName) []types.UID {
 const (
 	firstRetry = 5 * time.Second
 	lastRetry  = 2 * time.Minute
+	// cheapRetry takes the place of firstRetry after an attempt that wrote nothing.
+	cheapRetry = time.Second
 )
 
 // failure counts the failed attempts at one generation.
@@ -128,6 +146,7 @@ type failure struct {
 	attempts   int
 	last       time.Time
 	until      time.Time
+	closest    time.Duration // between this attempt and the next
 }
 
 // wait is the time until the next attempt, asked for by a timer that is over or by a change. A new generation is tried
@@ -136,12 +155,12 @@ func (f *failure) wait(now time.Time, generation int64) time.Duration {
 	if f.generation != generation || f.attempts == 0 || !now.Before(f.until) {
 		return 0
 	}
-	f.until = f.last.Add(firstRetry)
+	f.until = f.last.Add(f.closest)
 	return max(0, f.until.Sub(now))
 }
 
-// again notes a failed attempt and gives the time until the next one.
-func (f *failure) again(now time.Time, generation int64) time.Duration {
+// again notes a failed attempt, cheap where it wrote nothing, and gives the time until the next one.
+func (f *failure) again(now time.Time, generation int64, cheap bool) time.Duration {
 	if f.generation != generation {
 		*f = failure{generation: generation}
 	}
@@ -150,6 +169,9 @@ func (f *failure) again(now time.Time, generation int64) time.Duration {
 		delay = min(lastRetry, firstRetry<<f.attempts)
 	}
 	f.attempts++
-	f.last, f.until = now, now.Add(delay)
+	f.last, f.until, f.closest = now, now.Add(delay), firstRetry
+	if cheap {
+		f.closest = cheapRetry
+	}
 	return delay
 }

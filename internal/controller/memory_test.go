@@ -14,7 +14,7 @@ func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
 	var f failure
 	now := start
 	for attempt, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120, 120, 120, 120, 120} {
-		if got := f.again(now, 1); got != want*time.Second {
+		if got := f.again(now, 1, false); got != want*time.Second {
 			t.Errorf("after attempt %d: got %s, want %s", attempt+1, got, want*time.Second)
 		}
 		now = now.Add(want * time.Second)
@@ -23,14 +23,14 @@ func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
 		}
 	}
 	for range 200 {
-		if got := f.again(now, 1); got != lastRetry {
+		if got := f.again(now, 1, false); got != lastRetry {
 			t.Fatalf("after very many attempts: got %s, want %s", got, lastRetry)
 		}
 	}
-	if got := f.again(now, 2); got != firstRetry {
+	if got := f.again(now, 2, false); got != firstRetry {
 		t.Errorf("at the first attempt of a new generation: got %s, want %s", got, firstRetry)
 	}
-	if got := f.again(now, 2); got != 2*firstRetry {
+	if got := f.again(now, 2, false); got != 2*firstRetry {
 		t.Errorf("at the second attempt of a new generation: got %s, want %s", got, 2*firstRetry)
 	}
 }
@@ -57,7 +57,7 @@ func TestWaitAfterAFailure(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var f failure
 			for range test.attempts {
-				f.again(start, 1)
+				f.again(start, 1, false)
 			}
 			if got := f.wait(start.Add(test.after), test.generation); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
@@ -82,7 +82,7 @@ func TestAStormOfChangesDoesNotMakeAStormOfAttempts(t *testing.T) {
 			t.Fatalf("attempt %d came at %s, later than %s", attempts, now.Sub(start), due.Sub(start))
 		}
 		attempts++
-		last, due = now, now.Add(f.again(now, 1))
+		last, due = now, now.Add(f.again(now, 1, false))
 	}
 	if want := int(time.Hour / firstRetry); attempts != want {
 		t.Errorf("got %d attempts in an hour, want %d", attempts, want)
@@ -136,7 +136,7 @@ func TestMemory(t *testing.T) {
 		t.Errorf("got %v, want none to forget", gone)
 	}
 	first, _ := m.of(app("a", "1"))
-	first.generation = 4
+	first.basis.generation = 4
 	if again, earlier := m.of(app("a", "2")); again != first || earlier != "" {
 		t.Error("the same resource is remembered twice")
 	}
@@ -144,7 +144,7 @@ func TestMemory(t *testing.T) {
 	if earlier != "a" {
 		t.Errorf("got %q as the one before, want a", earlier)
 	}
-	if second == first || second.generation != 0 {
+	if second == first || second.basis.generation != 0 {
 		t.Error("a resource made anew is taken for the one before")
 	}
 	if gone := m.forget(name); len(gone) != 1 || gone[0] != "b" {

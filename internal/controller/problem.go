@@ -7,6 +7,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
@@ -24,12 +26,24 @@ func problem(state release.State, err error) *status.Problem {
 		return nil
 	}
 	out := &status.Problem{Message: err.Error(), Blocked: true}
+	var insecure *postrender.PodSecurityError
+	var missing *reference.MissingError
+	var host *HostConflictError
+	var refusal *release.RefusedError
 	var invalid *render.InvalidSpecError
 	var rendering *renderError
 	var untracked *untrackedError
 	var notOurs *release.NotOursError
 	var previous *release.PreviousError
 	switch {
+	case errors.As(err, &insecure):
+		out.Reason, out.Message = v1.ReasonPodSecurityViolation, insecure.Error()
+	case errors.As(err, &missing):
+		out.Reason = v1.ReasonDependencyMissing
+	case errors.As(err, &host):
+		out.Reason = v1.ReasonHostConflict
+	case errors.As(err, &refusal):
+		out.Reason, out.Message = refusal.Reason, refusal.Error()
 	case errors.As(err, &invalid):
 		out.Reason = v1.ReasonInvalidSpec
 	case errors.As(err, &rendering):

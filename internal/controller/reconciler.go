@@ -6,8 +6,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"time"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,6 +23,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -39,6 +43,8 @@ type Reconciler struct {
 	Observer     *observe.Observer
 	Actor        *release.Actor
 	Tracker      KindTracker
+	References   ReferenceSource
+	Hosts        *Hosts // nil for kinds that claim none
 	Rollouts     *Rollouts
 	Client       client.Client // reads come from informers
 	Live         client.Reader // reads past them
@@ -55,12 +61,22 @@ type KindTracker interface {
 	Ensure(ctx context.Context, kind schema.GroupVersionKind) error
 }
 
+// ReferenceSource tells what is there of what resources refer to.
+type ReferenceSource interface {
+	// Refer notes all that a resource refers to; nothing for one that is gone.
+	Refer(name types.NamespacedName, references []reference.Reference)
+	// Facts tells what hooks may know of the cluster.
+	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error)
+}
+
 // pass is one reconcile on its way through the steps.
 type pass struct {
 	resource *unstructured.Unstructured
 	previous *v1.AppServiceStatus // status of resource
 	memory   *remembered
+	basis    basis
 	desired  *render.Result
+	advice   []reference.Reference // what is missing, though pods start without it
 	snapshot *observe.Snapshot
 	plan     *release.Plan
 	state    release.State
@@ -113,6 +129,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	err := r.Client.Get(ctx, request.NamespacedName, resource)
 	switch {
 	case apierrors.IsNotFound(err):
+		r.References.Refer(request.NamespacedName, nil)
 		for _, uid := range r.memory.forget(request.NamespacedName) {
 			r.Observer.Forget(uid)
 			r.Rollouts.end(uid)
@@ -136,28 +153,70 @@ func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
 }
 
-// render makes what is desired, or takes it from memory where nothing has changed that it depends on.
+// render makes what is desired, or takes it from memory where nothing has changed that it depends on. An error after p.desired
+// is set says why it may not become real.
 func (r *Reconciler) render(ctx context.Context, p *pass) error {
 	capabilities, version, err := r.Capabilities.Get(ctx)
 	if err != nil {
 		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	if p.memory.desired != nil && p.memory.generation == p.resource.GetGeneration() && p.memory.capabilities == version {
-		p.desired = p.memory.desired
-		return nil
-	}
-	desired, err := r.Renderer.Render(ctx, p.resource, capabilities)
-	if err != nil {
-		return &renderError{err}
-	}
-	for _, object := range desired.Objects {
-		if err := r.Tracker.Ensure(ctx, object.GroupVersionKind()); err != nil {
+	p.basis = basis{p.resource.GetGeneration(), version, p.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
+	var draft *render.Draft
+	if p.memory.desired == nil || p.memory.basis != p.basis {
+		if draft, err = r.draft(ctx, p, capabilities); err != nil {
 			return err
 		}
 	}
-	p.desired = desired
-	r.memory.rendered(p.memory, desired, p.resource.GetGeneration(), version)
-	return nil
+	facts, err := r.References.Facts(ctx, p.resource, p.memory.references)
+	if err != nil {
+		return err
+	}
+	if draft != nil || !reflect.DeepEqual(p.memory.facts, facts) {
+		if draft == nil {
+			if draft, err = r.draft(ctx, p, capabilities); err != nil {
+				return err
+			}
+		}
+		desired, err := r.Renderer.Finish(ctx, draft, facts)
+		if err != nil {
+			return &renderError{err}
+		}
+		r.memory.rendered(p.memory, desired, p.basis, facts)
+	}
+	p.desired = p.memory.desired
+	return r.mayBecomeReal(ctx, p, facts)
+}
+
+// draft carries out the templates and sees to it that what they render is watched.
+func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil.Capabilities) (*render.Draft, error) {
+	p.memory.desired = nil
+	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
+	if err != nil {
+		return nil, &renderError{err}
+	}
+	for _, kind := range draft.Kinds() {
+		if err := r.Tracker.Ensure(ctx, kind); err != nil {
+			return nil, err
+		}
+	}
+	p.memory.references = draft.References
+	r.References.Refer(client.ObjectKeyFromObject(p.resource), draft.References)
+	return draft, nil
+}
+
+// mayBecomeReal looks for what stands in the way of what is desired, before anything is written.
+func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrender.Facts) error {
+	p.advice = nil
+	for _, missing := range reference.Missing(p.memory.references, facts.There) {
+		if missing.Need == reference.Required {
+			return &reference.MissingError{Reference: missing}
+		}
+		p.advice = append(p.advice, missing)
+	}
+	if r.Hosts == nil {
+		return nil
+	}
+	return r.Hosts.check(ctx, p.resource)
 }
 
 func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
@@ -215,11 +274,20 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
+		p.memory.settled, p.memory.capabilities = !p.paused, p.basis.capabilities
 		return reconcile.Result{RequeueAfter: r.Period}
 	}
 	var previous *release.PreviousError
 	if errors.As(p.err, &previous) {
 		return reconcile.Result{RequeueAfter: previousRetry}
 	}
-	return reconcile.Result{RequeueAfter: p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration())}
+	return reconcile.Result{RequeueAfter: p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration(), awaited(p.err))}
+}
+
+// awaited tells whether a change of something that is watched ends the error, and trying costs nothing.
+func awaited(err error) bool {
+	var missing *reference.MissingError
+	var conflict *HostConflictError
+	var insecure *postrender.PodSecurityError
+	return errors.As(err, &missing) || errors.As(err, &conflict) || errors.As(err, &insecure)
 }

@@ -27,6 +27,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
 )
@@ -52,6 +53,26 @@ type bench struct {
 	statuses int   // writes of the status
 	refuse   error // answer to the next writes of the status
 	source   syncedSource
+	facts    factSource
+}
+
+// factSource tells what a test says of the cluster, and counts what resources refer to.
+type factSource struct {
+	known    postrender.Facts
+	referred map[types.NamespacedName]int
+}
+
+// Refer implements ReferenceSource.
+func (s *factSource) Refer(name types.NamespacedName, references []reference.Reference) {
+	if s.referred == nil {
+		s.referred = map[types.NamespacedName]int{}
+	}
+	s.referred[name] = len(references)
+}
+
+// Facts implements ReferenceSource.
+func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (postrender.Facts, error) {
+	return s.known, nil
 }
 
 // syncedSource tracks all kinds, or none.
@@ -116,6 +137,7 @@ func newBench(t *testing.T, image string) *bench {
 		Rollouts:     &Rollouts{Limit: 1},
 	}
 	b.Tracker = &b.source
+	b.References = &b.facts
 	return b
 }
 

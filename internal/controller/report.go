@@ -29,6 +29,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Previous: p.previous,
 		Snapshot: p.snapshot,
 		Problem:  problem(p.action(), p.err),
+		Missing:  p.advice,
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}

@@ -46,7 +46,8 @@ func (r *Rollouts) end(uid types.UID) {
 // mayAct tells whether the action may go on now: always, except where the operator itself causes a rollout while as many
 // as are allowed are under way.
 func (r *Reconciler) mayAct(p *pass) bool {
-	causedByUser := p.previous.Release == nil || p.previous.ObservedGeneration != p.resource.GetGeneration()
+	causedByUser := p.previous.Release == nil || p.previous.ObservedGeneration != p.resource.GetGeneration() ||
+		p.memory.settled && p.memory.capabilities == p.basis.capabilities
 	if p.state != release.OutOfDate || causedByUser || !p.plan.RollsPods() {
 		return true
 	}

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -30,15 +31,18 @@ import (
 
 // Shared is what the controllers of all kinds share.
 type Shared struct {
-	Observer     *observe.Observer
+	Observer *observe.Observer
+	// References holds the metadata of all objects, whoever owns them.
+	References   cache.Cache
+	Dependencies *observe.Dependencies
+	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
+	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Capabilities *Discovered
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
 	Rollouts     *Rollouts
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int
-	// WatchAPIs says that the operator may watch CustomResourceDefinitions, which tell when APIs appear and disappear.
-	WatchAPIs bool
 }
 
 // Add makes the controller of one entry of watches.yaml and adds it to the manager.
@@ -96,6 +100,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
+	reconciler.References = &Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -107,10 +112,32 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
-	if shared.WatchAPIs {
+	if kind == v1.GroupVersion.WithKind(v1.Kind) {
+		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {
+			return err
+		}
+	}
+	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
+	allowed, err := shared.MayWatch(context.Background(), CRDKind)
+	if err != nil {
+		return err
+	}
+	if allowed {
 		if err := reconciler.watchAPIs(mgr, controller, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
 	return tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
+}
+
+// watchHosts indexes AppServices by what they claim and follows what they begin and cease to claim.
+func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller, resource client.Object) error {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hostIndex, claims); err != nil {
+		return fmt.Errorf("cannot index %s: %w", r.Kind.Kind, err)
+	}
+	r.Hosts = &Hosts{Informer: mgr.GetCache()}
+	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.rivals())); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
+	}
+	return nil
 }

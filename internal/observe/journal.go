@@ -115,6 +115,11 @@ func (j *Journal) put(owner types.UID, key render.Key, e entry) {
 // older tells whether a is a version from before b. Versions that cannot be compared count as not older: what the
 // informer shows is then believed.
 func older(a, b client.Object) bool {
-	order, err := resourceversion.CompareResourceVersion(a.GetResourceVersion(), b.GetResourceVersion())
-	return err == nil && order < 0
+	return newerVersion(b.GetResourceVersion(), a.GetResourceVersion())
+}
+
+// newerVersion tells whether a is a resource version from after b.
+func newerVersion(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order > 0
 }

@@ -64,15 +64,20 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	}
 	// The recorder of events.k8s.io keeps the note of the first of a series of events only; ours differ in their notes.
 	recorder := mgr.GetEventRecorderFor(Name) //nolint:staticcheck // deprecated for the one above
+	references, err := newReferences(config, mgr, options)
+	if err != nil {
+		return nil, err
+	}
 	shared := controller.Shared{
+		References:              references,
+		Dependencies:            observe.NewDependencies(references, mgr.GetAPIReader()),
+		MayWatch:                rights(mgr),
 		Observer:                observe.New(mgr.GetCache(), mgr.GetAPIReader()),
 		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Clock:                   clock.RealClock{},
 		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
-		// A manager of some namespaces may have no rights beyond them. It looks again every hour.
-		WatchAPIs: len(options.WatchNamespaces) == 0,
 	}
 	for _, watch := range list {
 		if err := controller.Add(mgr, shared, watch); err != nil {
@@ -90,6 +95,7 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
 			DefaultTransform:     cache.TransformStripManagedFields(),
+			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 		},
 		Client: client.Options{
@@ -118,12 +124,6 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		resource.SetGroupVersionKind(watch.GroupVersionKind)
 		selector, _ := metav1.LabelSelectorAsSelector(watch.Selector) // watches.Load has tried it
 		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
-	}
-	if len(options.WatchNamespaces) > 0 {
-		out.Cache.DefaultNamespaces = map[string]cache.Config{}
-		for _, namespace := range options.WatchNamespaces {
-			out.Cache.DefaultNamespaces[namespace] = cache.Config{}
-		}
 	}
 	return out
 }

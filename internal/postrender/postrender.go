@@ -1,6 +1,6 @@
 // Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because it
-// needs the resource itself or must hold for every chart. A hook is one small file; it reads no cluster (all it may
-// know is in Input) and may fail, which stops the reconcile before anything is written.
+// needs the resource itself or the cluster, or must hold for every chart. A hook is one small file; it reads no cluster
+// (all it may know is in Input) and may fail, which stops the reconcile before anything is written.
 package postrender
 
 import (
@@ -9,6 +9,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/reference"
 )
 
 // Input is what hooks may know besides the objects.
@@ -17,6 +19,21 @@ type Input struct {
 	Owner *unstructured.Unstructured
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
+	// PodSecurity is the least level of the Pod Security Standards that pods have to meet.
+	PodSecurity Level
+	// References is what the objects refer to and do not bring along.
+	References []reference.Reference
+	// Facts are what the cluster tells.
+	Facts Facts
+}
+
+// Facts are what hooks may know of the cluster. The zero value stands for a cluster of which nothing is known, as on the
+// command line.
+type Facts struct {
+	// Enforced is the level of the Pod Security Standards that the namespace enforces; empty for none.
+	Enforced Level
+	// There is what is there of the objects that are referred to; nil where that is not known.
+	There map[reference.Object]reference.State
 }
 
 // Hook changes the rendered objects in place.
@@ -24,7 +41,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order. Stamp comes last: it covers what the others did.
 func Default() []Hook {
-	return []Hook{Canonical, Ownership, Labels, Stamp}
+	return []Hook{Canonical, Restart, Reload, PodSecurity, Ownership, Labels, Stamp}
 }
 
 // Run puts the objects through the hooks in order and stops at the first that fails.
@@ -46,4 +63,10 @@ func mergeInto(current, added map[string]string) map[string]string {
 		merged[key] = value
 	}
 	return merged
+}
+
+// annotatePods adds an annotation to a pod template.
+func annotatePods(template map[string]any, key, value string) {
+	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
+	_ = unstructured.SetNestedStringMap(template, mergeInto(annotations, map[string]string{key: value}), "metadata", "annotations")
 }

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -56,12 +55,15 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 // dryRun asks the API server whether it would take the plan. Nothing is written.
 func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	for _, desired := range plan.Create {
-		if _, err := a.apply(ctx, desired, "", client.DryRunAll); err != nil {
+		if _, err := a.apply(ctx, Change{Desired: desired}, client.DryRunAll); err != nil {
 			return err
 		}
 	}
 	for _, change := range plan.Apply {
-		if _, err := a.apply(ctx, change.Desired, change.Live.GetUID(), client.DryRunAll, client.ForceOwnership); err != nil {
+		if refused := staysHeadless(change); refused != nil {
+			return refused
+		}
+		if _, err := a.apply(ctx, change, client.DryRunAll, client.ForceOwnership); err != nil {
 			return err
 		}
 	}
@@ -71,7 +73,7 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 // execute writes the plan and stops at the first object that is refused.
 func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) error {
 	for _, desired := range plan.Create {
-		written, err := a.apply(ctx, desired, "")
+		written, err := a.apply(ctx, Change{Desired: desired})
 		if err != nil {
 			return err
 		}
@@ -86,7 +88,7 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 		if err := a.handOverReplicas(ctx, change); err != nil {
 			return err
 		}
-		written, err := a.apply(ctx, change.Desired, change.Live.GetUID(), client.ForceOwnership)
+		written, err := a.apply(ctx, change, client.ForceOwnership)
 		if err != nil {
 			return err
 		}
@@ -101,13 +103,15 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 	return nil
 }
 
-// apply writes one object; with a uid it is refused unless that very object is there.
-func (a *applier) apply(ctx context.Context, desired *unstructured.Unstructured, uid types.UID, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	object := desired.DeepCopy()
-	object.SetUID(uid)
+// apply writes one object; where one is there, the write is refused unless it is that very object.
+func (a *applier) apply(ctx context.Context, change Change, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	object := change.Desired.DeepCopy()
+	if change.Live != nil {
+		object.SetUID(change.Live.GetUID())
+	}
 	options = append(options, client.FieldOwner(FieldManager))
 	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
-		return nil, fmt.Errorf("%s: %w", render.KeyOf(desired), err)
+		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", render.KeyOf(change.Desired), err))
 	}
 	object.SetManagedFields(nil)
 	return object, nil

@@ -23,6 +23,9 @@ func (a *Actor) install(ctx context.Context, task Task) error {
 	if err != nil {
 		return err
 	}
+	if err := fits(manifest, task.Desired.Values); err != nil {
+		return err
+	}
 	actions, err := a.open(ctx, task.Owner, a.write(ctx, task))
 	if err != nil {
 		return err

@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -98,10 +99,22 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 			plan.Delete = append(plan.Delete, live)
 		}
 	}
+	// Node ports are allocated when a Service is written, which no dry run does: where one is refused, nothing else has
+	// changed.
+	slices.SortStableFunc(plan.Create, func(a, b *unstructured.Unstructured) int { return turn(a) - turn(b) })
+	slices.SortStableFunc(plan.Apply, func(a, b Change) int { return turn(a.Desired) - turn(b.Desired) })
 	sort.Slice(plan.Delete, func(i, j int) bool {
 		return render.KeyOf(plan.Delete[i]).String() < render.KeyOf(plan.Delete[j]).String()
 	})
 	return plan
+}
+
+// turn is when an object is written.
+func turn(object *unstructured.Unstructured) int {
+	if object.GetKind() == "Service" {
+		return 0
+	}
+	return 1
 }
 
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {

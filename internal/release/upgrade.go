@@ -15,11 +15,14 @@ import (
 
 // upgrade makes the next release. What the API server would refuse it refuses in a dry run, before anything is written.
 func (a *Actor) upgrade(ctx context.Context, task Task) error {
-	if err := a.applier.dryRun(ctx, task.Plan); err != nil {
-		return err
-	}
 	manifest, err := task.Desired.Manifest()
 	if err != nil {
+		return err
+	}
+	if err := fits(manifest, task.Desired.Values); err != nil {
+		return err
+	}
+	if err := a.applier.dryRun(ctx, task.Plan); err != nil {
 		return err
 	}
 	actions, err := a.open(ctx, task.Owner, a.write(ctx, task))

@@ -159,10 +159,10 @@ terminationGracePeriodSeconds: 5`).Object {
 }
 
 // unrendered are the fields that tell the operator what to do.
-var unrendered = []string{"spec.paused", "spec.reloadOnChange"}
+var unrendered = []string{"spec.paused"}
 
 func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
-	renderer := shipped(t)
+	renderer := unguarded(t)
 	first := rendered(t, renderer, everything(t)).Digest
 	valid := map[any]any{ // where one more letter would not do
 		"TCP": "UDP", "UDP": "SCTP", "Exact": "Prefix", "ImplementationSpecific": "Exact",

@@ -184,7 +184,7 @@ func marker(i int) string { return fmt.Sprintf("zz%dzz", i) }
 
 func textsArrive(t *testing.T, resource *unstructured.Unstructured) {
 	t.Helper()
-	renderer, list := shipped(t), texts(resource)
+	renderer, list := unguarded(t), texts(resource)
 	for i, l := range list {
 		l.set(resource, marker(i))
 	}
@@ -338,7 +338,7 @@ func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
   ports: [{name: a, port: 80, protocol: TCP}, {name: b, port: 81, protocol: UDP}]
   ingress: {hosts: [{host: a, paths: [{pathType: Exact}]}]}
 `
-	renderer := shipped(t)
+	renderer := unguarded(t)
 	want := keysOf(rendered(t, renderer, appService(t, spec)))
 	for _, l := range leaves(appService(t, spec)) {
 		if !isValidated(l) {
@@ -378,7 +378,7 @@ func keysOf(result *Result) string {
 
 // TestManifestKeepsEveryText reads printed payloads back: the release record holds what is printed.
 func TestManifestKeepsEveryText(t *testing.T) {
-	renderer := shipped(t)
+	renderer := unguarded(t)
 	for name, payload := range payloads {
 		t.Run(name, func(t *testing.T) {
 			resource := appService(t, "{image: a, config: {environment: {A: b}}}")
@@ -430,7 +430,7 @@ func TestEveryLetterArrives(t *testing.T) {
 
 // TestNoKeyBecomesMoreThanAKey does the same with the keys of maps. No payload is a valid key, so any may be refused.
 func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
-	renderer := shipped(t)
+	renderer := unguarded(t)
 	cases := map[string]string{
 		"of the environment":     `{image: a, config: {environment: {A: b, %s: value}}}`,
 		"of annotations":         `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], annotations: {A: b, %s: value}}}`,
@@ -505,7 +505,7 @@ func TestNoAnnotationTakesAnObjectAway(t *testing.T) {
 		"Service":        `{image: a, ports: [{port: 80}], service: {annotations: {%s: %s}}}`,
 		"ServiceAccount": `{image: a, serviceAccount: {create: true, annotations: {%s: %s}}}`,
 	}
-	renderer := shipped(t)
+	renderer := unguarded(t)
 	cases := map[string][2]string{
 		"a Helm hook":            {"helm.sh/hook", "pre-install"},
 		"a test":                 {"helm.sh/hook", "test"},

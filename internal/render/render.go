@@ -8,6 +8,7 @@ import (
 	"encoding/hex"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"strings"
 
@@ -23,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -33,6 +35,19 @@ type Renderer struct {
 	Hooks      []postrender.Hook
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
+}
+
+// annotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards
+// that its pods have to meet: privileged, baseline (the default) or restricted.
+const annotationPodSecurity = "app.example.com/pod-security"
+
+// Draft is what the templates make of a resource, before the hooks.
+type Draft struct {
+	// References are what the objects refer to and do not bring along.
+	References []reference.Reference
+
+	resource *unstructured.Unstructured
+	result   Result // without hooks and digest
 }
 
 // Result is what one resource becomes. It is shared: nobody may change it.
@@ -59,9 +74,19 @@ func (e *InvalidSpecError) Error() string { return e.Err.Error() }
 // Unwrap gives the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
-// Render renders one resource for a cluster with the given capabilities; their APIVersions name the kinds that it serves
-// besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError where the spec is at fault, else it names the template.
+// Render renders one resource for a cluster with the given capabilities, of which nothing else is known.
 func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
+	draft, err := r.Draft(ctx, resource, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	return r.Finish(ctx, draft, postrender.Facts{})
+}
+
+// Draft carries out the templates for a cluster with the given capabilities; their APIVersions name the kinds that it
+// serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError where
+// the spec is at fault, else it names the template.
+func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
 	vals, err := r.Translator.Translate(ctx, resource)
 	if err != nil {
 		return nil, &InvalidSpecError{err}
@@ -70,7 +95,7 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 	if err != nil {
 		return nil, err
 	}
-	result := &Result{Values: vals}
+	draft := &Draft{resource: resource, result: Result{Values: vals}}
 	for _, manifest := range manifests {
 		object := &unstructured.Unstructured{}
 		if err := decode(manifest.Content, object); err != nil {
@@ -83,16 +108,40 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 			return nil, fmt.Errorf("%s renders a %s without metadata.name", manifest.Name, object.GetKind())
 		}
 		if !served(object, capabilities) {
-			result.Unserved = append(result.Unserved, KeyOf(object))
+			draft.result.Unserved = append(draft.result.Unserved, KeyOf(object))
 			continue
 		}
-		result.Objects = append(result.Objects, object)
-		result.Sources = append(result.Sources, manifest.Name)
+		draft.result.Objects = append(draft.result.Objects, object)
+		draft.result.Sources = append(draft.result.Sources, manifest.Name)
 	}
-	if err := unique(result); err != nil {
+	if err := unique(&draft.result); err != nil {
 		return nil, err
 	}
-	input := &postrender.Input{Owner: resource, ClusterScoped: r.ClusterScoped}
+	draft.References = reference.Of(draft.result.Objects)
+	return draft, nil
+}
+
+// Kinds lists the kinds of the objects.
+func (d *Draft) Kinds() []schema.GroupVersionKind {
+	var list []schema.GroupVersionKind
+	for _, object := range d.result.Objects {
+		if kind := object.GroupVersionKind(); !slices.Contains(list, kind) {
+			list = append(list, kind)
+		}
+	}
+	return list
+}
+
+// Finish puts what the templates made through the hooks. A draft can be finished once.
+func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
+	result := draft.result
+	input := &postrender.Input{
+		Owner:         draft.resource,
+		ClusterScoped: r.ClusterScoped,
+		PodSecurity:   r.podSecurity(),
+		References:    draft.References,
+		Facts:         facts,
+	}
 	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
 		return nil, err
 	}
@@ -100,7 +149,15 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
 	}
 	result.Digest = r.digest(result.Objects)
-	return result, nil
+	return &result, nil
+}
+
+func (r *Renderer) podSecurity() postrender.Level {
+	level := postrender.Level(r.Chart.Metadata.Annotations[annotationPodSecurity])
+	if !level.Valid() {
+		return postrender.Baseline
+	}
+	return level
 }
 
 // served tells whether a cluster serves the kind of an object. Built-in kinds are taken for granted.

@@ -34,6 +34,14 @@ func shipped(t testing.TB) *Renderer {
 	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
 }
 
+// unguarded renders AppServices without looking at what their pods may do.
+func unguarded(t testing.TB) *Renderer {
+	t.Helper()
+	renderer := shipped(t)
+	renderer.Chart.Metadata.Annotations = map[string]string{annotationPodSecurity: string(postrender.Privileged)}
+	return renderer
+}
+
 // widget is a kind of which the spec passes as it stands.
 var widget = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 

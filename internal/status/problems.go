@@ -21,5 +21,18 @@ func problems(in Input, v verdict) []v1.Problem {
 			Hint:    "ask the platform team to install that API; it is noticed when it appears",
 		})
 	}
+	for _, missing := range in.Missing {
+		message := fmt.Sprintf("%s does not exist, %s refers to it", missing.Object, missing.By)
+		if missing.Key != "" {
+			message = fmt.Sprintf("%s has no key %q, %s refers to it", missing.Object, missing.Key, missing.By)
+		}
+		list = append(list, v1.Problem{
+			Type:    v1.ProblemWarning,
+			Source:  missing.Kind,
+			Reason:  v1.ReasonReferenceMissing,
+			Message: message,
+			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
+		})
+	}
 	return list
 }

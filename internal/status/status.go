@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -31,6 +32,8 @@ type Input struct {
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []render.Key
+	// Missing are references to what is not there, though pods start without it.
+	Missing []reference.Reference
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.

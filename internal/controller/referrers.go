@@ -1,0 +1,195 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/pod-security-admission/api"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+// Referrers knows which resources of one kind refer to which objects of others, tells what is there of those, and turns
+// their events into reconciles. A kind is watched from the moment that something first refers to it. It is safe for concurrent use.
+type Referrers struct {
+	// Cache holds the metadata of all objects, whoever owns them.
+	Cache        cache.Cache
+	Dependencies *observe.Dependencies
+	Controller   ctrl.Controller
+	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
+	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
+
+	watching sync.Mutex
+	watched  map[string]bool // by kind: false where it may not be watched
+
+	mu sync.Mutex
+	by map[place]map[types.NamespacedName]bool
+	of map[types.NamespacedName][]place
+}
+
+// place is where an object is that is referred to.
+type place struct {
+	reference.Object
+	namespace string
+}
+
+// Refer notes all that a resource refers to; nothing for one that is gone.
+func (r *Referrers) Refer(name types.NamespacedName, references []reference.Reference) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range r.of[name] {
+		delete(r.by[at], name)
+		if len(r.by[at]) == 0 {
+			delete(r.by, at)
+		}
+	}
+	delete(r.of, name)
+	if references == nil {
+		return
+	}
+	places := []place{placeOf(name.Namespace, namespaceOf(name.Namespace))}
+	for _, reference := range references {
+		places = append(places, placeOf(name.Namespace, reference.Object))
+	}
+	if r.by == nil {
+		r.by, r.of = map[place]map[types.NamespacedName]bool{}, map[types.NamespacedName][]place{}
+	}
+	for _, at := range places {
+		if r.by[at] == nil {
+			r.by[at] = map[types.NamespacedName]bool{}
+		}
+		r.by[at][name] = true
+	}
+	r.of[name] = places
+}
+
+func namespaceOf(name string) reference.Object {
+	return reference.Object{Kind: observe.NamespaceKind.Kind, Name: name}
+}
+
+func placeOf(namespace string, object reference.Object) place {
+	if _, clusterScoped := observe.ReferenceKind(object.Kind); clusterScoped {
+		namespace = ""
+	}
+	return place{object, namespace}
+}
+
+// Facts tells what hooks may know of the cluster.
+func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error) {
+	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
+	if known, err := r.ensure(ctx, observe.NamespaceKind.Kind); err != nil {
+		return facts, err
+	} else if known {
+		labels, err := r.Dependencies.Labels(ctx, resource.GetNamespace())
+		if err != nil {
+			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
+		}
+		if level, labelled := labels[api.EnforceLevelLabel]; labelled {
+			facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
+		}
+	}
+	for _, reference := range references {
+		if _, told := facts.There[reference.Object]; told {
+			continue
+		}
+		known, err := r.ensure(ctx, reference.Kind)
+		if err != nil {
+			return facts, err
+		}
+		if !known {
+			continue
+		}
+		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), reference.Object, reference.Need == 0)
+		if err != nil {
+			return facts, err
+		}
+		facts.There[reference.Object] = state
+	}
+	return facts, nil
+}
+
+// ensure sees to it that a kind is watched and that its objects are in the cache. It tells whether they are: a manager of
+// some namespaces may not see what lives outside of them.
+func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
+	kind, clusterScoped := observe.ReferenceKind(name)
+	if known, err := r.watch(ctx, kind, clusterScoped); !known || err != nil {
+		return false, err
+	}
+	informer, err := r.Cache.GetInformer(ctx, observe.Metadata(kind), cache.BlockUntilSynced(false))
+	if err != nil {
+		return false, &untrackedError{kind, err}
+	}
+	if !informer.HasSynced() {
+		ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+		defer cancel()
+		if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+			return false, &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
+		}
+	}
+	return true, nil
+}
+
+func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, clusterScoped bool) (bool, error) {
+	r.watching.Lock()
+	defer r.watching.Unlock()
+	if watched, decided := r.watched[kind.Kind]; decided {
+		return watched, nil
+	}
+	if r.watched == nil {
+		r.watched = map[string]bool{}
+	}
+	if clusterScoped {
+		allowed, err := r.MayWatch(ctx, kind)
+		if err != nil {
+			return false, err
+		}
+		if !allowed {
+			r.watched[kind.Kind] = false
+			log.FromContext(ctx).Info("kind is not followed: the operator may not watch it", "kind", kind.Kind)
+			return false, nil
+		}
+	}
+	object := client.Object(observe.Metadata(kind))
+	if err := r.Controller.Watch(source.Kind(r.Cache, object, r.events(kind.Kind))); err != nil {
+		return false, &untrackedError{kind, err}
+	}
+	r.watched[kind.Kind] = true
+	return true, nil
+}
+
+func (r *Referrers) events(kind string) handler.EventHandler {
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { r.changed(kind, e.Object, q) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
+			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() {
+				r.changed(kind, e.ObjectNew, q)
+			}
+		},
+		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
+			r.Dependencies.Forget(e.Object.GetNamespace(), reference.Object{Kind: kind, Name: e.Object.GetName()})
+			r.changed(kind, e.Object, q)
+		},
+	}
+}
+
+func (r *Referrers) changed(kind string, object client.Object, q queue) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for name := range r.by[place{reference.Object{Kind: kind, Name: object.GetName()}, object.GetNamespace()}] {
+		q.Add(reconcile.Request{NamespacedName: name})
+	}
+}

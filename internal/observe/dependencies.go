@@ -1,0 +1,178 @@
+package observe
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"sync"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	storagev1 "k8s.io/api/storage/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+// NamespaceKind is the kind whose labels tell what namespaces enforce.
+var NamespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
+
+// referenceKinds are the kinds that references point to, by name.
+var referenceKinds = map[string]schema.GroupVersionKind{
+	reference.ConfigMap:             corev1.SchemeGroupVersion.WithKind(reference.ConfigMap),
+	reference.Secret:                SecretKind,
+	reference.ServiceAccount:        corev1.SchemeGroupVersion.WithKind(reference.ServiceAccount),
+	reference.PersistentVolumeClaim: corev1.SchemeGroupVersion.WithKind(reference.PersistentVolumeClaim),
+	reference.IngressClass:          networkingv1.SchemeGroupVersion.WithKind(reference.IngressClass),
+	reference.StorageClass:          storagev1.SchemeGroupVersion.WithKind(reference.StorageClass),
+	NamespaceKind.Kind:              NamespaceKind,
+}
+
+// ReferenceKind gives the kind that references of a name point to, and whether its objects live outside of namespaces.
+func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
+	switch name {
+	case reference.IngressClass, reference.StorageClass, NamespaceKind.Kind:
+		clusterScoped = true
+	}
+	return referenceKinds[name], clusterScoped
+}
+
+// Metadata is an empty object of a kind, of which only the metadata is read.
+func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+// Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
+// of namespaces, labels.
+func Strip(in any) (any, error) {
+	object, ok := in.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return in, nil
+	}
+	kept := &metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta}
+	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID, object.ResourceVersion
+	if object.Kind == NamespaceKind.Kind {
+		kept.Labels = object.Labels
+	}
+	return kept, nil
+}
+
+// Dependencies tells what is there of objects that others own. It sees their metadata in informers and fetches the payload
+// of a ConfigMap or Secret that is referred to when its version is new; of that it keeps digests only. It is safe for
+// concurrent use.
+type Dependencies struct {
+	informers client.Reader
+	live      client.Reader
+
+	mu       sync.Mutex
+	payloads map[location]payload
+}
+
+// location is where an object is.
+type location struct {
+	reference.Object
+	namespace string
+}
+
+// payload is the digests of an object's data, by key, in a version.
+type payload struct {
+	uid     types.UID
+	version string
+	digests map[string]string
+}
+
+// NewDependencies makes a reader. The informers hold metadata of all objects of the kinds that are asked for.
+func NewDependencies(informers, live client.Reader) *Dependencies {
+	return &Dependencies{informers: informers, live: live, payloads: map[location]payload{}}
+}
+
+// Look tells what is there of one object. Where the informers do not show it, confirm asks the API server as well.
+func (d *Dependencies) Look(ctx context.Context, namespace string, object reference.Object, confirm bool) (reference.State, error) {
+	kind, clusterScoped := ReferenceKind(object.Kind)
+	if clusterScoped {
+		namespace = ""
+	}
+	key := types.NamespacedName{Namespace: namespace, Name: object.Name}
+	metadata := Metadata(kind)
+	err := d.informers.Get(ctx, key, metadata)
+	if confirm && apierrors.IsNotFound(err) { // or the informer is behind
+		err = d.live.Get(ctx, key, metadata)
+	}
+	at := location{object, namespace}
+	switch {
+	case apierrors.IsNotFound(err):
+		d.forget(at)
+		return reference.State{}, nil
+	case err != nil:
+		return reference.State{}, fmt.Errorf("cannot look for %s: %w", object, err)
+	case object.Kind != reference.ConfigMap && object.Kind != reference.Secret:
+		return reference.State{Found: true}, nil
+	}
+	d.mu.Lock()
+	known := d.payloads[at]
+	d.mu.Unlock()
+	if known.uid == metadata.UID && (known.version == metadata.ResourceVersion || newerVersion(known.version, metadata.ResourceVersion)) {
+		return reference.State{Found: true, Data: known.digests}, nil
+	}
+	return d.fetch(ctx, at, kind)
+}
+
+// fetch reads the payload of an object.
+func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.GroupVersionKind) (reference.State, error) {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.namespace, Name: at.Name}, object)
+	if apierrors.IsNotFound(err) {
+		d.forget(at)
+		return reference.State{}, nil
+	}
+	if err != nil {
+		return reference.State{}, fmt.Errorf("cannot read %s: %w", at.Object, err)
+	}
+	read := payload{uid: object.GetUID(), version: object.GetResourceVersion(), digests: digests(object)}
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.payloads[at] = read
+	return reference.State{Found: true, Data: read.digests}, nil
+}
+
+// Forget drops what is remembered of an object that is gone.
+func (d *Dependencies) Forget(namespace string, object reference.Object) {
+	d.forget(location{object, namespace})
+}
+
+func (d *Dependencies) forget(at location) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	delete(d.payloads, at)
+}
+
+// digests are those of the entries of a ConfigMap or Secret: 32 hexadecimal characters of the SHA-256 each.
+func digests(object *unstructured.Unstructured) map[string]string {
+	out := map[string]string{}
+	for _, field := range []string{"data", "binaryData"} {
+		data, _, _ := unstructured.NestedMap(object.Object, field)
+		for key, value := range data {
+			sum := sha256.Sum256(fmt.Append(nil, value))
+			out[key] = hex.EncodeToString(sum[:])[:32]
+		}
+	}
+	return out
+}
+
+// Labels gives the labels of a namespace.
+func (d *Dependencies) Labels(ctx context.Context, namespace string) (map[string]string, error) {
+	metadata := Metadata(NamespaceKind)
+	if err := d.informers.Get(ctx, types.NamespacedName{Name: namespace}, metadata); err != nil {
+		return nil, client.IgnoreNotFound(err)
+	}
+	return metadata.Labels, nil
+}

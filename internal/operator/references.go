@@ -1,0 +1,67 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+
+	"github.com/example/appservice-operator/internal/observe"
+)
+
+// newReferences makes the cache for the metadata of what resources refer to. The manager's cache holds our own objects only.
+func newReferences(config *rest.Config, mgr manager.Manager, options Options) (cache.Cache, error) {
+	all, err := cluster.New(config, func(o *cluster.Options) {
+		o.Scheme = mgr.GetScheme()
+		o.HTTPClient = mgr.GetHTTPClient()
+		o.Cache = cache.Options{DefaultTransform: observe.Strip, DefaultNamespaces: namespaces(options)}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)
+	}
+	if err := mgr.Add(all); err != nil {
+		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)
+	}
+	return all.GetCache(), nil
+}
+
+// namespaces are those that a cache looks at; nil for all.
+func namespaces(options Options) map[string]cache.Config {
+	if len(options.WatchNamespaces) == 0 {
+		return nil
+	}
+	configs := map[string]cache.Config{}
+	for _, namespace := range options.WatchNamespaces {
+		configs[namespace] = cache.Config{}
+	}
+	return configs
+}
+
+// rights asks the API server whether the operator may list and watch a kind in all of the cluster.
+func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) (bool, error) {
+	return func(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
+		mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+		if err != nil {
+			return false, fmt.Errorf("cannot find the resource of %s: %w", kind.Kind, err)
+		}
+		for _, verb := range []string{"list", "watch"} {
+			review := &authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+				ResourceAttributes: &authorizationv1.ResourceAttributes{
+					Group: mapping.Resource.Group, Version: mapping.Resource.Version, Resource: mapping.Resource.Resource, Verb: verb,
+				},
+			}}
+			if err := mgr.GetClient().Create(ctx, review); err != nil {
+				return false, fmt.Errorf("cannot ask for the right to %s %s: %w", verb, kind.Kind, err)
+			}
+			if !review.Status.Allowed {
+				return false, nil
+			}
+		}
+		return true, nil
+	}
+}

@@ -1,0 +1,24 @@
+package postrender
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+// Restart passes the owner's annotation that asks for a restart on to the pods: a new value rolls them.
+func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	restarted := in.Owner.GetAnnotations()[v1.AnnotationRestartedAt]
+	if restarted == "" {
+		return nil
+	}
+	for _, object := range objects {
+		if template := reference.PodTemplate(object); template != nil {
+			annotatePods(template, v1.AnnotationRestartedAt, restarted)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,63 @@
+package reference
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+)
+
+// MissingError says that something is not there without which no pod can start.
+type MissingError struct{ Reference }
+
+func (e *MissingError) Error() string {
+	if e.Key != "" {
+		return fmt.Sprintf("%s has no key %q, which %s needs: add it or change the reference", e.Object, e.Key, e.By)
+	}
+	return fmt.Sprintf("%s does not exist, %s needs it: create it or change the reference", e.Object, e.By)
+}
+
+// Missing gives the references whose object or key is not there and that are not optional. Where an object is missing
+// as a whole, the references to its keys come without the key. An object of which nothing is told counts as there.
+func Missing(references []Reference, there map[Object]State) []Reference {
+	var list []Reference
+	for _, reference := range references {
+		state, told := there[reference.Object]
+		if !told || reference.Need == Optional {
+			continue
+		}
+		if _, found := state.Data[reference.Key]; state.Found && (reference.Key == "" || found) {
+			continue
+		}
+		if !state.Found {
+			reference.Key = ""
+		}
+		list = append(list, reference)
+	}
+	return slices.CompactFunc(list, func(a, b Reference) bool { return a.Object == b.Object && a.Key == b.Key })
+}
+
+// Checksum is a digest of the content that pods take from what they refer to: 32 hexadecimal characters; empty where they
+// take none.
+func Checksum(references []Reference, there map[Object]State) string {
+	sum := sha256.New()
+	some := false
+	for _, reference := range references {
+		if !reference.Content {
+			continue
+		}
+		some = true
+		state := there[reference.Object]
+		fmt.Fprintf(sum, "%s %s %t\n", reference.Object, reference.Key, state.Found)
+		for _, key := range slices.Sorted(maps.Keys(state.Data)) {
+			if reference.Key == "" || reference.Key == key {
+				fmt.Fprintf(sum, "%q %s\n", key, state.Data[key])
+			}
+		}
+	}
+	if !some {
+		return ""
+	}
+	return hex.EncodeToString(sum.Sum(nil))[:32]
+}

@@ -1,0 +1,150 @@
+// Package reference finds what rendered objects refer to and do not bring along: ConfigMaps, Secrets and other objects
+// that somebody else makes. It is pure: what is there of them, it is told.
+package reference
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+)
+
+// Object is what a reference points to, in the namespace of what refers to it where its kind has namespaces.
+type Object struct {
+	Kind string
+	Name string
+}
+
+// String is the kind and the name in quotes, as in `Secret "web"`.
+func (o Object) String() string { return fmt.Sprintf("%s %q", o.Kind, o.Name) }
+
+// The kinds of objects that references point to.
+const (
+	ConfigMap             = "ConfigMap"
+	Secret                = "Secret"
+	ServiceAccount        = "ServiceAccount"
+	PersistentVolumeClaim = "PersistentVolumeClaim"
+	IngressClass          = "IngressClass"
+	StorageClass          = "StorageClass"
+)
+
+// Need says what becomes of the one who refers where the object is missing.
+type Need int
+
+const (
+	// Required: no pod can start.
+	Required Need = iota
+	// Optional: pods start without it, and take it into account when they start.
+	Optional
+	// Advisory: something does not work, but pods start.
+	Advisory
+)
+
+// Reference is one mention of an object.
+type Reference struct {
+	Object
+	// Key of the ConfigMap's or Secret's data; empty where all of it, or nothing but the object, is meant.
+	Key  string
+	Need Need
+	// Content says that pods take the content of the object when they start.
+	Content bool
+	// By is what refers to it, in words, as in `env DATABASE_URL of container "app"`.
+	By string
+}
+
+// State is what is there of an object.
+type State struct {
+	// Found tells whether it is there.
+	Found bool
+	// Data holds a digest of each entry of a ConfigMap or Secret, by key.
+	Data map[string]string
+}
+
+// byTLS is who refers to a certificate. cert-manager makes it when it sees the Ingress, so that nothing may wait for it.
+const byTLS = "TLS of the Ingress"
+
+// Of lists what rendered objects refer to, less what is among them, each reference once, sorted.
+func Of(objects []*unstructured.Unstructured) []Reference {
+	rendered := map[Object]bool{}
+	for _, object := range objects {
+		rendered[Object{Kind: object.GetKind(), Name: object.GetName()}] = true
+	}
+	var all, list []Reference
+	made := map[Object]bool{} // once the objects are there
+	for _, object := range objects {
+		references := of(object)
+		all = append(all, references...)
+		for _, reference := range references {
+			if reference.By == byTLS {
+				made[reference.Object] = true
+			}
+		}
+	}
+	for _, reference := range all {
+		if made[reference.Object] && reference.Need == Required {
+			reference.Need = Advisory
+		}
+		if !rendered[reference.Object] && reference.Name != "" {
+			list = append(list, reference)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b Reference) int {
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Need, b.Need))
+	})
+	return slices.CompactFunc(list, func(a, b Reference) bool {
+		return a.Object == b.Object && a.Key == b.Key && a.Content == b.Content
+	})
+}
+
+func of(object *unstructured.Unstructured) []Reference {
+	if template := PodTemplate(object); template != nil {
+		var pod corev1.PodTemplateSpec
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod) == nil {
+			return ofPod(&pod.Spec)
+		}
+		return nil // post-rendering says what is wrong with it
+	}
+	switch object.GetKind() {
+	case "Ingress":
+		var ingress networkingv1.Ingress
+		if runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, &ingress) == nil {
+			return ofIngress(&ingress)
+		}
+	case PersistentVolumeClaim:
+		if class, _, _ := unstructured.NestedString(object.Object, "spec", "storageClassName"); class != "" {
+			return []Reference{{Object: Object{StorageClass, class}, Need: Advisory, By: "the claim " + object.GetName()}}
+		}
+	}
+	return nil
+}
+
+// PodTemplate gives the pod template of an object; nil where its kind has none. It is shared with the object.
+func PodTemplate(object *unstructured.Unstructured) map[string]any {
+	var path []string
+	switch object.GetKind() {
+	case "Deployment", "StatefulSet", "DaemonSet", "ReplicaSet", "Job":
+		path = []string{"spec", "template"}
+	case "CronJob":
+		path = []string{"spec", "jobTemplate", "spec", "template"}
+	default:
+		return nil
+	}
+	template, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+	content, _ := template.(map[string]any)
+	return content
+}
+
+func ofIngress(ingress *networkingv1.Ingress) []Reference {
+	var list []Reference
+	if class := ingress.Spec.IngressClassName; class != nil {
+		list = append(list, Reference{Object: Object{IngressClass, *class}, Need: Advisory, By: "the Ingress"})
+	}
+	for _, tls := range ingress.Spec.TLS {
+		list = append(list, Reference{Object: Object{Secret, tls.SecretName}, Need: Advisory, By: byTLS})
+	}
+	return list
+}

@@ -1,0 +1,124 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// RefusedError says why an object cannot be as rendered, and what helps.
+type RefusedError struct {
+	// Reason is one of api/v1.
+	Reason string
+	// Message in words, with the remedy.
+	Message string
+	// Err is the answer of the API server; nil where it was not asked.
+	Err error
+}
+
+func (e *RefusedError) Error() string { return e.Message }
+
+// Unwrap gives the answer of the API server.
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// explain puts the API server's answer to a write into a RefusedError where its cause is known.
+func (a *applier) explain(ctx context.Context, change Change, err error) error {
+	var answer apierrors.APIStatus
+	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) || answer.Status().Details == nil {
+		return err
+	}
+	for _, cause := range answer.Status().Details.Causes {
+		port := strings.HasSuffix(cause.Field, "nodePort")
+		switch {
+		case port && strings.Contains(cause.Message, "already allocated"):
+			return a.takenPort(ctx, change.Desired, cause, err)
+		case port && strings.Contains(cause.Message, "range"):
+			_, rangeOf, _ := strings.Cut(cause.Message, "The range of valid ports is ")
+			return &RefusedError{Reason: v1.ReasonNodePortInvalid, Err: err,
+				Message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
+		case change.Live != nil && immutable(cause.Message):
+			return immutableChange(change, cause.Field, err)
+		}
+	}
+	return err
+}
+
+// immutable tells whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.
+func immutable(message string) bool {
+	for _, words := range []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"} {
+		if strings.Contains(message, words) {
+			return true
+		}
+	}
+	return false
+}
+
+func immutableChange(change Change, field string, err error) *RefusedError {
+	key := render.KeyOf(change.Desired)
+	what := "cannot be changed"
+	if change.Field != "" {
+		field = change.Field
+	}
+	if change.Old != "" || change.New != "" {
+		what = fmt.Sprintf("cannot change from %s to %s", change.Old, change.New)
+	}
+	remedy := fmt.Sprintf("set it back, or delete the %s so that it is made anew", key.Kind)
+	if key.Kind == "PersistentVolumeClaim" {
+		remedy += ", without its data"
+	}
+	return &RefusedError{Reason: v1.ReasonImmutableChange, Err: err,
+		Message: fmt.Sprintf("%s of %s %q %s: %s", field, key.Kind, key.Name, what, remedy)}
+}
+
+// takenPort names the Service that holds a node port where it is in the same namespace; any other is somebody else's business.
+func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause, err error) error {
+	port := portOf(cause)
+	holder := "a Service in another namespace"
+	services := &corev1.ServiceList{}
+	if a.live.List(ctx, services, client.InNamespace(desired.GetNamespace())) == nil {
+		for i := range services.Items {
+			for _, entry := range services.Items[i].Spec.Ports {
+				if fmt.Sprint(entry.NodePort) == port {
+					holder = fmt.Sprintf("Service %q", services.Items[i].Name)
+				}
+			}
+		}
+	}
+	return &RefusedError{Reason: v1.ReasonNodePortConflict, Err: err,
+		Message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
+}
+
+// portOf finds the number in a message such as "Invalid value: 30002: provided port is already allocated".
+func portOf(cause metav1.StatusCause) string {
+	_, rest, _ := strings.Cut(cause.Message, "Invalid value: ")
+	port, _, _ := strings.Cut(rest, ":")
+	return port
+}
+
+// staysHeadless finds what the API server would pass over in silence: a headless Service stays so when clusterIP is left out.
+func staysHeadless(change Change) *RefusedError {
+	if change.Desired.GetKind() != "Service" {
+		return nil
+	}
+	live, full := change.Live.(*unstructured.Unstructured)
+	if !full {
+		return nil
+	}
+	have, _, _ := unstructured.NestedString(live.Object, "spec", "clusterIP")
+	want, _, _ := unstructured.NestedString(change.Desired.Object, "spec", "clusterIP")
+	if have != corev1.ClusterIPNone || want != "" {
+		return nil
+	}
+	change.Field, change.Old, change.New = "spec.clusterIP", have, "one of the cluster's"
+	return immutableChange(change, change.Field, nil)
+}

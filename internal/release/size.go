@@ -1,0 +1,57 @@
+package release
+
+import (
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// maxRecord is how many bytes the record of a release may take in its Secret, of which the API server takes 1 MiB.
+const maxRecord = 900 << 10
+
+// fits refuses a release whose record would be too large, before anything is written. Helm keeps the manifest and the
+// values, compressed and in base64.
+func fits(manifest string, values chartutil.Values) error {
+	encoded, err := json.Marshal(values)
+	if err != nil {
+		return fmt.Errorf("cannot encode the values: %w", err)
+	}
+	if len(manifest)+len(encoded) < maxRecord/2 {
+		return nil // however badly it compresses
+	}
+	size := &counter{}
+	text := base64.NewEncoder(base64.StdEncoding, size)
+	zip, err := gzip.NewWriterLevel(text, gzip.BestCompression)
+	if err != nil {
+		return err
+	}
+	for _, part := range [][]byte{[]byte(manifest), encoded} {
+		if _, err := zip.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := zip.Close(); err != nil {
+		return err
+	}
+	if err := text.Close(); err != nil {
+		return err
+	}
+	if size.bytes <= maxRecord {
+		return nil
+	}
+	return &RefusedError{Reason: v1.ReasonTooLarge, Message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
+		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", size.bytes>>10, maxRecord>>10)}
+}
+
+// counter counts what is written.
+type counter struct{ bytes int }
+
+func (c *counter) Write(p []byte) (int, error) {
+	c.bytes += len(p)
+	return len(p), nil
+}
