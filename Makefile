@@ -115,6 +115,13 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	CGO_ENABLED=1 go test -race -timeout=40m -v -parallel=8 $(TESTFLAGS) ./test/integration/...
 
+.PHONY: test-refusals
+test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
+	@echo '==> Refusals.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
+	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
+
 ##@ Trying it out
 
 .PHONY: demo

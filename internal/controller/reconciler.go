@@ -63,8 +63,10 @@ type KindTracker interface {
 
 // ReferenceSource tells what is there of what resources refer to.
 type ReferenceSource interface {
-	// Refer notes all that a resource refers to; nothing for one that is gone.
+	// Refer notes all that a resource refers to, its namespace included.
 	Refer(name types.NamespacedName, references []reference.Reference)
+	// Forget drops a resource that is gone.
+	Forget(name types.NamespacedName)
 	// Facts tells what hooks may know of the cluster.
 	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error)
 }
@@ -129,7 +131,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	err := r.Client.Get(ctx, request.NamespacedName, resource)
 	switch {
 	case apierrors.IsNotFound(err):
-		r.References.Refer(request.NamespacedName, nil)
+		r.References.Forget(request.NamespacedName)
 		for _, uid := range r.memory.forget(request.NamespacedName) {
 			r.Observer.Forget(uid)
 			r.Rollouts.end(uid)

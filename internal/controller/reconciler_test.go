@@ -70,6 +70,9 @@ func (s *factSource) Refer(name types.NamespacedName, references []reference.Ref
 	s.referred[name] = len(references)
 }
 
+// Forget implements ReferenceSource.
+func (s *factSource) Forget(name types.NamespacedName) { delete(s.referred, name) }
+
 // Facts implements ReferenceSource.
 func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (postrender.Facts, error) {
 	return s.known, nil

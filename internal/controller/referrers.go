@@ -47,24 +47,15 @@ type place struct {
 	namespace string
 }
 
-// Refer notes all that a resource refers to; nothing for one that is gone.
+// Refer notes all that a resource refers to, its namespace included.
 func (r *Referrers) Refer(name types.NamespacedName, references []reference.Reference) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, at := range r.of[name] {
-		delete(r.by[at], name)
-		if len(r.by[at]) == 0 {
-			delete(r.by, at)
-		}
-	}
-	delete(r.of, name)
-	if references == nil {
-		return
-	}
+	r.Forget(name)
 	places := []place{placeOf(name.Namespace, namespaceOf(name.Namespace))}
 	for _, reference := range references {
 		places = append(places, placeOf(name.Namespace, reference.Object))
 	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.by == nil {
 		r.by, r.of = map[place]map[types.NamespacedName]bool{}, map[types.NamespacedName][]place{}
 	}
@@ -75,6 +66,19 @@ func (r *Referrers) Refer(name types.NamespacedName, references []reference.Refe
 		r.by[at][name] = true
 	}
 	r.of[name] = places
+}
+
+// Forget drops a resource that is gone.
+func (r *Referrers) Forget(name types.NamespacedName) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	for _, at := range r.of[name] {
+		delete(r.by[at], name)
+		if len(r.by[at]) == 0 {
+			delete(r.by, at)
+		}
+	}
+	delete(r.of, name)
 }
 
 func namespaceOf(name string) reference.Object {

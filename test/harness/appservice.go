@@ -56,7 +56,7 @@ func (c *Cluster) Condition(t *testing.T, app *v1.AppService, kind string, statu
 	t.Helper()
 	var found metav1.Condition
 	Eventually(t, fmt.Sprintf("%s of %s becomes %s %s", kind, app.Name, status, reason), func() error {
-		condition, err := c.conditionNow(t.Context(), app, kind)
+		condition, err := c.ConditionNow(t.Context(), app, kind)
 		if err != nil {
 			return err
 		}
@@ -69,7 +69,8 @@ func (c *Cluster) Condition(t *testing.T, app *v1.AppService, kind string, statu
 	return found
 }
 
-func (c *Cluster) conditionNow(ctx context.Context, app *v1.AppService, kind string) (*metav1.Condition, error) {
+// ConditionNow reads an AppService and gives a condition of it; an error where that does not speak of its present generation.
+func (c *Cluster) ConditionNow(ctx context.Context, app *v1.AppService, kind string) (*metav1.Condition, error) {
 	if err := c.Client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 		return nil, err
 	}

@@ -30,5 +30,9 @@ func run(m *testing.M) int {
 		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
 		return 1
 	}
-	return m.Run()
+	code := m.Run()
+	if rows := refusals.rows.Load(); rows > 0 {
+		fmt.Printf("REFUSALS rows=%d seen=%d healed=%d\n", rows, refusals.seen.Load(), refusals.healed.Load())
+	}
+	return code
 }

@@ -10,7 +10,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -110,16 +109,9 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 		records        int // while it is refused
 	}{
 		"in a dry run": {
-			func(s *v1.AppServiceSpec) {
-				s.EnvFrom = []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "Not A Name"}}}}
-			},
-			func(s *v1.AppServiceSpec) { s.EnvFrom = nil },
-			"envFrom[0].configMapRef.name", 1,
-		},
-		"when it is written": { // dry runs do not allocate node ports
-			func(s *v1.AppServiceSpec) { s.Ports[0].NodePort = ptr.To[int32](1) },
-			func(s *v1.AppServiceSpec) { s.Ports[0].NodePort = nil },
-			"spec.ports[0].nodePort", 2,
+			func(s *v1.AppServiceSpec) { s.DNSConfig = &corev1.PodDNSConfig{Nameservers: []string{"no address"}} },
+			func(s *v1.AppServiceSpec) { s.DNSConfig = nil },
+			"dnsConfig.nameservers[0]", 1,
 		},
 	}
 	for name, test := range cases {

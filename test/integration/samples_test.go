@@ -30,7 +30,9 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	translate "github.com/example/appservice-operator/internal/values"
@@ -290,7 +292,18 @@ func missing(t *testing.T, app *v1.AppService, capabilities *controller.Discover
 		t.Fatal(err)
 	}
 	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, nil), Hooks: postrender.Default()}
-	result, err := renderer.Render(t.Context(), resource, served)
+	draft, err := renderer.Draft(t.Context(), resource, served)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dependencies := observe.NewDependencies(cluster.Client, cluster.Client)
+	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
+	for _, ref := range draft.References {
+		if facts.There[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	result, err := renderer.Finish(t.Context(), draft, facts)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,179 @@
+package integration
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"a": "1"}}
+	database := secret(namespace, "database", "url")
+	later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "later"}, Data: map[string]string{"b": "1"}}
+	cluster.Create(t, settings)
+	cluster.Create(t, database)
+	app := harness.Seed(namespace, "web")
+	app.Spec.EnvFrom = append(fromConfigMap("settings", nil), fromConfigMap("later", ptr.To(true))...)
+	app.Spec.Config = fromSecret("database", "url")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+
+	rolls := func(what string, wanted bool, change func()) {
+		t.Helper()
+		rest(t, manager)
+		before, start := podTemplate(t, app), time.Now()
+		change()
+		if !wanted {
+			rest(t, manager)
+			if after := podTemplate(t, app); after != before {
+				t.Errorf("%s: the pods roll", what)
+			}
+			return
+		}
+		harness.Within(t, soon, what+": the pods roll", func() error {
+			if podTemplate(t, app) == before {
+				return errors.New("the template of the pods is as it was")
+			}
+			return nil
+		})
+		t.Logf("%s: the template changed after %s", what, time.Since(start).Round(time.Millisecond))
+		cluster.Ready(t, app)
+	}
+	update := func(object client.Object) func() {
+		return func() {
+			if err := cluster.Client.Update(t.Context(), object); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	settings.Data["a"] = "2"
+	rolls("a ConfigMap changes", true, update(settings))
+	database.StringData = map[string]string{"url": "postgres://elsewhere"}
+	rolls("a Secret changes", true, update(database))
+	database.StringData = map[string]string{"unused": "x"}
+	rolls("a key changes that nothing refers to", false, update(database))
+	settings.Labels = map[string]string{"touched": "yes"}
+	rolls("only the labels change", false, update(settings))
+	rolls("an optional ConfigMap appears", true, func() { cluster.Create(t, later) })
+	rolls("the annotation asks for a restart", true, func() {
+		cluster.Change(t, app, func(app *v1.AppService) {
+			app.Annotations = map[string]string{v1.AnnotationRestartedAt: "2026-01-01T00:00:00Z"}
+		})
+	})
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ReloadOnChange = ptr.To(false) })
+	cluster.Ready(t, app)
+	settings.Data["a"] = "3"
+	rolls("a ConfigMap changes and reloadOnChange is false", false, update(settings))
+	if got := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]; got != "" {
+		t.Errorf("the pods still carry a checksum: %s", got)
+	}
+}
+
+func TestASharedSecretIsReadOnceAndOthersNever(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Create(t, secret(namespace, "shared", "url"))
+	cluster.Create(t, secret(namespace, "foreign", "url"))
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.MaxConcurrentReconciles = 1 })
+	for _, name := range []string{"one", "two", "three"} {
+		app := harness.Seed(namespace, name)
+		app.Spec.Config = fromSecret("shared", "url")
+		cluster.Create(t, app)
+		cluster.Ready(t, app)
+	}
+	reads := map[string]int{}
+	for _, request := range manager.Requests.Since(0) {
+		if request.Verb == "get" {
+			reads[request.Path]++
+		}
+	}
+	path := "/api/v1/namespaces/" + namespace + "/secrets/"
+	if err := want("reads of the shared Secret", reads[path+"shared"], 1); err != nil {
+		t.Error(err)
+	}
+	if err := want("reads of a Secret that nobody refers to", reads[path+"foreign"], 0); err != nil {
+		t.Error(err)
+	}
+}
+
+func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	if deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot != nil {
+		t.Fatal("the pods are Restricted although nobody asks for it")
+	}
+	enforce(t, namespace, "restricted")
+	harness.Within(t, soon, "the pods become Restricted", func() error {
+		if ptr.Deref(deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot, false) {
+			return nil
+		}
+		return errors.New("they may run as root")
+	})
+	cluster.Ready(t, app) // the API server takes such pods
+	enforce(t, namespace, "privileged")
+	harness.Within(t, soon, "the pods are as before", func() error {
+		if deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot == nil {
+			return nil
+		}
+		return errors.New("they are still Restricted")
+	})
+}
+
+func TestWhatPodsDoNotNeedIsAProblemAndNotARefusal(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.ImagePullSecrets = []v1.LocalReference{{Name: "registry"}}
+	app.Spec.Ingress = &v1.Ingress{
+		ClassName: ptr.To("no-such-class"),
+		Hosts:     []v1.IngressHost{{Host: namespace + ".example.com"}},
+		TLS:       []v1.IngressTLS{{SecretName: "certificate", Hosts: []string{namespace + ".example.com"}}},
+	}
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	var got []string
+	for _, problem := range app.Status.Problems {
+		got = append(got, problem.Reason+" "+problem.Source)
+	}
+	if err := want("problems", len(got), 3); err != nil {
+		t.Fatalf("%v: %v", err, app.Status.Problems)
+	}
+	for _, name := range []string{"registry", "certificate"} {
+		cluster.Create(t, secret(namespace, name, "x"))
+	}
+	harness.Within(t, soon, "the problems with Secrets end", func() error {
+		cluster.Ready(t, app)
+		return want("problems", len(app.Status.Problems), 1)
+	})
+}
+
+func podTemplate(t *testing.T, app *v1.AppService) string {
+	t.Helper()
+	return deployment(t, app).Spec.Template.String()
+}
+
+func deployment(t *testing.T, app *v1.AppService) *appsv1.Deployment {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	return deployment
+}
