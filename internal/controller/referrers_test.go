@@ -1,0 +1,70 @@
+package controller
+
+import (
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+func TestEventsReachThoseWhoRefer(t *testing.T) {
+	settings := reference.Reference{Object: reference.Object{Kind: reference.ConfigMap, Name: "settings"}}
+	class := reference.Reference{Object: reference.Object{Kind: reference.IngressClass, Name: "nginx"}}
+	web, other := types.NamespacedName{Namespace: "demo", Name: "web"}, types.NamespacedName{Namespace: "other", Name: "web"}
+	r := &Referrers{Dependencies: observe.NewDependencies(nil, nil)}
+	r.Refer(web, []reference.Reference{settings, class})
+	r.Refer(other, []reference.Reference{settings, class})
+	cases := map[string]struct {
+		kind, namespace, name string
+		want                  []string
+	}{
+		"what one refers to":           {reference.ConfigMap, "demo", "settings", []string{"demo/web"}},
+		"what is in no namespace":      {reference.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
+		"the namespace":                {"Namespace", "", "other", []string{"other/web"}},
+		"what nobody refers to":        {reference.ConfigMap, "demo", "more", nil},
+		"another kind of that name":    {reference.Secret, "demo", "settings", nil},
+		"the name in some other place": {reference.ConfigMap, "third", "settings", nil},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := reached(r, test.kind, test.namespace, test.name); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	r.Refer(web, nil)
+	if got := reached(r, reference.ConfigMap, "demo", "settings"); len(got) != 0 {
+		t.Errorf("after the reference is gone, an event reaches %q", got)
+	}
+	if got := reached(r, "Namespace", "", "demo"); len(got) != 1 {
+		t.Errorf("an event of the namespace reaches %q, want one: whoever lives in it refers to it", got)
+	}
+	r.Forget(web)
+	if got := reached(r, "Namespace", "", "demo"); len(got) != 0 || len(r.of) != 1 {
+		t.Errorf("after the resource is gone, an event reaches %q and %d resources are remembered", got, len(r.of))
+	}
+}
+
+// reached lists the resources that an event of an object makes a reconcile for.
+func reached(r *Referrers, kind, namespace, name string) []string {
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	gvk, _ := observe.ReferenceKind(kind)
+	object := observe.Metadata(gvk)
+	object.Namespace, object.Name = namespace, name
+	r.events(kind).Delete(nil, event.DeleteEvent{Object: object}, q) //nolint:staticcheck // the handler needs no context
+	var list []string
+	for q.Len() > 0 {
+		request, _ := q.Get()
+		list = append(list, request.String())
+		q.Done(request)
+	}
+	slices.Sort(list)
+	return list
+}

@@ -1,0 +1,136 @@
+package observe
+
+import (
+	"context"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+// counted is a cluster that counts the reads of each kind of answer.
+type counted struct {
+	client.Client
+	metadata, payloads int
+}
+
+func newCounted(objects ...client.Object) *counted {
+	c := &counted{}
+	c.Client = interceptor.NewClient(fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(objects...).Build(), interceptor.Funcs{
+		Get: func(ctx context.Context, inner client.WithWatch, key client.ObjectKey, object client.Object, options ...client.GetOption) error {
+			if _, metadata := object.(*metav1.PartialObjectMetadata); metadata {
+				c.metadata++
+			} else {
+				c.payloads++
+			}
+			return inner.Get(ctx, key, object, options...)
+		},
+	})
+	return c
+}
+
+func settings(data map[string]string) *corev1.ConfigMap {
+	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "settings", UID: "u"}, Data: data}
+}
+
+var settingsObject = reference.Object{Kind: reference.ConfigMap, Name: "settings"}
+
+func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
+	live := newCounted(settings(map[string]string{"a": "1"}))
+	d := NewDependencies(live, live)
+	look := func(payloads int) reference.State {
+		t.Helper()
+		state, err := d.Look(t.Context(), "demo", settingsObject, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if live.payloads != payloads {
+			t.Errorf("the payload was read %d times, want %d", live.payloads, payloads)
+		}
+		return state
+	}
+	first := look(1)
+	if diff := cmp.Diff(first, look(1)); diff != "" || !first.Found {
+		t.Errorf("the second look differs:\n%s", diff)
+	}
+	changed := &corev1.ConfigMap{}
+	if err := live.Client.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, changed); err != nil {
+		t.Fatal(err)
+	}
+	live.payloads = 1
+	changed.Data["a"] = "2"
+	if err := live.Update(t.Context(), changed); err != nil {
+		t.Fatal(err)
+	}
+	if second := look(2); second.Data["a"] == first.Data["a"] || second.Data["a"] == "2" {
+		t.Errorf("got %v after %v, want another digest and never the value", second.Data, first.Data)
+	}
+}
+
+func TestAnInformerThatIsBehindIsNotBelieved(t *testing.T) {
+	live := newCounted(settings(map[string]string{"a": "1"}))
+	empty := newCounted()
+	d := NewDependencies(empty, live)
+	if state, err := d.Look(t.Context(), "demo", settingsObject, true); err != nil || !state.Found {
+		t.Errorf("what is needed: got %v, %v, want it found: the API server has it", state, err)
+	}
+	live.metadata = 0
+	if state, err := d.Look(t.Context(), "demo", settingsObject, false); err != nil || state.Found || live.metadata > 0 {
+		t.Errorf("what is not needed: got %v, %v after %d requests, want none", state, err, live.metadata)
+	}
+	// The informer shows an older version than the one that was read: it is not read again.
+	older := settings(nil)
+	older.ResourceVersion = "1"
+	newer := settings(map[string]string{"a": "1"})
+	newer.ResourceVersion = "5"
+	live = newCounted(newer)
+	d = NewDependencies(newCounted(older), live)
+	for range 2 {
+		if _, err := d.Look(t.Context(), "demo", settingsObject, true); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if live.payloads != 1 {
+		t.Errorf("the payload was read %d times, want once", live.payloads)
+	}
+}
+
+func TestOtherKindsHaveNoPayload(t *testing.T) {
+	live := newCounted(&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}},
+		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"a": "b"}}})
+	d := NewDependencies(live, live)
+	state, err := d.Look(t.Context(), "demo", reference.Object{Kind: reference.IngressClass, Name: "nginx"}, false)
+	if err != nil || !state.Found || state.Data != nil || live.payloads > 0 {
+		t.Errorf("got %v, %v after %d reads of payloads", state, err, live.payloads)
+	}
+	if labels, err := d.Labels(t.Context(), "demo"); err != nil || labels["a"] != "b" {
+		t.Errorf("labels of the namespace: got %v, %v", labels, err)
+	}
+	if labels, err := d.Labels(t.Context(), "none"); err != nil || labels != nil {
+		t.Errorf("labels of no namespace: got %v, %v", labels, err)
+	}
+}
+
+func TestStripKeepsWhatIsAskedFor(t *testing.T) {
+	of := func(kind string) *metav1.PartialObjectMetadata {
+		object := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: kind}}
+		object.Name, object.ResourceVersion, object.UID = "x", "7", "u"
+		object.Labels, object.Annotations = map[string]string{"a": "b"}, map[string]string{"large": "text"}
+		return object
+	}
+	for kind, labels := range map[string]int{"Secret": 0, "Namespace": 1} {
+		got, err := Strip(of(kind))
+		kept, ok := got.(*metav1.PartialObjectMetadata)
+		if err != nil || !ok || kept.Name != "x" || kept.ResourceVersion != "7" || kept.UID != "u" || len(kept.Labels) != labels || kept.Annotations != nil {
+			t.Errorf("%s: got %v, %v", kind, got, err)
+		}
+	}
+}

@@ -1,0 +1,78 @@
+package postrender
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// pods is a Deployment with the given pod spec.
+func pods(t *testing.T, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {spec: "+spec+"}}}")
+}
+
+func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
+	const plain = "{containers: [{name: app, image: x}]}"
+	cases := map[string]struct {
+		pod      string
+		least    Level
+		enforced Level
+		want     []string // parts of the error; none where it is taken
+	}{
+		"a plain pod":                           {plain, Baseline, "", nil},
+		"a plain pod in a restricted namespace": {plain, Baseline, Restricted, nil},
+		"anything where nothing is asked for":   {"{hostNetwork: true, containers: [{name: app, image: x}]}", "", "", nil},
+		"anything of a privileged chart":        {"{hostPID: true, containers: [{name: app, image: x}]}", Privileged, "", nil},
+		"a privileged chart where the namespace says otherwise": {"{hostPID: true, containers: [{name: app, image: x}]}", Privileged, Baseline,
+			[]string{`"baseline"`, "the namespace enforces", "host namespaces"}},
+		"the network of the host":    {"{hostNetwork: true, containers: [{name: app, image: x}]}", Baseline, "", []string{`Deployment "web"`, `"baseline"`, "the operator requires", "host namespaces"}},
+		"a path of the host":         {"{volumes: [{name: v, hostPath: {path: /}}], containers: [{name: app, image: x}]}", Baseline, "", []string{"hostPath"}},
+		"a privileged container":     {"{containers: [{name: app, image: x, securityContext: {privileged: true}}]}", Baseline, "", []string{"privileged", `"app"`}},
+		"a port of the host":         {"{initContainers: [{name: side, image: x, ports: [{containerPort: 1, hostPort: 1}]}], containers: [{name: app, image: x}]}", Baseline, "", []string{"hostPort", `"side"`}},
+		"an added capability":        {"{containers: [{name: app, image: x, securityContext: {capabilities: {add: [SYS_ADMIN]}}}]}", Baseline, "", []string{"SYS_ADMIN"}},
+		"a sysctl":                   {"{securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}, containers: [{name: app, image: x}]}", Baseline, "", []string{"kernel.msgmax"}},
+		"a Windows host process":     {"{securityContext: {windowsOptions: {hostProcess: true}}, containers: [{name: app, image: x}]}", Baseline, "", []string{"hostProcess"}},
+		"unconfined seccomp":         {"{securityContext: {seccompProfile: {type: Unconfined}}, containers: [{name: app, image: x}]}", Baseline, "", []string{"seccompProfile"}},
+		"root in a restricted one":   {"{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", Baseline, Restricted, []string{`"restricted"`, "the namespace enforces", "runAsUser"}},
+		"maybe root in a restricted": {"{securityContext: {runAsNonRoot: false}, containers: [{name: app, image: x}]}", Baseline, Restricted, []string{"runAsNonRoot"}},
+		"two violations":             {"{hostNetwork: true, hostIPC: true, containers: [{name: app, image: x, securityContext: {privileged: true}}]}", Baseline, "", []string{"host namespaces", "privileged"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			err := PodSecurity(t.Context(), &Input{PodSecurity: test.least, Facts: Facts{Enforced: test.enforced}}, []*unstructured.Unstructured{pods(t, test.pod)})
+			if len(test.want) == 0 {
+				if err != nil {
+					t.Fatalf("it is refused: %v", err)
+				}
+				return
+			}
+			var refused *PodSecurityError
+			if !errors.As(err, &refused) {
+				t.Fatalf("got %v, want a PodSecurityError", err)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the error lacks %q: %v", part, err)
+				}
+			}
+		})
+	}
+}
+
+func TestPodSecurityLocksPodsInWhereTheyLeaveItOpen(t *testing.T) {
+	object := pods(t, `{securityContext: {fsGroup: 7}, initContainers: [{name: side, image: x}],
+  containers: [{name: app, image: x, securityContext: {capabilities: {add: [NET_BIND_SERVICE], drop: [CHOWN]}, readOnlyRootFilesystem: true}}]}`)
+	service := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web}}")
+	want := pods(t, `{securityContext: {fsGroup: 7, runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
+  initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}],
+  containers: [{name: app, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}, readOnlyRootFilesystem: true}}]}`)
+	if err := PodSecurity(t.Context(), &Input{PodSecurity: Baseline, Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := asJSON(t, object.Object), asJSON(t, want.Object); got != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}

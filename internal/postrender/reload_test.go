@@ -1,0 +1,68 @@
+package postrender
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/reference"
+)
+
+func templateAnnotations(object *unstructured.Unstructured) map[string]string {
+	annotations, _, _ := unstructured.NestedStringMap(reference.PodTemplate(object), "metadata", "annotations")
+	return annotations
+}
+
+func TestReload(t *testing.T) {
+	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
+	refers := []reference.Reference{{Object: settings, Content: true}}
+	there := map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"a": "1"}}}
+	cases := map[string]struct {
+		asks       string
+		references []reference.Reference
+		there      map[reference.Object]reference.State
+		want       string
+	}{
+		"it asks and refers":             {"true", refers, there, reference.Checksum(refers, there)},
+		"it does not ask":                {"", refers, there, ""},
+		"it asks not to":                 {"false", refers, there, ""},
+		"it refers to nothing":           {"true", nil, there, ""},
+		"it refers to no content":        {"true", []reference.Reference{{Object: settings}}, there, ""},
+		"the cluster is not known":       {"true", refers, nil, unknownContent},
+		"what it refers to is not there": {"true", refers, map[reference.Object]reference.State{}, reference.Checksum(refers, nil)},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			object := pods(t, "{containers: []}")
+			object.SetAnnotations(map[string]string{v1.AnnotationReload: test.asks})
+			service := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {"+v1.AnnotationReload+`: "true"}}}`)
+			in := &Input{References: test.references, Facts: Facts{There: test.there}}
+			if err := Reload(t.Context(), in, []*unstructured.Unstructured{service, object}); err != nil {
+				t.Fatal(err)
+			}
+			if got := templateAnnotations(object)[AnnotationReferences]; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func TestRestartPassesTheAnnotationOnToPods(t *testing.T) {
+	for name, value := range map[string]string{"set": "2026-01-01", "not set": ""} {
+		t.Run(name, func(t *testing.T) {
+			in := owner(t)
+			if value != "" {
+				in.SetAnnotations(map[string]string{v1.AnnotationRestartedAt: value})
+			}
+			object := parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {annotations: {mine: stays}}}}}")
+			if err := Restart(t.Context(), &Input{Owner: in}, []*unstructured.Unstructured{object}); err != nil {
+				t.Fatal(err)
+			}
+			annotations := templateAnnotations(object)
+			if annotations[v1.AnnotationRestartedAt] != value || annotations["mine"] != "stays" {
+				t.Errorf("got %v", annotations)
+			}
+		})
+	}
+}
