@@ -211,11 +211,16 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// next tells when to look again: soon after a failure, after the period of the kind otherwise.
+// next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
+// written, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
-		return reconcile.Result{RequeueAfter: r.Period}
+		after := r.Period
+		if p.snapshot.Unconfirmed && (after == 0 || after > observe.Lapse) {
+			after = observe.Lapse
+		}
+		return reconcile.Result{RequeueAfter: after}
 	}
 	var previous *release.PreviousError
 	if errors.As(p.err, &previous) {

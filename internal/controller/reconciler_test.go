@@ -112,7 +112,7 @@ func newBench(t *testing.T, image string) *bench {
 		Live:         b.client,
 		Recorder:     b.recorder,
 		Clock:        b.clock,
-		Period:       time.Hour,
+		Period:       20 * time.Second,
 		Rollouts:     &Rollouts{Limit: 1},
 	}
 	b.Tracker = &b.source
@@ -195,10 +195,10 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	for range 3 {
-		if next := b.reconcile(t); next != time.Hour {
+		if next := b.reconcile(t); next != b.Period {
 			t.Errorf("the next one comes after %s, want the period of the kind", next)
 		}
-		b.clock.SetTime(b.clock.Now().Add(time.Hour))
+		b.clock.SetTime(b.clock.Now().Add(b.Period))
 	}
 	if b.statuses != 1 || b.renders != 1 {
 		t.Errorf("got %d status writes and %d renders, want one of each", b.statuses, b.renders)
@@ -209,6 +209,30 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 0 {
 		t.Errorf("got events: %v", events)
+	}
+}
+
+// Where a watch breaks, the event of a write may never come.
+func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
+	cases := map[string]struct {
+		period      time.Duration
+		unconfirmed bool
+		want        time.Duration
+	}{
+		"all is shown":                                {0, false, 0},
+		"all is shown, and there is a period":         {time.Hour, false, time.Hour},
+		"something is not":                            {0, true, observe.Lapse},
+		"something is not, the period is long":        {time.Hour, true, observe.Lapse},
+		"something is not, the period is over before": {time.Second, true, time.Second},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := &Reconciler{Period: test.period}
+			p := &pass{memory: &remembered{}, snapshot: &observe.Snapshot{Unconfirmed: test.unconfirmed}}
+			if got := r.next(p).RequeueAfter; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 
@@ -287,7 +311,7 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 
 	b.change(t, "nginx")
 	b.installed(t)
-	if next := b.reconcile(t); next != time.Hour {
+	if next := b.reconcile(t); next != b.Period {
 		t.Errorf("after it healed the next one comes after %s, want the period of the kind", next)
 	}
 	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {

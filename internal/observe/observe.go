@@ -39,6 +39,9 @@ type Snapshot struct {
 	Objects map[render.Key]client.Object
 	// Record is the newest release record that the resource controls; nil if there is none.
 	Record *Record
+	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
+	// where a watch broke, so somebody has to look again after Lapse.
+	Unconfirmed bool
 }
 
 // Object gives an object of the snapshot, nil where there is none.
@@ -159,9 +162,9 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 	}
-	overlay(noted, objects)
+	unconfirmed := overlay(noted, objects)
 
-	snapshot := &Snapshot{Objects: objects}
+	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed}
 	for key, object := range objects {
 		if object.GetLabels()["owner"] != "helm" || key.Kind != SecretKind.Kind {
 			continue
@@ -252,6 +255,9 @@ func (o *Observer) verify(owner types.UID, key render.Key, object client.Object)
 	}
 	o.verified[owner][key] = object.GetResourceVersion()
 }
+
+// Begin says that an action of an owner begins: what it writes is noted between that and the end.
+func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(owner) }
 
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
