@@ -28,7 +28,7 @@ const (
 	ReasonRolloutStalled = "RolloutStalled"
 	// ReasonReplicaFailure: the cluster refuses to create pods.
 	ReasonReplicaFailure = "ReplicaFailure"
-	// ReasonPending: the Helm release is about to be installed or upgraded.
+	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
 	// ReasonNoWorkload: the chart rendered nothing that runs.
 	ReasonNoWorkload = "NoWorkload"

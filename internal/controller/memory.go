@@ -126,6 +126,7 @@ const (
 type failure struct {
 	generation int64
 	attempts   int
+	stale      int // attempts that the caches were too old for, and that were tried again at once
 	last       time.Time
 	until      time.Time
 }
@@ -143,7 +144,7 @@ func (f *failure) wait(now time.Time, generation int64) time.Duration {
 // again notes a failed attempt and gives the time until the next one.
 func (f *failure) again(now time.Time, generation int64) time.Duration {
 	if f.generation != generation {
-		*f = failure{generation: generation}
+		*f = failure{generation: generation, stale: f.stale}
 	}
 	delay := lastRetry
 	if f.attempts < 10 {

@@ -28,6 +28,10 @@ import (
 // staleRetry is how soon a reconcile is tried again that the caches were too old for.
 const staleRetry = 250 * time.Millisecond
 
+// staleRetries is how often it is tried again that soon, each time after twice as long, before the status says what it
+// waits for.
+const staleRetries = 3
+
 // previousRetry is how often the objects of an earlier resource of the same name are looked for.
 const previousRetry = time.Second
 
@@ -94,10 +98,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		p.err = r.act(ctx, p)
 	}
-	var stale *release.StaleError
-	if errors.As(p.err, &stale) || apierrors.IsConflict(p.err) {
+	if stale(p.err) && p.memory.failure.stale < staleRetries {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
-		return reconcile.Result{RequeueAfter: staleRetry}, nil
+		p.memory.failure.stale++
+		return reconcile.Result{RequeueAfter: staleRetry << (p.memory.failure.stale - 1)}, nil
 	}
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err

@@ -11,6 +11,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -323,6 +324,47 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 1 {
 		t.Errorf("got events %q, want one for the new failure", events)
+	}
+}
+
+// Caches that are behind catch up within moments; what takes longer is told.
+func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
+	b := newBench(t, "nginx")
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")
+	b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return gone
+		},
+	})
+	for _, step := range []struct {
+		next   time.Duration
+		writes int // of the status, so far
+	}{
+		{250 * time.Millisecond, 0}, {500 * time.Millisecond, 0}, {time.Second, 0}, {5 * time.Second, 1}, {10 * time.Second, 1}, {20 * time.Second, 1},
+	} {
+		if next := b.reconcile(t); next != step.next || b.statuses != step.writes {
+			t.Errorf("the next one comes after %s and %d status writes, want %s and %d", next, b.statuses, step.next, step.writes)
+		}
+		b.clock.SetTime(b.clock.Now().Add(step.next))
+	}
+	web := b.web(t)
+	ready := meta.FindStatusCondition(web.Status.Conditions, v1.ConditionReady)
+	if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, "the resource is gone") || meta.IsStatusConditionTrue(web.Status.Conditions, v1.ConditionStalled) {
+		t.Errorf("got %+v, want Pending with the cause, and not stalled", ready)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events %q", events)
+	}
+
+	b.installed(t)
+	if next := b.reconcile(t); next != b.Period {
+		t.Errorf("after the cause is gone the next one comes after %s, want the period of the kind", next)
+	}
+	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
+		t.Error("it is not ready")
+	}
+	if b.memory.resources[webName].failure.stale != 0 {
+		t.Error("success does not end the count")
 	}
 }
 

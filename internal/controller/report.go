@@ -28,7 +28,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Resource: p.resource,
 		Previous: p.previous,
 		Snapshot: p.snapshot,
-		Problem:  problem(p.action(), p.err),
+		Problem:  p.problem(),
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}

@@ -23,6 +23,9 @@ type Plan struct {
 	Apply []Change
 	// Delete are objects of the resource that are no longer rendered.
 	Delete []client.Object
+	// Going are rendered objects that somebody deleted and that are still there, held by finalizers. They are left alone
+	// until they are gone; then they are missing.
+	Going []client.Object
 }
 
 // Change is a rendered object, the identity of the one that is there, and what differs.
@@ -52,6 +55,22 @@ func (p *Plan) RollsPods() bool {
 		}
 	}
 	return false
+}
+
+// Awaits tells in words which objects have to go before they can be made anew; empty where none has to.
+func (p *Plan) Awaits() string {
+	var parts []string
+	for _, object := range p.Going {
+		part := render.KeyOf(object).String()
+		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+			part += " (held by finalizer " + strings.Join(finalizers, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "waiting until what was deleted is gone, to make it anew: " + strings.Join(parts, "; ")
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".
@@ -87,6 +106,10 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 		live, found := there[key]
 		if !found {
 			plan.Create = append(plan.Create, desired)
+			continue
+		}
+		if live.GetDeletionTimestamp() != nil {
+			plan.Going = append(plan.Going, live)
 			continue
 		}
 		if change := compareObject(desired, live); change != nil {

@@ -4,11 +4,13 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -47,6 +49,55 @@ func TestADeletedObjectReturns(t *testing.T) {
 	cluster.Ready(t, app)
 	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
 		t.Errorf("a repair is no new release: %v", err)
+	}
+}
+
+func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := everything(namespace)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	for kind, object := range map[string]client.Object{"ConfigMap web-config": &corev1.ConfigMap{}, "Service web": &corev1.Service{}} {
+		key := client.ObjectKey{Namespace: namespace, Name: strings.Fields(kind)[1]}
+		if err := cluster.Client.Get(t.Context(), key, object); err != nil {
+			t.Fatal(err)
+		}
+		old := object.GetUID()
+		finalizers := func(list string) {
+			t.Helper()
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+list+`}}`))
+			if err := cluster.Client.Patch(t.Context(), object, patch); err != nil {
+				t.Fatal(err)
+			}
+		}
+		finalizers(`["example.com/hold"]`)
+		cluster.Ready(t, app)
+		mark := manager.Requests.Mark()
+		if err := cluster.Client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		harness.Within(t, 5*time.Second, kind+" is waited for", func() error {
+			get(t, app, app)
+			ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+			if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, kind+" (held by finalizer example.com/hold)") {
+				return fmt.Errorf("Ready is %s: %s", ready.Reason, ready.Message)
+			}
+			return want("stalled", meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionStalled), false)
+		})
+		quiet(t, manager.Requests)
+		if made := manager.Requests.Since(mark); len(made) != 1 {
+			t.Errorf("%s: got the requests %v, want one status write", kind, made)
+		}
+		finalizers(`null`)
+		harness.Within(t, 5*time.Second, kind+" returns", func() error {
+			if err := cluster.Client.Get(t.Context(), key, object); err != nil {
+				return err
+			}
+			return want("is the old one", object.GetUID() == old, false)
+		})
+		cluster.Ready(t, app)
 	}
 }
 
