@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -166,7 +167,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 
 	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed}
 	for key, object := range objects {
-		if object.GetLabels()["owner"] != "helm" || key.Kind != SecretKind.Kind {
+		if !IsRecord(object) {
 			continue
 		}
 		delete(objects, key)
@@ -283,6 +284,20 @@ func (o *Observer) Forget(owner types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.verified, owner)
+}
+
+// RecordPrefix is what the names of release records begin with.
+const RecordPrefix = "sh.helm.release.v1."
+
+// IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
+// type of a Secret.
+func IsRecord(object client.Object) bool {
+	if object.GetObjectKind().GroupVersionKind().GroupKind() != SecretKind.GroupKind() ||
+		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
+		return false
+	}
+	whole, ok := object.(*unstructured.Unstructured)
+	return !ok || whole.Object["type"] == "helm.sh/release.v1"
 }
 
 func recordOf(object client.Object) *Record {
