@@ -48,6 +48,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
+	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
+	ReasonRecordDamaged = "RecordDamaged"
 	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.

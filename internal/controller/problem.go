@@ -29,6 +29,7 @@ func problem(state release.State, err error) *status.Problem {
 	var untracked *untrackedError
 	var notOurs *release.NotOursError
 	var previous *release.PreviousError
+	var damaged *release.DamagedError
 	switch {
 	case errors.As(err, &invalid):
 		out.Reason = v1.ReasonInvalidSpec
@@ -38,6 +39,8 @@ func problem(state release.State, err error) *status.Problem {
 		out.Reason = v1.ReasonAPIUnavailable
 	case errors.As(err, &notOurs):
 		out.Reason = v1.ReasonResourceExists
+	case errors.As(err, &damaged):
+		out.Reason = v1.ReasonRecordDamaged
 	case errors.As(err, &previous), stale(err):
 		out.Reason, out.Blocked = v1.ReasonPending, false
 	default:

@@ -35,6 +35,7 @@ func TestProblem(t *testing.T) {
 		"a kind cannot be watched":                 {&untrackedError{err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"an object is somebody else's, says Helm":  {fmt.Errorf("install failed: %w", &release.NotOursError{Key: key}), v1.ReasonResourceExists, true},
+		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
 		"refused as invalid, says Helm":            {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},

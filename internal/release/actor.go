@@ -63,8 +63,8 @@ type Task struct {
 	State    State
 }
 
-// Act carries out the action of the task's state. In sync nothing is called. The error is a NotOursError, a StaleError or
-// the API server's.
+// Act carries out the action of the task's state. In sync nothing is called. The error is a NotOursError, a PreviousError, a
+// DamagedError, a StaleError or the API server's.
 func (a *Actor) Act(ctx context.Context, task Task) error {
 	if task.State == InSync {
 		return nil
