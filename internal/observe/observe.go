@@ -6,6 +6,7 @@ package observe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -175,6 +176,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 			snapshot.Record = record
 		}
 	}
+	o.prune(resource.GetUID(), snapshot)
 	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
 }
 
@@ -238,6 +240,28 @@ func (o *Observer) isVerified(owner types.UID, key render.Key, object client.Obj
 	return o.verified[owner][key] == object.GetResourceVersion()
 }
 
+// prune forgets which payloads were right of Secrets that are no longer there.
+func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
+	o.mu.RLock()
+	left := 0
+	for key := range o.verified[owner] {
+		if snapshot.Objects[key] != nil {
+			left++
+		}
+	}
+	same := left == len(o.verified[owner])
+	o.mu.RUnlock()
+	if same {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.verified[owner], func(key render.Key, _ string) bool { return snapshot.Objects[key] == nil })
+	if len(o.verified[owner]) == 0 {
+		delete(o.verified, owner)
+	}
+}
+
 // Verified notes that the payloads of the Secrets in a snapshot were found to be right.
 func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	for key, object := range snapshot.Objects {
@@ -263,7 +287,7 @@ func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
-	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() {
+	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() && !IsRecord(object) {
 		o.verify(owner, key, object)
 	}
 }

@@ -281,6 +281,32 @@ func TestARenderedSecretIsNoRecord(t *testing.T) {
 	}
 }
 
+func TestOnlySecretsOfTheNewestSnapshotAreRememberedAsVerified(t *testing.T) {
+	secret := func(name string) *unstructured.Unstructured { return thing(SecretKind, name, types.UID(name), "1") }
+	a, b := secret("a"), secret("b")
+	shown, live := &informers{shown: []*unstructured.Unstructured{a, b}}, &api{objects: []*unstructured.Unstructured{a, b}}
+	o := observer(t, shown, live)
+	o.Verified(me, snapshot(t, o))
+	o.Wrote(me, metadata(record("1", "deployed", "a")))
+	if len(o.verified[me]) != 2 {
+		t.Errorf("got %v, want the two Secrets and no record", o.verified[me])
+	}
+	shown.shown = []*unstructured.Unstructured{a}
+	snapshot(t, o)
+	if len(o.verified[me]) != 1 {
+		t.Errorf("got %v, want the Secret that is left", o.verified[me])
+	}
+	live.reads = nil
+	if snapshot(t, o); len(live.reads) != 0 {
+		t.Errorf("the Secret that is left was read again: %v", live.reads)
+	}
+	shown.shown = nil
+	snapshot(t, o)
+	if _, found := o.verified[me]; found {
+		t.Error("an owner without Secrets is remembered")
+	}
+}
+
 func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 	secret := func(resourceVersion string) *unstructured.Unstructured {
 		return thing(SecretKind, "web-config", "s-1", resourceVersion)
