@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -28,6 +29,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
 )
@@ -87,6 +89,9 @@ func newBench(t *testing.T, image string) *bench {
 			if b.refuse != nil {
 				return b.refuse
 			}
+			if err := anotherUID(ctx, c, object, patch); err != nil {
+				return err
+			}
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 	})
@@ -118,6 +123,26 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	b.Tracker = &b.source
 	return b
+}
+
+// anotherUID answers as the API server does to a patch with the UID of another object.
+func anotherUID(ctx context.Context, c client.Client, object client.Object, patch client.Patch) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	var wanted struct{ Metadata struct{ UID types.UID } }
+	if err := json.Unmarshal(data, &wanted); err != nil {
+		return err
+	}
+	live := &v1.AppService{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		return err
+	}
+	if uid := wanted.Metadata.UID; uid != "" && uid != live.UID {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "appservices"}, live.Name, errors.New("the UID in the precondition does not match"))
+	}
+	return nil
 }
 
 type translatorFunc func(context.Context, *unstructured.Unstructured) (chartutil.Values, error)
@@ -431,6 +456,98 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
+// A resource may be made anew while the one before is reconciled: the cache still shows that one.
+func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
+	b := newBench(t, "refused")
+	first := b.web(t)
+	if err := b.client.Delete(t.Context(), first.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	second := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "nginx"}}
+	if err := b.client.Create(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	b.Client = showing(b.client, first)
+	b.reconcile(t)
+	if b.statuses != 1 {
+		t.Errorf("got %d status writes, want one that is refused", b.statuses)
+	}
+	if conditions := b.web(t).Status.Conditions; len(conditions) != 0 {
+		t.Errorf("the second has the status of the first: %v", conditions)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events %q about a resource that is gone", events)
+	}
+}
+
+func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
+	missing := &release.Plan{Create: []*unstructured.Unstructured{app("x", "1")}}
+	type get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error
+	there := func(change func(*v1.AppService)) get {
+		return func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			live := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "web-uid"}}
+			change(live)
+			into.(*metav1.PartialObjectMetadata).ObjectMeta = live.ObjectMeta
+			return nil
+		}
+	}
+	fails := func(err error) get {
+		return func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return err
+		}
+	}
+	now := metav1.NewTime(start)
+	cases := map[string]struct {
+		plan  *release.Plan
+		get   get
+		asked int
+		stale bool
+		want  string
+	}{
+		"it is there":           {missing, there(func(*v1.AppService) {}), 1, false, ""},
+		"it is gone":            {missing, fails(apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")), 1, true, "caches are behind: the resource is gone"},
+		"another has its name":  {missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
+		"it is being deleted":   {missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
+		"nobody knows":          {missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
+		"nothing is to be made": {&release.Plan{Delete: []client.Object{app("x", "1")}}, fails(errors.New("not now")), 0, false, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "nginx")
+			asked := 0
+			b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+					asked++
+					return test.get(ctx, c, key, into, options...)
+				},
+			})
+			p := &pass{resource: app("web-uid", "1"), plan: test.plan, state: release.Drifted}
+			err := b.alive(t.Context(), p)
+			if err == nil && test.want != "" || err != nil && err.Error() != test.want || stale(err) != test.stale || asked != test.asked {
+				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
+			}
+			if test.want == "" {
+				return
+			}
+			if err := b.act(t.Context(), p); err == nil || err.Error() != test.want {
+				t.Errorf("the action went on, to %v", err)
+			}
+		})
+	}
+}
+
+// showing is a client whose reads show a resource as it once was.
+func showing(c client.Client, before *v1.AppService) client.Client {
+	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
+			into.(*unstructured.Unstructured).Object = content
+			into.GetObjectKind().SetGroupVersionKind(appService)
+			return err
+		},
+	})
+}
+
 func TestAStatusThatCannotBeWrittenIsAnErrorAndTellsNothing(t *testing.T) {
 	b := newBench(t, "refused")
 	b.refuse = errors.New("not now")
@@ -453,15 +570,7 @@ func TestAStatusIsComparedWithTheOneThatWasWrittenLast(t *testing.T) {
 	before := b.web(t)
 	b.reconcile(t)
 	written := b.statuses
-	lagging := interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
-			into.(*unstructured.Unstructured).Object = content
-			into.GetObjectKind().SetGroupVersionKind(appService)
-			return err
-		},
-	})
-	b.Client = lagging
+	b.Client = showing(b.client, before)
 	b.clock.SetTime(b.clock.Now().Add(time.Minute))
 	b.reconcile(t)
 	if b.statuses != written {
