@@ -126,7 +126,7 @@ const (
 type failure struct {
 	generation int64
 	attempts   int
-	stale      int // attempts that the caches were too old for, and that were tried again at once
+	stale      time.Time // of the first attempt that the caches were too old for
 	last       time.Time
 	until      time.Time
 }
@@ -139,6 +139,14 @@ func (f *failure) wait(now time.Time, generation int64) time.Duration {
 	}
 	f.until = f.last.Add(firstRetry)
 	return max(0, f.until.Sub(now))
+}
+
+// mayPass notes an attempt that the caches were too old for, and tells whether they may still catch up within moments.
+func (f *failure) mayPass(now time.Time) bool {
+	if f.stale.IsZero() {
+		f.stale = now
+	}
+	return now.Sub(f.stale) < stalePatience
 }
 
 // again notes a failed attempt and gives the time until the next one.

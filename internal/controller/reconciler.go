@@ -28,9 +28,8 @@ import (
 // staleRetry is how soon a reconcile is tried again that the caches were too old for.
 const staleRetry = 250 * time.Millisecond
 
-// staleRetries is how often it is tried again that soon, each time after twice as long, before the status says what it
-// waits for.
-const staleRetries = 3
+// stalePatience is for how long it is tried again that soon before the status says what it waits for.
+const stalePatience = 2 * time.Second
 
 // previousRetry is how often the objects of an earlier resource of the same name are looked for.
 const previousRetry = time.Second
@@ -98,10 +97,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		p.err = r.act(ctx, p)
 	}
-	if stale(p.err) && p.memory.failure.stale < staleRetries {
+	if stale(p.err) && p.memory.failure.mayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
-		p.memory.failure.stale++
-		return reconcile.Result{RequeueAfter: staleRetry << (p.memory.failure.stale - 1)}, nil
+		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
