@@ -476,6 +476,27 @@ func TestADamagedRecordIsNamedAndHealsOnceItIsDeleted(t *testing.T) {
 	}
 }
 
+// A watch may tell that an object is gone before the answer to the request that wrote it is here.
+func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
+	b := newBench(t)
+	b.server.refuse = func(request string) error {
+		if request == "apply ConfigMap a" {
+			gone := owned(t, "ConfigMap", "a", "two")
+			gone.SetUID("later")
+			gone.SetResourceVersion("1000")
+			b.observer.Seen(owner(t).GetUID(), gone, true)
+		}
+		return nil
+	}
+	if err := b.actor.Act(t.Context(), b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+		t.Fatal(err)
+	}
+	shown := noted(t, b.observer)
+	if len(shown) != 1 || shown[render.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
+		t.Errorf("got %v, want ConfigMap b only", shown)
+	}
+}
+
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
