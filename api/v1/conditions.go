@@ -28,7 +28,7 @@ const (
 	ReasonRolloutStalled = "RolloutStalled"
 	// ReasonReplicaFailure: the cluster refuses to create pods.
 	ReasonReplicaFailure = "ReplicaFailure"
-	// ReasonPending: the Helm release is about to be installed or upgraded.
+	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
 	// ReasonNoWorkload: the chart rendered nothing that runs.
 	ReasonNoWorkload = "NoWorkload"
@@ -63,6 +63,8 @@ const (
 	ReasonImmutableChange = "ImmutableChange"
 	// ReasonTooLarge: the release record would be larger than a Secret may be.
 	ReasonTooLarge = "TooLarge"
+	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
+	ReasonRecordDamaged = "RecordDamaged"
 	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.

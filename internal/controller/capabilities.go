@@ -3,11 +3,15 @@ package controller
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chartutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 )
@@ -64,15 +68,46 @@ func (d *Discovered) discover() (*chartutil.Capabilities, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the version of the API server: %w", err)
 	}
-	versions, err := action.GetVersionSet(d.Discovery)
-	if err != nil && !discovery.IsGroupDiscoveryFailedError(err) {
+	source := &partial{ServerResourcesInterface: d.Discovery}
+	versions, err := action.GetVersionSet(source)
+	if err != nil {
 		return nil, fmt.Errorf("cannot read the APIs of the cluster: %w", err)
 	}
+	versions = slices.Concat(versions, d.known(source.failed, versions))
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: server.GitVersion, Major: server.Major, Minor: server.Minor},
 		APIVersions: versions,
 		HelmVersion: chartutil.DefaultCapabilities.HelmVersion,
 	}, nil
+}
+
+// partial remembers which groups could not be read: Helm leaves them out in silence.
+type partial struct {
+	discovery.ServerResourcesInterface
+	failed map[schema.GroupVersion]error
+}
+
+func (p *partial) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+	groups, lists, err := p.ServerResourcesInterface.ServerGroupsAndResources()
+	p.failed, _ = discovery.GroupDiscoveryFailedErrorGroups(err)
+	return groups, lists, err
+}
+
+// known gives what was known of groups that cannot be read now, less what is read: a kind that only seems to be gone would
+// be left out, and its objects deleted.
+func (d *Discovered) known(failed map[schema.GroupVersion]error, read chartutil.VersionSet) chartutil.VersionSet {
+	var list chartutil.VersionSet
+	if d.current == nil {
+		return list
+	}
+	for _, api := range d.current.APIVersions {
+		for group := range failed {
+			if (api == group.String() || strings.HasPrefix(api, group.String()+"/")) && !read.Has(api) {
+				list = append(list, api)
+			}
+		}
+	}
+	return list
 }
 
 func same(a, b *chartutil.Capabilities) bool {

@@ -140,6 +140,51 @@ func TestCapabilitiesWhereOneGroupCannotBeRead(t *testing.T) {
 	}
 }
 
+// A kind that cannot be read for a moment is not gone: its objects would be deleted.
+func TestCapabilitiesKeepWhatWasKnownOfAGroupThatCannotBeRead(t *testing.T) {
+	const group = "monitoring.coreos.com/v1"
+	ill := &discovery.ErrGroupDiscoveryFailed{Groups: map[schema.GroupVersion]error{{Group: "monitoring.coreos.com", Version: "v1"}: errors.New("not now")}}
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{
+		"v1": {"Service"}, group: {"ServiceMonitor"}, "monitoring.coreos.com/v1beta1": {"Probe"},
+	}}
+	clock := clocktesting.NewFakePassiveClock(start)
+	d := &Discovered{Discovery: cluster, Clock: clock}
+	for hour, step := range []struct {
+		what    string
+		kinds   []string // of the group; none where it is not even listed
+		listed  bool
+		fail    error
+		version int64
+		has     bool
+	}{
+		{"at first", []string{"ServiceMonitor"}, true, nil, 1, true},
+		{"while the group is ill", nil, true, ill, 1, true},
+		{"while it is still ill and not even listed", nil, false, ill, 1, true},
+		{"after that", []string{"ServiceMonitor"}, true, nil, 1, true},
+		{"when it is gone", nil, false, nil, 2, false},
+		{"when it is ill and was not known", nil, false, ill, 2, false},
+	} {
+		clock.SetTime(start.Add(time.Duration(hour) * time.Hour))
+		delete(cluster.kinds, group)
+		if step.listed {
+			cluster.kinds[group] = step.kinds
+		}
+		cluster.noGroups = step.fail
+		got, at, err := d.Get(t.Context())
+		if err != nil {
+			t.Fatalf("%s: %v", step.what, err)
+		}
+		if has := got.APIVersions.Has(group + "/ServiceMonitor"); has != step.has || at != step.version {
+			t.Errorf("%s: got the kind: %t, number %d; want %t, %d", step.what, has, at, step.has, step.version)
+		}
+	}
+	delete(cluster.kinds, "monitoring.coreos.com/v1beta1")
+	clock.SetTime(start.Add(24 * time.Hour))
+	if got, _, _ := d.Get(t.Context()); got.APIVersions.Has("monitoring.coreos.com/v1beta1/Probe") {
+		t.Error("another version of the group was kept, which is gone")
+	}
+}
+
 func TestCapabilitiesAreReadOnceForMany(t *testing.T) {
 	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}}
 	d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}

@@ -144,6 +144,7 @@ const (
 type failure struct {
 	generation int64
 	attempts   int
+	stale      time.Time // of the first attempt that the caches were too old for
 	last       time.Time
 	until      time.Time
 	closest    time.Duration // between this attempt and the next
@@ -159,10 +160,18 @@ func (f *failure) wait(now time.Time, generation int64) time.Duration {
 	return max(0, f.until.Sub(now))
 }
 
+// mayPass notes an attempt that the caches were too old for, and tells whether they may still catch up within moments.
+func (f *failure) mayPass(now time.Time) bool {
+	if f.stale.IsZero() {
+		f.stale = now
+	}
+	return now.Sub(f.stale) < stalePatience
+}
+
 // again notes a failed attempt, cheap where it wrote nothing, and gives the time until the next one.
 func (f *failure) again(now time.Time, generation int64, cheap bool) time.Duration {
 	if f.generation != generation {
-		*f = failure{generation: generation}
+		*f = failure{generation: generation, stale: f.stale}
 	}
 	delay := lastRetry
 	if f.attempts < 10 {

@@ -35,6 +35,7 @@ func problem(state release.State, err error) *status.Problem {
 	var untracked *untrackedError
 	var notOurs *release.NotOursError
 	var previous *release.PreviousError
+	var damaged *release.DamagedError
 	switch {
 	case errors.As(err, &insecure):
 		out.Reason, out.Message = v1.ReasonPodSecurityViolation, insecure.Error()
@@ -52,13 +53,31 @@ func problem(state release.State, err error) *status.Problem {
 		out.Reason = v1.ReasonAPIUnavailable
 	case errors.As(err, &notOurs):
 		out.Reason = v1.ReasonResourceExists
-	case errors.As(err, &previous):
+	case errors.As(err, &damaged):
+		out.Reason = v1.ReasonRecordDamaged
+	case errors.As(err, &previous), stale(err):
 		out.Reason, out.Blocked = v1.ReasonPending, false
 	default:
 		out.Reason = actionReason(state)
 		out.Blocked = refused(err)
 	}
 	return out
+}
+
+// problem is what keeps the objects from being as rendered, be it an error or that some are still to go.
+func (p *pass) problem() *status.Problem {
+	if p.err == nil && p.plan != nil {
+		if awaits := p.plan.Awaits(); awaits != "" {
+			return &status.Problem{Reason: v1.ReasonPending, Message: awaits}
+		}
+	}
+	return problem(p.action(), p.err)
+}
+
+// stale tells whether the caches were too old to go on: trying again is all that it takes.
+func stale(err error) bool {
+	var stale *release.StaleError
+	return errors.As(err, &stale) || apierrors.IsConflict(err)
 }
 
 func actionReason(state release.State) string {

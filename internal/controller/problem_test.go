@@ -12,6 +12,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/release"
@@ -34,6 +35,7 @@ func TestProblem(t *testing.T) {
 		"a kind cannot be watched":                 {&untrackedError{err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"an object is somebody else's, says Helm":  {fmt.Errorf("install failed: %w", &release.NotOursError{Key: key}), v1.ReasonResourceExists, true},
+		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
 		"refused as invalid, says Helm":            {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},
@@ -52,10 +54,10 @@ func TestProblem(t *testing.T) {
 		"not now: a timeout of the server":         {apierrors.NewServerTimeout(things, "patch", 1), "", false},
 		"not now: a gateway timeout":               {apierrors.NewTimeoutError("x", 1), "", false},
 		"not now: a request timeout, says a proxy": {status(http.StatusRequestTimeout), "", false},
-		"not now: a conflict":                      {apierrors.NewConflict(things, "web", errors.New("x")), "", false},
+		"not now: a conflict":                      {apierrors.NewConflict(things, "web", errors.New("x")), v1.ReasonPending, false},
 		"not now: the connection is refused":       {&url.Error{Op: "Patch", URL: "https://x", Err: syscall.ECONNREFUSED}, "", false},
 		"not now: a deadline":                      {fmt.Errorf("patch: %w", context.DeadlineExceeded), "", false},
-		"not now: the caches are behind":           {&release.StaleError{Err: errors.New("x")}, "", false},
+		"not now: the caches are behind":           {&release.StaleError{Err: errors.New("x")}, v1.ReasonPending, false},
 		"not now: something nobody thought of":     {errors.New("x"), "", false},
 	}
 	for name, test := range cases {
@@ -74,6 +76,32 @@ func TestProblem(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
+	going := app("a", "1")
+	going.SetFinalizers([]string{"example.com/hold"})
+	refusal := errors.New("refused")
+	cases := map[string]struct {
+		pass *pass
+		want string
+	}{
+		"nothing is planned":           {&pass{}, ""},
+		"nothing is going":             {&pass{plan: &release.Plan{}}, ""},
+		"something is going":           {&pass{plan: &release.Plan{Going: []client.Object{going}}}, "waiting until what was deleted is gone, to make it anew: AppService web (held by finalizer example.com/hold)"},
+		"an error is told before that": {&pass{plan: &release.Plan{Going: []client.Object{going}}, err: refusal}, "refused"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := test.pass.problem()
+			switch {
+			case (got == nil) != (test.want == ""):
+				t.Errorf("got %+v, want %q", got, test.want)
+			case got != nil && (got.Message != test.want || got.Blocked || test.pass.err == nil && got.Reason != v1.ReasonPending):
+				t.Errorf("got %+v, want Pending with %q, not blocked", got, test.want)
+			}
+		})
 	}
 }
 

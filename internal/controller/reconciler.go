@@ -32,6 +32,9 @@ import (
 // staleRetry is how soon a reconcile is tried again that the caches were too old for.
 const staleRetry = 250 * time.Millisecond
 
+// stalePatience is for how long it is tried again that soon before the status says what it waits for.
+const stalePatience = 2 * time.Second
+
 // previousRetry is how often the objects of an earlier resource of the same name are looked for.
 const previousRetry = time.Second
 
@@ -112,8 +115,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		}
 		p.err = r.act(ctx, p)
 	}
-	var stale *release.StaleError
-	if errors.As(p.err, &stale) || apierrors.IsConflict(p.err) {
+	if stale(p.err) && p.memory.failure.mayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
@@ -272,12 +274,17 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 	return nil
 }
 
-// next tells when to look again: soon after a failure, after the period of the kind otherwise.
+// next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
+// written, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
 		p.memory.settled, p.memory.capabilities = !p.paused, p.basis.capabilities
-		return reconcile.Result{RequeueAfter: r.Period}
+		after := r.Period
+		if p.snapshot.Unconfirmed && (after == 0 || after > observe.Lapse) {
+			after = observe.Lapse
+		}
+		return reconcile.Result{RequeueAfter: after}
 	}
 	var previous *release.PreviousError
 	if errors.As(p.err, &previous) {

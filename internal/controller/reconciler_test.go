@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -11,6 +12,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,6 +30,7 @@ import (
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
 )
@@ -110,6 +113,9 @@ func newBench(t *testing.T, image string) *bench {
 			if b.refuse != nil {
 				return b.refuse
 			}
+			if err := anotherUID(ctx, c, object, patch); err != nil {
+				return err
+			}
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 	})
@@ -136,12 +142,32 @@ func newBench(t *testing.T, image string) *bench {
 		Live:         b.client,
 		Recorder:     b.recorder,
 		Clock:        b.clock,
-		Period:       time.Hour,
+		Period:       20 * time.Second,
 		Rollouts:     &Rollouts{Limit: 1},
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
 	return b
+}
+
+// anotherUID answers as the API server does to a patch with the UID of another object.
+func anotherUID(ctx context.Context, c client.Client, object client.Object, patch client.Patch) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	var wanted struct{ Metadata struct{ UID types.UID } }
+	if err := json.Unmarshal(data, &wanted); err != nil {
+		return err
+	}
+	live := &v1.AppService{}
+	if err := c.Get(ctx, client.ObjectKeyFromObject(object), live); err != nil {
+		return err
+	}
+	if uid := wanted.Metadata.UID; uid != "" && uid != live.UID {
+		return apierrors.NewConflict(schema.GroupResource{Resource: "appservices"}, live.Name, errors.New("the UID in the precondition does not match"))
+	}
+	return nil
 }
 
 type translatorFunc func(context.Context, *unstructured.Unstructured) (chartutil.Values, error)
@@ -220,10 +246,10 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	for range 3 {
-		if next := b.reconcile(t); next != time.Hour {
+		if next := b.reconcile(t); next != b.Period {
 			t.Errorf("the next one comes after %s, want the period of the kind", next)
 		}
-		b.clock.SetTime(b.clock.Now().Add(time.Hour))
+		b.clock.SetTime(b.clock.Now().Add(b.Period))
 	}
 	if b.statuses != 1 || b.renders != 1 {
 		t.Errorf("got %d status writes and %d renders, want one of each", b.statuses, b.renders)
@@ -234,6 +260,30 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 0 {
 		t.Errorf("got events: %v", events)
+	}
+}
+
+// Where a watch breaks, the event of a write may never come.
+func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
+	cases := map[string]struct {
+		period      time.Duration
+		unconfirmed bool
+		want        time.Duration
+	}{
+		"all is shown":                                {0, false, 0},
+		"all is shown, and there is a period":         {time.Hour, false, time.Hour},
+		"something is not":                            {0, true, observe.Lapse},
+		"something is not, the period is long":        {time.Hour, true, observe.Lapse},
+		"something is not, the period is over before": {time.Second, true, time.Second},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := &Reconciler{Period: test.period}
+			p := &pass{memory: &remembered{}, snapshot: &observe.Snapshot{Unconfirmed: test.unconfirmed}}
+			if got := r.next(p).RequeueAfter; got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
 	}
 }
 
@@ -312,7 +362,7 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 
 	b.change(t, "nginx")
 	b.installed(t)
-	if next := b.reconcile(t); next != time.Hour {
+	if next := b.reconcile(t); next != b.Period {
 		t.Errorf("after it healed the next one comes after %s, want the period of the kind", next)
 	}
 	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
@@ -324,6 +374,47 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 1 {
 		t.Errorf("got events %q, want one for the new failure", events)
+	}
+}
+
+// Caches that are behind catch up within moments; what takes longer is told.
+func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
+	b := newBench(t, "nginx")
+	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")
+	b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return gone
+		},
+	})
+	for range 20 { // brought forward by events, they count for nothing
+		b.reconcile(t)
+	}
+	attempts := append(slices.Repeat([]time.Duration{250 * time.Millisecond}, 8), 5*time.Second, 10*time.Second, 20*time.Second)
+	for i, want := range attempts {
+		if next, told := b.reconcile(t), b.statuses == 1; next != want || told != (i >= 8) {
+			t.Errorf("attempt %d: the next one comes after %s and it is told: %t; want %s, %t", i, next, told, want, i >= 8)
+		}
+		b.clock.SetTime(b.clock.Now().Add(want))
+	}
+	web := b.web(t)
+	ready := meta.FindStatusCondition(web.Status.Conditions, v1.ConditionReady)
+	if ready.Reason != v1.ReasonPending || !strings.Contains(ready.Message, "the resource is gone") || meta.IsStatusConditionTrue(web.Status.Conditions, v1.ConditionStalled) {
+		t.Errorf("got %+v, want Pending with the cause, and not stalled", ready)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events %q", events)
+	}
+
+	b.installed(t)
+	if next := b.reconcile(t); next != b.Period {
+		t.Errorf("after the cause is gone the next one comes after %s, want the period of the kind", next)
+	}
+	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
+		t.Error("it is not ready")
+	}
+	b.Observer.Forget("web-uid") // all is missing again
+	if next := b.reconcile(t); next != 250*time.Millisecond {
+		t.Errorf("after success the next one comes after %s, want soon again", next)
 	}
 }
 
@@ -390,6 +481,98 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
+// A resource may be made anew while the one before is reconciled: the cache still shows that one.
+func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
+	b := newBench(t, "refused")
+	first := b.web(t)
+	if err := b.client.Delete(t.Context(), first.DeepCopy()); err != nil {
+		t.Fatal(err)
+	}
+	second := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "nginx"}}
+	if err := b.client.Create(t.Context(), second); err != nil {
+		t.Fatal(err)
+	}
+	b.Client = showing(b.client, first)
+	b.reconcile(t)
+	if b.statuses != 1 {
+		t.Errorf("got %d status writes, want one that is refused", b.statuses)
+	}
+	if conditions := b.web(t).Status.Conditions; len(conditions) != 0 {
+		t.Errorf("the second has the status of the first: %v", conditions)
+	}
+	if events := b.events(); len(events) != 0 {
+		t.Errorf("got events %q about a resource that is gone", events)
+	}
+}
+
+func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
+	missing := &release.Plan{Create: []*unstructured.Unstructured{app("x", "1")}}
+	type get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error
+	there := func(change func(*v1.AppService)) get {
+		return func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			live := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "web-uid"}}
+			change(live)
+			into.(*metav1.PartialObjectMetadata).ObjectMeta = live.ObjectMeta
+			return nil
+		}
+	}
+	fails := func(err error) get {
+		return func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			return err
+		}
+	}
+	now := metav1.NewTime(start)
+	cases := map[string]struct {
+		plan  *release.Plan
+		get   get
+		asked int
+		stale bool
+		want  string
+	}{
+		"it is there":           {missing, there(func(*v1.AppService) {}), 1, false, ""},
+		"it is gone":            {missing, fails(apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")), 1, true, "caches are behind: the resource is gone"},
+		"another has its name":  {missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
+		"it is being deleted":   {missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
+		"nobody knows":          {missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
+		"nothing is to be made": {&release.Plan{Delete: []client.Object{app("x", "1")}}, fails(errors.New("not now")), 0, false, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "nginx")
+			asked := 0
+			b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+					asked++
+					return test.get(ctx, c, key, into, options...)
+				},
+			})
+			p := &pass{resource: app("web-uid", "1"), plan: test.plan, state: release.Drifted}
+			err := b.alive(t.Context(), p)
+			if err == nil && test.want != "" || err != nil && err.Error() != test.want || stale(err) != test.stale || asked != test.asked {
+				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
+			}
+			if test.want == "" {
+				return
+			}
+			if err := b.act(t.Context(), p); err == nil || err.Error() != test.want {
+				t.Errorf("the action went on, to %v", err)
+			}
+		})
+	}
+}
+
+// showing is a client whose reads show a resource as it once was.
+func showing(c client.Client, before *v1.AppService) client.Client {
+	return interceptor.NewClient(c.(client.WithWatch), interceptor.Funcs{
+		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
+			into.(*unstructured.Unstructured).Object = content
+			into.GetObjectKind().SetGroupVersionKind(appService)
+			return err
+		},
+	})
+}
+
 func TestAStatusThatCannotBeWrittenIsAnErrorAndTellsNothing(t *testing.T) {
 	b := newBench(t, "refused")
 	b.refuse = errors.New("not now")
@@ -412,15 +595,7 @@ func TestAStatusIsComparedWithTheOneThatWasWrittenLast(t *testing.T) {
 	before := b.web(t)
 	b.reconcile(t)
 	written := b.statuses
-	lagging := interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
-		Get: func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
-			content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(before)
-			into.(*unstructured.Unstructured).Object = content
-			into.GetObjectKind().SetGroupVersionKind(appService)
-			return err
-		},
-	})
-	b.Client = lagging
+	b.Client = showing(b.client, before)
 	b.clock.SetTime(b.clock.Now().Add(time.Minute))
 	b.reconcile(t)
 	if b.statuses != written {

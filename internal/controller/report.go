@@ -28,13 +28,13 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Resource: p.resource,
 		Previous: p.previous,
 		Snapshot: p.snapshot,
-		Problem:  problem(p.action(), p.err),
+		Problem:  p.problem(),
 		Missing:  p.advice,
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
 	if p.desired != nil {
-		in.Digest, in.Unserved = p.desired.Digest, p.desired.Unserved
+		in.Digest, in.Rendered, in.Unserved = p.desired.Digest, p.desired.Objects, p.desired.Unserved
 	}
 	current := status.Summarize(in)
 	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {

@@ -17,6 +17,8 @@ import (
 type Journal struct {
 	mu     sync.Mutex
 	owners map[types.UID]map[render.Key]entry
+	// told is the newest event of each object since an action of its owner began: it may overtake the note of the write.
+	told map[types.UID]map[render.Key]event
 }
 
 // entry is the last write to one object: its state as the API server returned it, or the identity of what was deleted.
@@ -26,9 +28,39 @@ type entry struct {
 	at      time.Time
 }
 
-// lapse is how long a write is remembered at the most: where a watch breaks, the event that would end it may never come.
+// event is what a watch told of an object last.
+type event struct {
+	object  client.Object
+	deleted bool
+}
+
+// tells tells whether an event says all that an entry does: the informer shows it, or something newer.
+func (t event) tells(e entry) bool {
+	if e.written == nil {
+		return t.deleted && t.object.GetUID() == e.deleted
+	}
+	return t.deleted && t.object.GetUID() == e.written.GetUID() || !older(t.object, e.written)
+}
+
+// Lapse is how long a write is remembered at the most: where a watch breaks, the event that would end it may never come.
 // To forget too early costs a look at the API server, no more.
-const lapse = 30 * time.Second
+const Lapse = 30 * time.Second
+
+// Begin says that an action of an owner begins; what it writes is noted until the end. From the first request on, events
+// are remembered: one that is newer than a write may come before the write is noted.
+func (j *Journal) Begin(owner types.UID) (end func()) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if j.told == nil {
+		j.told = map[types.UID]map[render.Key]event{}
+	}
+	j.told[owner] = map[render.Key]event{}
+	return func() {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		delete(j.told, owner)
+	}
+}
 
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (j *Journal) Wrote(owner types.UID, object client.Object) {
@@ -53,6 +85,9 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	key := render.KeyOf(object)
+	if told := j.told[owner]; told != nil {
+		told[key] = event{object, deleted}
+	}
 	noted, found := j.owners[owner][key]
 	switch {
 	case !found:
@@ -80,28 +115,36 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 func (j *Journal) noted(owner types.UID) map[render.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	maps.DeleteFunc(j.owners[owner], func(_ render.Key, e entry) bool { return time.Since(e.at) > lapse })
+	maps.DeleteFunc(j.owners[owner], func(_ render.Key, e entry) bool { return time.Since(e.at) > Lapse })
 	return maps.Clone(j.owners[owner])
 }
 
-// overlay corrects what the informers show of an owner's objects by what this process wrote after it.
-func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) {
+// overlay corrects what the informers show of an owner's objects by what this process wrote after it, and tells whether it
+// had to.
+func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) (corrected bool) {
 	for key, noted := range noted {
 		shown, found := objects[key]
 		switch {
 		case noted.written == nil:
 			if found && shown.GetUID() == noted.deleted {
 				delete(objects, key)
+				corrected = true
 			}
 		case !found || older(shown, noted.written):
 			objects[key] = noted.written
+			corrected = true
 		}
 	}
+	return corrected
 }
 
 func (j *Journal) put(owner types.UID, key render.Key, e entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
+	if told, found := j.told[owner][key]; found && told.tells(e) {
+		delete(j.owners[owner], key)
+		return
+	}
 	if j.owners == nil {
 		j.owners = map[types.UID]map[render.Key]entry{}
 	}

@@ -189,6 +189,46 @@ func TestAWriteIsNotedAfterItsEvent(t *testing.T) {
 	}
 }
 
+// An event that comes before the write is noted may say more than the write.
+func TestWhatEventsToldDuringAnActionIsNotNoted(t *testing.T) {
+	wrote := func(j *Journal) { j.Wrote(me, version("a", "10")) }
+	deleted := func(j *Journal) { j.Deleted(me, version("a", "9")) }
+	cases := map[string]struct {
+		event event
+		note  func(*Journal)
+		noted bool
+	}{
+		"the write itself":            {event{version("a", "10"), false}, wrote, false},
+		"a later version":             {event{version("a", "11"), false}, wrote, false},
+		"an earlier write":            {event{version("a", "9"), false}, wrote, true},
+		"what was written is deleted": {event{version("a", "11"), true}, wrote, false},
+		"what was written is deleted, told in the same version":   {event{version("a", "10"), true}, wrote, false},
+		"what was written is deleted, told in an older version":   {event{version("a", "9"), true}, wrote, false},
+		"what was there before is deleted":                        {event{version("z", "9"), true}, wrote, true},
+		"what came after the written one":                         {event{version("b", "12"), false}, wrote, false},
+		"what came after the written one is deleted":              {event{version("b", "13"), true}, wrote, false},
+		"a version that cannot be compared":                       {event{version("a", "x"), false}, wrote, false},
+		"the delete itself":                                       {event{version("a", "10"), true}, deleted, false},
+		"the deleted object waits for its end":                    {event{version("a", "10"), false}, deleted, true},
+		"what was there before the deleted one is itself deleted": {event{version("z", "8"), true}, deleted, true},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			journal := &Journal{}
+			end := journal.Begin(me)
+			journal.Seen(me, test.event.object, test.event.deleted)
+			test.note(journal)
+			end()
+			if got := len(journal.noted(me)) == 1; got != test.noted {
+				t.Errorf("the write is noted: %t, want %t", got, test.noted)
+			}
+			if len(journal.told) != 0 {
+				t.Error("events are remembered after the end of the action")
+			}
+		})
+	}
+}
+
 func TestJournalIsSafeForConcurrentUse(t *testing.T) {
 	journal := &Journal{}
 	var group sync.WaitGroup
@@ -196,7 +236,7 @@ func TestJournalIsSafeForConcurrentUse(t *testing.T) {
 		group.Go(func() {
 			for i := range 200 {
 				o := version("a", fmt.Sprint(worker*1000+i))
-				switch i % 5 {
+				switch i % 6 {
 				case 0:
 					journal.Wrote(me, o)
 				case 1:
@@ -207,6 +247,8 @@ func TestJournalIsSafeForConcurrentUse(t *testing.T) {
 					shows(journal, o)
 				case 4:
 					journal.Forget(me)
+				case 5:
+					journal.Begin(me)()
 				}
 			}
 		})

@@ -6,8 +6,10 @@ package observe
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,6 +41,9 @@ type Snapshot struct {
 	Objects map[render.Key]client.Object
 	// Record is the newest release record that the resource controls; nil if there is none.
 	Record *Record
+	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
+	// where a watch broke, so somebody has to look again after Lapse.
+	Unconfirmed bool
 }
 
 // Object gives an object of the snapshot, nil where there is none.
@@ -159,11 +164,11 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 	}
-	overlay(noted, objects)
+	unconfirmed := overlay(noted, objects)
 
-	snapshot := &Snapshot{Objects: objects}
+	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed}
 	for key, object := range objects {
-		if object.GetLabels()["owner"] != "helm" || key.Kind != SecretKind.Kind {
+		if !IsRecord(object) {
 			continue
 		}
 		delete(objects, key)
@@ -171,6 +176,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 			snapshot.Record = record
 		}
 	}
+	o.prune(resource.GetUID(), snapshot)
 	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
 }
 
@@ -234,6 +240,28 @@ func (o *Observer) isVerified(owner types.UID, key render.Key, object client.Obj
 	return o.verified[owner][key] == object.GetResourceVersion()
 }
 
+// prune forgets which payloads were right of Secrets that are no longer there.
+func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
+	o.mu.RLock()
+	left := 0
+	for key := range o.verified[owner] {
+		if snapshot.Objects[key] != nil {
+			left++
+		}
+	}
+	same := left == len(o.verified[owner])
+	o.mu.RUnlock()
+	if same {
+		return
+	}
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	maps.DeleteFunc(o.verified[owner], func(key render.Key, _ string) bool { return snapshot.Objects[key] == nil })
+	if len(o.verified[owner]) == 0 {
+		delete(o.verified, owner)
+	}
+}
+
 // Verified notes that the payloads of the Secrets in a snapshot were found to be right.
 func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	for key, object := range snapshot.Objects {
@@ -253,10 +281,13 @@ func (o *Observer) verify(owner types.UID, key render.Key, object client.Object)
 	o.verified[owner][key] = object.GetResourceVersion()
 }
 
+// Begin says that an action of an owner begins: what it writes is noted between that and the end.
+func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(owner) }
+
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
-	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() {
+	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() && !IsRecord(object) {
 		o.verify(owner, key, object)
 	}
 }
@@ -277,6 +308,20 @@ func (o *Observer) Forget(owner types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.verified, owner)
+}
+
+// RecordPrefix is what the names of release records begin with.
+const RecordPrefix = "sh.helm.release.v1."
+
+// IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
+// type of a Secret.
+func IsRecord(object client.Object) bool {
+	if object.GetObjectKind().GroupVersionKind().GroupKind() != SecretKind.GroupKind() ||
+		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
+		return false
+	}
+	whole, ok := object.(*unstructured.Unstructured)
+	return !ok || whole.Object["type"] == "helm.sh/release.v1"
 }
 
 func recordOf(object client.Object) *Record {

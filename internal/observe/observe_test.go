@@ -252,6 +252,61 @@ func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 	}
 }
 
+func TestARenderedSecretIsNoRecord(t *testing.T) {
+	labels := map[string]string{"owner": "helm", "version": "7", "status": "deployed"}
+	named := thing(SecretKind, "web-helm", "s-1", "1")
+	named.SetLabels(labels)
+	typed := thing(SecretKind, "sh.helm.release.v1.mine", "s-2", "1")
+	typed.SetLabels(labels)
+	typed.Object["type"] = "Opaque"
+	config := thing(configMaps, "sh.helm.release.v1.config", "c-1", "1")
+	config.SetLabels(labels)
+	unlabelled := thing(SecretKind, "sh.helm.release.v1.unlabelled", "s-3", "1")
+	for name, object := range map[string]*unstructured.Unstructured{
+		"by its name": named, "by its type, where it is known": typed, "by its kind": config, "by its labels": unlabelled,
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := observer(t, &informers{shown: []*unstructured.Unstructured{record("1", "deployed", "a")}}, &api{})
+			o.Wrote(me, object)
+			s := snapshot(t, o)
+			if s.Record == nil || s.Record.Revision != 1 || len(s.Objects) != 1 {
+				t.Errorf("got the record %v and %d objects, want release 1 and the object", s.Record, len(s.Objects))
+			}
+		})
+	}
+	whole := record("1", "deployed", "a")
+	whole.Object["type"] = "helm.sh/release.v1"
+	if !IsRecord(whole) {
+		t.Error("a record of the right type is none")
+	}
+}
+
+func TestOnlySecretsOfTheNewestSnapshotAreRememberedAsVerified(t *testing.T) {
+	secret := func(name string) *unstructured.Unstructured { return thing(SecretKind, name, types.UID(name), "1") }
+	a, b := secret("a"), secret("b")
+	shown, live := &informers{shown: []*unstructured.Unstructured{a, b}}, &api{objects: []*unstructured.Unstructured{a, b}}
+	o := observer(t, shown, live)
+	o.Verified(me, snapshot(t, o))
+	o.Wrote(me, metadata(record("1", "deployed", "a")))
+	if len(o.verified[me]) != 2 {
+		t.Errorf("got %v, want the two Secrets and no record", o.verified[me])
+	}
+	shown.shown = []*unstructured.Unstructured{a}
+	snapshot(t, o)
+	if len(o.verified[me]) != 1 {
+		t.Errorf("got %v, want the Secret that is left", o.verified[me])
+	}
+	live.reads = nil
+	if snapshot(t, o); len(live.reads) != 0 {
+		t.Errorf("the Secret that is left was read again: %v", live.reads)
+	}
+	shown.shown = nil
+	snapshot(t, o)
+	if _, found := o.verified[me]; found {
+		t.Error("an owner without Secrets is remembered")
+	}
+}
+
 func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 	secret := func(resourceVersion string) *unstructured.Unstructured {
 		return thing(SecretKind, "web-config", "s-1", resourceVersion)

@@ -63,12 +63,13 @@ type Task struct {
 	State    State
 }
 
-// Act carries out the action of the task's state. In sync nothing is called. The error is a NotOursError, a StaleError or
-// the API server's.
+// Act carries out the action of the task's state. In sync nothing is called. The error is a NotOursError, a PreviousError, a
+// DamagedError, a StaleError or the API server's.
 func (a *Actor) Act(ctx context.Context, task Task) error {
 	if task.State == InSync {
 		return nil
 	}
+	defer a.applier.observer.Begin(task.Owner.GetUID())()
 	plan, err := a.applier.check(ctx, task.Owner, task.Plan)
 	if err != nil {
 		return err
@@ -89,6 +90,7 @@ func (a *Actor) Act(ctx context.Context, task Task) error {
 
 // Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.
 func (a *Actor) Delete(ctx context.Context, owner client.Object, plan *Plan) error {
+	defer a.applier.observer.Begin(owner.GetUID())()
 	return a.applier.execute(ctx, owner, &Plan{Delete: plan.Delete})
 }
 

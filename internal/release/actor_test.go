@@ -432,6 +432,71 @@ func TestARecordThatIsGoneIsLookedForAgainAndOneThatCannotBeReadIsReported(t *te
 	}
 }
 
+func TestADamagedRecordIsNamedAndHealsOnceItIsDeleted(t *testing.T) {
+	for _, older := range []bool{false, true} {
+		for status, state := range map[helmrelease.Status]State{
+			helmrelease.StatusDeployed: OutOfDate, helmrelease.StatusFailed: OutOfDate, helmrelease.StatusPendingUpgrade: OutOfDate,
+			helmrelease.StatusPendingInstall: Unfinished,
+		} {
+			t.Run(fmt.Sprintf("%s, %s, after an older one: %t", state, status, older), func(t *testing.T) {
+				b := newBench(t)
+				if older {
+					b.given(t, 1, helmrelease.StatusDeployed)
+				}
+				b.given(t, 2, status)
+				secrets := b.secrets.CoreV1().Secrets("demo")
+				record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v2", metav1.GetOptions{})
+				if err != nil {
+					t.Fatal(err)
+				}
+				record.Data["release"] = []byte("damaged")
+				if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				err = b.actor.Act(t.Context(), b.task(t, state, &observe.Record{Revision: 2, Status: status.String(), Digest: "old"}))
+				var damaged *DamagedError
+				if !errors.As(err, &damaged) || err.Error() != `the record of release 2 is damaged: delete Secret "sh.helm.release.v1.web.v2"` {
+					t.Errorf("got %T: %v", err, err)
+				}
+				if err := secrets.Delete(t.Context(), record.Name, metav1.DeleteOptions{}); err != nil {
+					t.Fatal(err)
+				}
+				task, want := b.task(t, Absent, nil), "1 deployed"
+				if older {
+					task, want = b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed", Digest: "old"}), "1 superseded, 2 deployed"
+				}
+				if err := b.actor.Act(t.Context(), task); err != nil {
+					t.Fatal(err)
+				}
+				if got := b.history(t); got != want {
+					t.Errorf("got the records %q, want %q", got, want)
+				}
+			})
+		}
+	}
+}
+
+// A watch may tell that an object is gone before the answer to the request that wrote it is here.
+func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
+	b := newBench(t)
+	b.server.refuse = func(request string) error {
+		if request == "apply ConfigMap a" {
+			gone := owned(t, "ConfigMap", "a", "two")
+			gone.SetUID("later")
+			gone.SetResourceVersion("1000")
+			b.observer.Seen(owner(t).GetUID(), gone, true)
+		}
+		return nil
+	}
+	if err := b.actor.Act(t.Context(), b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+		t.Fatal(err)
+	}
+	shown := noted(t, b.observer)
+	if len(shown) != 1 || shown[render.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
+		t.Errorf("got %v, want ConfigMap b only", shown)
+	}
+}
+
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)

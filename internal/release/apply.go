@@ -31,7 +31,7 @@ type applier struct {
 // check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
 // controlled by the owner, although the caches do not show them, move from Create to Apply.
 func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*Plan, error) {
-	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete}
+	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Going: plan.Going}
 	for _, desired := range plan.Create {
 		live := &metav1.PartialObjectMetadata{}
 		live.SetGroupVersionKind(desired.GroupVersionKind())

@@ -26,6 +26,16 @@ func (e *PreviousError) Error() string {
 	return fmt.Sprintf("waiting until what is left of an earlier resource of this name is deleted: %s %q", e.Key.Kind, e.Key.Name)
 }
 
+// DamagedError says that the newest record of a release cannot be decoded. Trying again does not help.
+type DamagedError struct {
+	Revision int
+	Secret   string // that holds the record
+}
+
+func (e *DamagedError) Error() string {
+	return fmt.Sprintf("the record of release %d is damaged: delete Secret %q", e.Revision, e.Secret)
+}
+
 // StaleError says that the caches are behind what is there, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }
 

@@ -61,12 +61,15 @@ func (a *Actor) explainTakenName(ctx context.Context, task Task) error {
 	}
 	for i := range records.Items {
 		record := &records.Items[i]
+		record.SetGroupVersionKind(observe.SecretKind)
+		if !observe.IsRecord(record) {
+			continue
+		}
 		if !controls(task.Owner, record) {
 			return inTheWay(task.Owner, render.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: task.Owner.GetName()}, record)
 		}
 		// Ours, but somebody took the label off by which it is found.
 		patch := []byte(fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged))
-		record.SetGroupVersionKind(observe.SecretKind)
 		if err := a.client.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
 			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
 		}

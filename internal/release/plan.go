@@ -24,6 +24,9 @@ type Plan struct {
 	Apply []Change
 	// Delete are objects of the resource that are no longer rendered.
 	Delete []client.Object
+	// Going are rendered objects that somebody deleted and that are still there, held by finalizers. They are left alone
+	// until they are gone; then they are missing.
+	Going []client.Object
 }
 
 // Change is a rendered object, the identity of the one that is there, and what differs.
@@ -53,6 +56,22 @@ func (p *Plan) RollsPods() bool {
 		}
 	}
 	return false
+}
+
+// Awaits tells in words which objects have to go before they can be made anew; empty where none has to.
+func (p *Plan) Awaits() string {
+	var parts []string
+	for _, object := range p.Going {
+		part := render.KeyOf(object).String()
+		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
+			part += " (held by finalizer " + strings.Join(finalizers, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) == 0 {
+		return ""
+	}
+	return "waiting until what was deleted is gone, to make it anew: " + strings.Join(parts, "; ")
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".
@@ -88,6 +107,10 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 		live, found := there[key]
 		if !found {
 			plan.Create = append(plan.Create, desired)
+			continue
+		}
+		if live.GetDeletionTimestamp() != nil {
+			plan.Going = append(plan.Going, live)
 			continue
 		}
 		if change := compareObject(desired, live); change != nil {
@@ -192,7 +215,7 @@ func scalar(value any) bool {
 
 // secretive tells whether a field may hold what is not for everybody who reads events and logs.
 func secretive(kind, field string) bool {
-	if kind == "Secret" {
+	if kind == "Secret" || kind == "ConfigMap" && (strings.HasPrefix(field, "data.") || strings.HasPrefix(field, "binaryData.")) {
 		return true
 	}
 	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {

@@ -341,6 +341,8 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 	going.SetDeletionTimestamp(&now)
 	goingAndWanted := text("one")
 	goingAndWanted.SetDeletionTimestamp(&now)
+	goingAndEdited := text("one", "k", "edited")
+	goingAndEdited.SetDeletionTimestamp(&now)
 	huge := text("one")
 	put(t, huge, int64(3), "data", "x")
 	floating := huge.DeepCopy()
@@ -363,6 +365,7 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 		},
 		"what is going already is not deleted again":      {nil, []client.Object{going}, ""},
 		"what is going and wanted waits until it is gone": {[]*unstructured.Unstructured{text("one")}, []client.Object{goingAndWanted}, ""},
+		"what is going is not written to":                 {[]*unstructured.Unstructured{text("two", "k", "new")}, []client.Object{goingAndEdited}, ""},
 		"creates come before applies and deletes": {
 			[]*unstructured.Unstructured{text("two"), named("new")}, []client.Object{text("one"), named("old")},
 			"create ConfigMap new; apply ConfigMap web; delete ConfigMap old",
@@ -371,7 +374,7 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 			[]*unstructured.Unstructured{text("two")}, []client.Object{text("one")}, "apply ConfigMap web",
 		},
 		"another stamp tells of the field and not of the stamp": {
-			[]*unstructured.Unstructured{text("two", "k", "new")}, []client.Object{text("one", "k", "old")}, "apply ConfigMap web: data.k old → new",
+			[]*unstructured.Unstructured{text("two", "k", "new")}, []client.Object{text("one", "k", "old")}, "apply ConfigMap web: data.k",
 		},
 		"a field that is rendered no longer shows in the stamp": {
 			[]*unstructured.Unstructured{text("two")}, []client.Object{text("one", "k", "old")}, "apply ConfigMap web",
@@ -380,7 +383,7 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 			[]*unstructured.Unstructured{text("one")}, []client.Object{text("")}, "apply ConfigMap web",
 		},
 		"the same number as another type": {[]*unstructured.Unstructured{huge}, []client.Object{floating}, ""},
-		"another number of another type":  {[]*unstructured.Unstructured{huge}, []client.Object{half}, "apply ConfigMap web: data.x 3.5 → 3"},
+		"another number of another type":  {[]*unstructured.Unstructured{huge}, []client.Object{half}, "apply ConfigMap web: data.x"},
 		"objects of one name and other kinds are told apart": {
 			[]*unstructured.Unstructured{named("a")}, []client.Object{owned(t, "Service", "a", "one")}, "create ConfigMap a; delete Service a",
 		},
@@ -450,6 +453,32 @@ func TestCompareOfSecrets(t *testing.T) {
 }
 
 // What a plan says goes to events and to the log, which more people read than the objects.
+func TestAPlanTellsWhatItAwaits(t *testing.T) {
+	now := metav1.Now()
+	going := func(finalizers ...string) *unstructured.Unstructured {
+		o := owned(t, "ConfigMap", "web", "one")
+		o.SetDeletionTimestamp(&now)
+		o.SetFinalizers(finalizers)
+		return o
+	}
+	cases := map[string]struct {
+		there client.Object
+		want  string
+	}{
+		"nothing":                          {owned(t, "ConfigMap", "web", "one"), ""},
+		"an object":                        {going(), "waiting until what was deleted is gone, to make it anew: ConfigMap web"},
+		"an object and by whom it is held": {going("a/b", "c/d"), "waiting until what was deleted is gone, to make it anew: ConfigMap web (held by finalizer a/b, c/d)"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			plan := Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}, there(test.there))
+			if got := plan.Awaits(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestPlansTellNoValueThatMayBeSecret(t *testing.T) {
 	cases := map[string]struct {
 		path []any
@@ -468,6 +497,26 @@ func TestPlansTellNoValueThatMayBeSecret(t *testing.T) {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
+	}
+}
+
+func TestPlansTellTheKeysOfAConfigMapAndNotTheValues(t *testing.T) {
+	for _, field := range []string{"data", "binaryData"} {
+		for what, live := range map[string]any{"changed": "canary-old", "missing": nil} {
+			t.Run(field+" "+what, func(t *testing.T) {
+				desired, there := owned(t, "ConfigMap", "web", "one"), owned(t, "ConfigMap", "web", "one")
+				put(t, desired, "canary-new", field, "tls.key")
+				put(t, there, map[string]any{"other": "x"}, field)
+				if live != nil {
+					put(t, there, live, field, "tls.key")
+				}
+				change := compareObject(desired, there)
+				plan := &Plan{Apply: []Change{*change}}
+				if got, want := plan.String(), "apply ConfigMap web: "+field+".tls.key"; got != want || change.Old != "" || change.New != "" {
+					t.Errorf("got %q, old %q and new %q, want %q", got, change.Old, change.New, want)
+				}
+			})
+		}
 	}
 }
 

@@ -11,6 +11,8 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
+
+	"github.com/example/appservice-operator/internal/observe"
 )
 
 // upgrade makes the next release. What the API server would refuse it refuses in a dry run, before anything is written.
@@ -48,6 +50,19 @@ func (a *Actor) upgrade(ctx context.Context, task Task) error {
 		options = append(options, (annotation.UpgradeDescription{}).UpgradeOption(description))
 	}
 	_, err = actions.Upgrade(task.Owner.GetName(), task.Owner.GetNamespace(), a.chart, task.Desired.Values, options...)
+	if err != nil {
+		return explainRefusal(err, actions, task)
+	}
+	return nil
+}
+
+// explainRefusal looks whether an upgrade was refused because the newest record is damaged: Helm overlooks such a record,
+// and stumbles over its name.
+func explainRefusal(err error, actions helmclient.ActionInterface, task Task) error {
+	var damaged *DamagedError
+	if _, readErr := read(actions.Config().Releases, task); errors.As(readErr, &damaged) {
+		return damaged
+	}
 	return err
 }
 
@@ -70,12 +85,13 @@ func abandon(actions helmclient.ActionInterface, task Task) error {
 	return nil
 }
 
-// read gets the newest record of a task. The error is a StaleError where the record is gone.
+// read gets the newest record of a task. The error is a StaleError where the record is gone, a DamagedError where it cannot
+// be decoded.
 func read(records *storage.Storage, task Task) (newest *helmrelease.Release, err error) {
 	revision := task.Snapshot.Record.Revision
 	defer func() {
 		if recover() != nil { // Helm 3.22 does, where the payload cannot be decoded
-			err = fmt.Errorf("cannot read release %d: its record is damaged: delete Secret sh.helm.release.v1.%s.v%d", revision, task.Owner.GetName(), revision)
+			err = &DamagedError{Revision: revision, Secret: fmt.Sprintf("%s%s.v%d", observe.RecordPrefix, task.Owner.GetName(), revision)}
 		}
 	}()
 	newest, err = records.Get(task.Owner.GetName(), revision)

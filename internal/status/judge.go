@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // verdict is the one decision that all conditions follow from.
@@ -41,6 +42,10 @@ func judge(in Input, workload *appsv1.Deployment) verdict {
 		}
 		return v
 	}
+	if name := missingDeployment(in); name != "" {
+		v.outcome, v.reason, v.message = moving, v1.ReasonPending, fmt.Sprintf("waiting for Deployment %s, which is not there", name)
+		return v
+	}
 	if workload == nil {
 		v.outcome, v.reason, v.message = running, v1.ReasonNoWorkload, "deployed; the chart renders no Deployment to wait for"
 		return v
@@ -50,6 +55,17 @@ func judge(in Input, workload *appsv1.Deployment) verdict {
 		v.message += "; rollout stalled, the previous version still serves"
 	}
 	return v
+}
+
+// missingDeployment gives the name of a Deployment that is rendered and not there: somebody has just deleted it, or it is
+// yet to be created. It is empty where there is none.
+func missingDeployment(in Input) string {
+	for _, object := range in.Rendered {
+		if key := render.KeyOf(object); key.Group == appsv1.GroupName && key.Kind == "Deployment" && in.Snapshot.Objects[key] == nil {
+			return key.Name
+		}
+	}
+	return ""
 }
 
 // rollout tells how far a Deployment is, as `kubectl rollout status` does.

@@ -228,6 +228,45 @@ func (s state) input(t *testing.T) Input {
 	return in
 }
 
+func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
+	rendered := func(kind, version, name string) *unstructured.Unstructured {
+		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind}}
+		o.SetName(name)
+		return o
+	}
+	second := deployment(counts{1, 1, 1, 1})
+	second.Name = "second"
+	cases := map[string]struct {
+		rendered []*unstructured.Unstructured
+		there    []client.Object
+		previous v1.Phase
+		phase    v1.Phase
+		reason   string
+	}{
+		"it is missing at first":              {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
+		"it is missing later":                 {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"one of two is missing":               {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web"), rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"it is there":                         {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
+		"none is rendered":                    {[]*unstructured.Unstructured{rendered("Service", "v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"a Deployment of another API is none": {[]*unstructured.Unstructured{rendered("Deployment", "example.com/v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := state{previous: test.previous}.input(t)
+			in.Rendered, in.Snapshot = test.rendered, snapshot(t, test.there...)
+			out := Summarize(in)
+			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
+			waits := test.reason == v1.ReasonPending
+			if out.Phase != test.phase || ready.Reason != test.reason || waits != strings.Contains(ready.Message, "waiting for Deployment web") {
+				t.Errorf("got phase %s and %s %q, want %s and %s", out.Phase, ready.Reason, ready.Message, test.phase, test.reason)
+			}
+			if got := meta.IsStatusConditionTrue(out.Conditions, v1.ConditionReconciling); got != waits {
+				t.Errorf("Reconciling is %t, want %t", got, waits)
+			}
+		})
+	}
+}
+
 func TestSummarize(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
