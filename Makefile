@@ -92,12 +92,17 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-contract test-integration ## Run the unit tests, the contract test, then the integration tests.
+test: test-unit test-chart test-contract test-integration ## Run the tests of Go code and chart, the contract test, then the integration tests.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+
+.PHONY: test-chart
+test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
+	@echo '==> Chart tests.'
+	@$(call tool,helm-unittest) --strict helm-charts/appservice
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.

@@ -256,7 +256,61 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"certificate":             {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], tls: [{hosts: [a]}]}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], tls: [{hosts: [b]}]}}`, "spec.ingress.tls[].hosts"},
 		"issuer":                  {`{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], issuer: b}}`, `{image: a, ports: [{port: 1}], ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}}`, "issuer or clusterIssuer"},
 		"database":                {`{image: a, config: {databaseUrl: b}}`, `{image: a, config: {databaseUrl: b, databaseUrlFrom: {secretKeyRef: {name: c, key: d}}}}`, "databaseUrl or databaseUrlFrom"},
-		"names of variables":      {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
+		"probe without a port": {
+			`{image: a, ports: [{port: 1}], probes: {liveness: {httpGet: {}}, readiness: {tcpSocket: {}}, startup: {grpc: {}}}}`,
+			`{image: a, probes: {startup: {exec: {command: [a]}}, liveness: {httpGet: {path: /}}}}`, "spec.probes needs a port",
+		},
+		"probe of a number": {
+			`{image: a, probes: {liveness: {httpGet: {port: 1}}, readiness: {tcpSocket: {port: 1}}, startup: {grpc: {port: 1}}}}`,
+			`{image: a, ports: [], probes: {readiness: {tcpSocket: {}}}}`, "spec.probes needs a port",
+		},
+		"probe by gRPC": {
+			`{image: a, probes: {startup: {exec: {command: [a]}}}}`, `{image: a, probes: {startup: {grpc: {service: a}}}}`, "spec.probes needs a port",
+		},
+		"grace after a probe": {
+			`{image: a, probes: {liveness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}, startup: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`,
+			`{image: a, probes: {readiness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`, "spec.probes.readiness.terminationGracePeriodSeconds must be left out",
+		},
+		"external traffic by type": {
+			`{image: a, ports: [{port: 1}], service: {type: NodePort, externalTrafficPolicy: Local}}`,
+			`{image: a, ports: [{port: 1}], service: {type: ClusterIP, externalTrafficPolicy: Local}}`, "spec.service.externalTrafficPolicy needs",
+		},
+		"external traffic by node port": {
+			`{image: a, ports: [{port: 1, nodePort: 30000}], service: {externalTrafficPolicy: Local}}`,
+			`{image: a, ports: [{port: 1}], service: {externalTrafficPolicy: Local}}`, "spec.service.externalTrafficPolicy needs",
+		},
+		"external traffic without ports": {
+			`{image: a, service: {type: LoadBalancer, externalTrafficPolicy: Local}}`, `{image: a, service: {externalTrafficPolicy: Local}}`, "spec.service.externalTrafficPolicy needs",
+		},
+		"names of containers": {
+			`{image: a, initContainers: [{name: a, image: a}], sidecars: [{name: b, image: a}]}`,
+			`{image: a, initContainers: [{name: c, image: a}, {name: a, image: a}], sidecars: [{name: b, image: a}, {name: a, image: a}]}`, "spec.initContainers[].name and spec.sidecars[].name must differ",
+		},
+		"source ranges": {
+			`{image: a, ports: [{port: 1}], service: {type: LoadBalancer, loadBalancerSourceRanges: [192.0.2.0/24, "2001:db8::/32"]}}`,
+			`{image: a, ports: [{port: 1}], service: {type: LoadBalancer, loadBalancerSourceRanges: [192.0.2.0/24, 192.0.2.1]}}`, "spec.service.loadBalancerSourceRanges must be networks",
+		},
+		"source ranges by type": {
+			`{image: a, service: {type: LoadBalancer, loadBalancerSourceRanges: [192.0.2.0/24]}}`,
+			`{image: a, service: {loadBalancerSourceRanges: [192.0.2.0/24]}}`, "spec.service.loadBalancerSourceRanges needs",
+		},
+		"mount where files are": {
+			`{image: a, config: {files: {b: c}, mountPath: /a}, volumeMounts: [{name: v, mountPath: /etc/config}]}`,
+			`{image: a, config: {files: {b: c}, mountPath: /a}, volumeMounts: [{name: v, mountPath: /a}]}`, "spec.volumeMounts[].mountPath must not be",
+		},
+		"mount where files are by default": {
+			`{image: a, config: {mountPath: /a}, volumeMounts: [{name: v, mountPath: /a}, {name: v, mountPath: /etc/config}]}`,
+			`{image: a, config: {files: {b: c}}, volumeMounts: [{name: v, mountPath: /b}, {name: v, mountPath: /etc/config}]}`, "spec.volumeMounts[].mountPath must not be",
+		},
+		"mount where the claim is": {
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, volumeMounts: [{name: v, mountPath: /a/b}]}`,
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, volumeMounts: [{name: v, mountPath: /a}]}`, "spec.volumeMounts[].mountPath must not be",
+		},
+		"claim where files are": {
+			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc}}`,
+			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc/config}}`, "spec.persistence.mountPath must not be",
+		},
+		"names of variables": {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
 	}
 	a := newAdmission(t)
 	for name, test := range tests {

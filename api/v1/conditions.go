@@ -116,6 +116,10 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // do, a time is usual.
 const AnnotationRestartedAt = "app.example.com/restarted-at"
 
+// AnnotationStartedWith is the annotation of a Deployment that is autoscaled, with the number of replicas that it did start
+// with. It is not rendered. A Deployment without it started with 1, which is what the API server gives a new one.
+const AnnotationStartedWith = "app.example.com/started-with"
+
 // LabelOwner is the label of a cluster-scoped object, with the UID of the resource that it was rendered for: such an object
 // cannot have an owner reference to a resource in a namespace.
 const LabelOwner = "app.example.com/owner-uid"

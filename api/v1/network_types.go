@@ -47,7 +47,7 @@ type Port struct {
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.clusterIP) || !has(self.type) || self.type == 'ClusterIP'",message="spec.service.clusterIP None needs spec.service.type ClusterIP"
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerClass needs spec.service.type LoadBalancer"
-// +kubebuilder:validation:XValidation:rule="!has(self.externalTrafficPolicy) || !has(self.type) || self.type != 'ClusterIP'",message="spec.service.externalTrafficPolicy needs spec.service.type NodePort or LoadBalancer"
+// +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerSourceRanges) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerSourceRanges needs spec.service.type LoadBalancer"
 type Service struct {
 	// Type of the Service. Defaults to NodePort where a port names a node port, else to ClusterIP.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
@@ -77,6 +77,8 @@ type Service struct {
 	// LoadBalancerSourceRanges are the networks that the load balancer serves, for example 192.0.2.0/24.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:items:MaxLength=64
+	// +kubebuilder:validation:XValidation:rule="self.all(r, isCIDR(r))",message="spec.service.loadBalancerSourceRanges must be networks such as 192.0.2.0/24"
 	// +optional
 	LoadBalancerSourceRanges []string `json:"loadBalancerSourceRanges,omitempty"`
 

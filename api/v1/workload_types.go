@@ -59,6 +59,7 @@ type SecretKeySource struct {
 // Probes of the main container.
 //
 // +kubebuilder:validation:XValidation:rule="(!has(self.liveness) || !has(self.liveness.successThreshold) || self.liveness.successThreshold == 1) && (!has(self.startup) || !has(self.startup.successThreshold) || self.startup.successThreshold == 1)",message="spec.probes.liveness and startup take a successThreshold of 1 only"
+// +kubebuilder:validation:XValidation:rule="!has(self.readiness) || !has(self.readiness.terminationGracePeriodSeconds)",message="spec.probes.readiness.terminationGracePeriodSeconds must be left out: a readiness probe that fails stops nothing"
 type Probes struct {
 	// Liveness: the container is started again when it fails.
 	// +optional
@@ -118,7 +119,7 @@ type Probe struct {
 	// +optional
 	FailureThreshold *int32 `json:"failureThreshold,omitempty"`
 
-	// TerminationGracePeriodSeconds is how long the pod may take to stop after a failed probe.
+	// TerminationGracePeriodSeconds is how long the pod may take to stop after a failed probe. Not for readiness.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// replicasManager owns the number of replicas of a Deployment that is autoscaled. The operator's field manager must not:
-// a field that it stops rendering would be removed, and the number fall to 1.
+// replicasManager owns the number of replicas of a Deployment that is autoscaled, and the note of what it started with. The
+// operator's field manager must not: a field that it stops rendering would be removed, and the number fall to 1.
 const replicasManager = FieldManager + "-replicas"
 
 // autoscaled tells whether the number of replicas is left to an autoscaler, and with which number it starts.
@@ -31,10 +31,11 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 
 // startReplicas gives a Deployment that was just created the number of replicas to start with.
 func (a *applier) startReplicas(ctx context.Context, created *unstructured.Unstructured, initial int64) error {
-	if now, _, _ := unstructured.NestedInt64(created.Object, "spec", "replicas"); initial == now {
-		return nil
+	if now, _, _ := unstructured.NestedInt64(created.Object, "spec", "replicas"); now == 1 && initial == 1 {
+		return nil // nothing to note either: without the annotation it started with 1
 	}
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, initial))
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil,
+		`{"metadata":{"annotations":{%q:"%d"}},"spec":{"replicas":%d}}`, v1.AnnotationStartedWith, initial, initial))
 	if err := a.client.Patch(ctx, created, patch, client.FieldOwner(replicasManager)); err != nil {
 		return fmt.Errorf("%s: %w", render.KeyOf(created), err)
 	}
@@ -60,6 +61,7 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	holder.SetNamespace(live.GetNamespace())
 	holder.SetName(live.GetName())
 	holder.SetUID(live.GetUID())
+	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(replicas, 10)})
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("%s: %w", render.KeyOf(live), err)

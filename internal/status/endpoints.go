@@ -30,7 +30,11 @@ func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, sn
 	if decode(snapshot.Object(corev1.GroupName, "Service", name), &service) {
 		host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
 		for _, port := range service.Spec.Ports {
-			out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, port.Port)})
+			number := port.Port
+			if target := port.TargetPort.IntVal; service.Spec.ClusterIP == corev1.ClusterIPNone && target != 0 {
+				number = target // the name is that of the pods: nothing in between translates ports
+			}
+			out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, number)})
 		}
 		for _, port := range service.Spec.Ports {
 			if port.NodePort != 0 {

@@ -29,8 +29,8 @@ func named(name string) *corev1.Service {
 	return s
 }
 
-func headless() *corev1.Service {
-	s := service(corev1.ServicePort{Port: 80, TargetPort: intstr.FromInt32(80)})
+func headless(port int32, target intstr.IntOrString) *corev1.Service {
+	s := service(corev1.ServicePort{Port: port, TargetPort: target})
 	s.Spec.ClusterIP = corev1.ClusterIPNone
 	return s
 }
@@ -81,7 +81,19 @@ func TestEndpoints(t *testing.T) {
 		"a port":                    {[]client.Object{service(corev1.ServicePort{Port: 8080})}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")}},
 		"the port of http":          {[]client.Object{service(http)}, []v1.Endpoint{cluster("http", "http://web.demo.svc")}},
 		"the port of https":         {[]client.Object{service(corev1.ServicePort{Port: 443})}, []v1.Endpoint{cluster("", "https://web.demo.svc")}},
-		"a headless Service":        {[]client.Object{headless()}, []v1.Endpoint{cluster("", "http://web.demo.svc")}},
+		"a headless Service":        {[]client.Object{headless(80, intstr.FromInt32(80))}, []v1.Endpoint{cluster("", "http://web.demo.svc")}},
+		"a headless Service, which translates no port": {
+			[]client.Object{headless(80, intstr.FromInt32(8080))}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")},
+		},
+		"a headless Service of https": {
+			[]client.Object{headless(443, intstr.FromInt32(8443))}, []v1.Endpoint{cluster("", "https://web.demo.svc:8443")},
+		},
+		"a headless Service with a target by name": {
+			[]client.Object{headless(80, intstr.FromString("http"))}, []v1.Endpoint{cluster("", "http://web.demo.svc")},
+		},
+		"a target port is nothing to other Services": {
+			[]client.Object{service(corev1.ServicePort{Port: 80, TargetPort: intstr.FromInt32(8080)})}, []v1.Endpoint{cluster("", "http://web.demo.svc")},
+		},
 		"a node port": {
 			[]client.Object{service(corev1.ServicePort{Port: 80, NodePort: 30002})},
 			[]v1.Endpoint{cluster("", "http://web.demo.svc"), node("", "http://NODE:30002")},

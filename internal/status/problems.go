@@ -3,11 +3,13 @@ package status
 import (
 	"fmt"
 
+	appsv1 "k8s.io/api/apps/v1"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, v verdict) []v1.Problem {
+func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
 	if v.outcome == stuck {
 		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message)})
@@ -34,5 +36,30 @@ func problems(in Input, v verdict) []v1.Problem {
 			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
 		})
 	}
+	if problem, ignored := ignoredSize(workload); ignored {
+		list = append(list, problem)
+	}
 	return list
+}
+
+// ignoredSize tells of a size that was changed after autoscaling began with another one.
+func ignoredSize(workload *appsv1.Deployment) (problem v1.Problem, ignored bool) {
+	if workload == nil {
+		return problem, false
+	}
+	size, autoscaled := workload.Annotations[v1.AnnotationInitialReplicas]
+	started, noted := workload.Annotations[v1.AnnotationStartedWith]
+	if !noted {
+		started = "1"
+	}
+	if !autoscaled || size == started {
+		return problem, false
+	}
+	return v1.Problem{
+		Type:    v1.ProblemWarning,
+		Source:  "spec.size",
+		Reason:  v1.ReasonSizeIgnored,
+		Message: oneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
+		Hint:    "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
+	}, true
 }

@@ -65,7 +65,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 		out.Release = nil
 	}
 	verdict := judge(in, workload)
-	out.Problems = problems(in, verdict)
+	out.Problems = problems(in, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, workload, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration

@@ -64,13 +64,17 @@ func (s *surveyor) matchesSome(key string) bool {
 	return false
 }
 
-// findTests finds the names of all Go tests.
+// findTests finds the names of the Go tests of the API and of the operator as a whole.
 func findTests(names map[string]bool) error {
-	files, err := filepath.Glob(filepath.Join(root, "test", "*", "*_test.go"))
+	integration, err := filepath.Glob(filepath.Join(root, "test", "*", "*_test.go"))
 	if err != nil {
 		return err
 	}
-	for _, file := range files {
+	api, err := filepath.Glob(filepath.Join(root, "api", "*", "*_test.go"))
+	if err != nil {
+		return err
+	}
+	for _, file := range append(integration, api...) {
 		data, err := os.ReadFile(file)
 		if err != nil {
 			return err

@@ -173,6 +173,45 @@ func TestAutoscalingStartsWithTheSize(t *testing.T) {
 	}
 }
 
+func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](2)
+	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
+	cluster.Create(t, app)
+	steps := []struct {
+		change   func(spec *v1.AppServiceSpec)
+		replicas int32
+		problem  string // the end of the message, "" for none
+	}{
+		{func(*v1.AppServiceSpec) {}, 2, ""},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "it started with 2"},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 2, ""},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "it started with 2"},
+		{func(spec *v1.AppServiceSpec) { spec.Autoscaling = nil }, 5, ""},
+		{func(spec *v1.AppServiceSpec) { spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9} }, 5, ""},
+		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 5, "it started with 5"},
+	}
+	for i, step := range steps {
+		cluster.Change(t, app, func(app *v1.AppService) { step.change(&app.Spec) })
+		cluster.Ready(t, app)
+		deployment := &appsv1.Deployment{}
+		get(t, app, deployment)
+		if got := *deployment.Spec.Replicas; got != step.replicas {
+			t.Errorf("step %d: got %d replicas, want %d", i, got, step.replicas)
+		}
+		switch problems := app.Status.Problems; {
+		case step.problem == "" && len(problems) == 0:
+		case step.problem != "" && len(problems) == 1 && problems[0].Reason == v1.ReasonSizeIgnored && strings.HasSuffix(problems[0].Message, step.problem):
+		default:
+			t.Errorf("step %d: got the problems %+v, want %q", i, problems, step.problem)
+		}
+	}
+	quiet(t, manager.Requests)
+}
+
 // watchReplicas notes the least number of replicas that a Deployment wants from now on.
 func watchReplicas(t *testing.T, app *v1.AppService) (least func() int32) {
 	t.Helper()

@@ -52,12 +52,21 @@ func finish(root *props) error {
 	return failed
 }
 
+// longestKey bounds the foreign keys of our lists, so that rules can compare them: what a rule may cost depends on the
+// length of the strings in it. Kubernetes takes no name of this length; paths may be longer in theory.
+const longestKey = 1024
+
 // keepKeys makes sure that the API server takes a list of type map: each of its keys must be required or have a default.
 // A key gets back the default that cut took, in this list only. Foreign lists that lack even that become atomic.
 func keepKeys(list *props) error {
 	for _, key := range list.XListMapKeys {
 		item := list.Items.Schema
 		property, found := item.Properties[key]
+		if isForeign(&property) && !isForeign(list) && property.Type == "string" && property.Enum == nil && property.MaxLength == nil {
+			length := int64(longestKey)
+			property.MaxLength = &length
+			item.Properties[key] = property
+		}
 		switch {
 		case property.Default != nil || found && slices.Contains(item.Required, key):
 		case isForeign(&property) && property.ExternalDocs.URL != "":

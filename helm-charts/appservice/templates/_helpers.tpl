@@ -108,7 +108,8 @@ The environment that the configuration adds to the main container. What spec.env
 {{- end }}
 
 {{/*
-A probe. Takes a list: the root, the probe. A port that is left out becomes the first target port.
+A probe. Takes a list: the root, the probe. A port that is left out becomes the first target port, a name the target port
+of that entry: of several entries with one target port, the container's port has the name of the first only.
 */}}
 {{- define "appservice.probe" -}}
 {{- $root := index . 0 }}
@@ -117,6 +118,10 @@ A probe. Takes a list: the root, the probe. A port that is left out becomes the 
 {{- if hasKey $probe . }}
 {{- $handler := deepCopy (default dict (get $probe .)) }}
 {{- if not $handler.port }}{{- $_ := set $handler "port" (int64 (include "appservice.firstTargetPort" $root)) }}{{- end }}
+{{- if kindIs "string" $handler.port }}
+{{- $name := $handler.port }}
+{{- range $root.Values.ports }}{{- if eq (default "" .name) $name }}{{- $_ := set $handler "port" (int64 (default .port .targetPort)) }}{{- end }}{{- end }}
+{{- end }}
 {{- if and (eq . "httpGet") (not $handler.path) }}{{- $_ := set $handler "path" "/" }}{{- end }}
 {{- $_ := set $probe . $handler }}
 {{- end }}

@@ -1,0 +1,53 @@
+package status
+
+import (
+	"reflect"
+	"testing"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
+	told := func(message string) []v1.Problem {
+		return []v1.Problem{{
+			Type: v1.ProblemWarning, Source: "spec.size", Reason: v1.ReasonSizeIgnored, Message: message,
+			Hint: "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
+		}}
+	}
+	const effect = "has no effect while spec.autoscaling decides on the number of replicas; it started with "
+	cases := map[string]struct {
+		initial, started string
+		want             []v1.Problem
+	}{
+		"no autoscaling":                        {"", "", nil},
+		"no autoscaling any more":               {"", "2", nil},
+		"the size that it started with":         {"2", "2", nil},
+		"the size 1 of a new Deployment":        {"1", "", nil},
+		"a size of 0 that it started with":      {"0", "0", nil},
+		"another size":                          {"5", "2", told("spec.size 5 " + effect + "2")},
+		"a size of 0 that came later":           {"0", "2", told("spec.size 0 " + effect + "2")},
+		"another size after 1 that is not said": {"5", "", told("spec.size 5 " + effect + "1")},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			d := deployment(counts{2, 2, 2, 2})
+			d.Annotations = map[string]string{}
+			if test.initial != "" {
+				d.Annotations[v1.AnnotationInitialReplicas] = test.initial
+			}
+			if test.started != "" {
+				d.Annotations[v1.AnnotationStartedWith] = test.started
+			}
+			out := Summarize(state{workload: d}.input(t))
+			if !reflect.DeepEqual(out.Problems, test.want) {
+				t.Errorf("got %+v, want %+v", out.Problems, test.want)
+			}
+		})
+	}
+}
+
+func TestNoDeploymentIgnoresNoSize(t *testing.T) {
+	if out := Summarize(state{}.input(t)); len(out.Problems) != 0 {
+		t.Errorf("got %+v", out.Problems)
+	}
+}
