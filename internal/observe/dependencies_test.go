@@ -62,7 +62,7 @@ func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 		t.Errorf("the second look differs:\n%s", diff)
 	}
 	changed := &corev1.ConfigMap{}
-	if err := live.Client.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, changed); err != nil {
+	if err := live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, changed); err != nil {
 		t.Fatal(err)
 	}
 	live.payloads = 1

@@ -36,11 +36,11 @@ const (
 type Need int
 
 const (
-	// Required: no pod can start.
+	// Required objects keep every pod from starting.
 	Required Need = iota
-	// Optional: pods start without it, and take it into account when they start.
+	// Optional objects are taken into account when a pod starts, if they are there.
 	Optional
-	// Advisory: something does not work, but pods start.
+	// Advisory objects are missed by something, but not by pods.
 	Advisory
 )
 

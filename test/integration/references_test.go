@@ -28,7 +28,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	cluster.Create(t, database)
 	app := harness.Seed(namespace, "web")
 	app.Spec.EnvFrom = append(fromConfigMap("settings", nil), fromConfigMap("later", ptr.To(true))...)
-	app.Spec.Config = fromSecret("database", "url")
+	app.Spec.Config = fromSecret("database")
 	cluster.Create(t, app)
 	cluster.Ready(t, app)
 
@@ -91,7 +91,7 @@ func TestASharedSecretIsReadOnceAndOthersNever(t *testing.T) {
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.MaxConcurrentReconciles = 1 })
 	for _, name := range []string{"one", "two", "three"} {
 		app := harness.Seed(namespace, name)
-		app.Spec.Config = fromSecret("shared", "url")
+		app.Spec.Config = fromSecret("shared")
 		cluster.Create(t, app)
 		cluster.Ready(t, app)
 	}

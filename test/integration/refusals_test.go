@@ -87,7 +87,7 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonDependencyMissing, message: []string{`ConfigMap "settings" does not exist`, `envFrom of container "app"`},
 	},
 	"a missing Secret": {
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database", "url") },
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database") },
 		clear: func(t *testing.T, app *v1.AppService, _ client.Object) {
 			cluster.Create(t, secret(app.Namespace, "database", "url"))
 		},
@@ -99,7 +99,7 @@ var refusalRows = map[string]refusal{
 			cluster.Create(t, made)
 			return made
 		},
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database", "url") },
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database") },
 		clear: func(t *testing.T, _ *v1.AppService, o client.Object) {
 			o.(*corev1.Secret).StringData = map[string]string{"url": "postgres://"}
 			if err := cluster.Client.Update(t.Context(), o); err != nil {
@@ -109,7 +109,7 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonDependencyMissing, message: []string{`Secret "database" has no key "url"`},
 	},
 	"a Secret that somebody deletes": {
-		base: func(s *v1.AppServiceSpec) { s.Config = fromSecret("seed", "url") },
+		base: func(s *v1.AppServiceSpec) { s.Config = fromSecret("seed") },
 		hinder: func(t *testing.T, app *v1.AppService) client.Object {
 			seed := secret(app.Namespace, "seed", "url")
 			if err := cluster.Client.Delete(t.Context(), seed); err != nil {
@@ -323,9 +323,9 @@ func fromConfigMap(name string, optional *bool) []corev1.EnvFromSource {
 	return []corev1.EnvFromSource{{ConfigMapRef: &corev1.ConfigMapEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: name}, Optional: optional}}}
 }
 
-func fromSecret(name, key string) *v1.Config {
+func fromSecret(name string) *v1.Config {
 	return &v1.Config{DatabaseURLFrom: &v1.SecretKeySource{SecretKeyRef: corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: key,
+		LocalObjectReference: corev1.LocalObjectReference{Name: name}, Key: "url",
 	}}}
 }
 
