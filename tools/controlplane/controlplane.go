@@ -37,6 +37,8 @@ type Options struct {
 	Name     string    // DefaultName if empty
 	Nodes    int       // how many simulated nodes there are at least, DefaultNodes if 0
 	Progress io.Writer // what takes longer than a moment is told here, if it is set
+	// AuditPolicy, if set, is the audit policy of the API server, as text. Cluster.AuditLog then tells of requests.
+	AuditPolicy string
 }
 
 // Cluster is a cluster that answers.
@@ -44,6 +46,7 @@ type Cluster struct {
 	Name       string
 	Kubeconfig string // path of a kubeconfig whose current context is the cluster
 	Kubectl    string // path of a kubectl that fits the cluster
+	AuditLog   string // path of the API server's audit log, which is there if Options had a policy
 }
 
 // Up returns the cluster with the given name, brought up if it is not up yet. When it returns, the API server is ready,
@@ -62,7 +65,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 		return nil, fmt.Errorf("cannot bring up cluster %s: %w", options.Name, err)
 	}
 	defer release()
-	i.programs = programs
+	i.programs, i.auditPolicy = programs, options.AuditPolicy
 	if err := i.up(ctx, options); err != nil {
 		return nil, fmt.Errorf("cannot bring up cluster %s: %w", options.Name, err)
 	}

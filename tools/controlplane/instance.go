@@ -31,9 +31,10 @@ func components() []string {
 
 // instance is a cluster as it is on this machine, whole or not. Its methods need the lock.
 type instance struct {
-	name     string
-	cache    string
-	programs toolchain.Programs
+	name        string
+	cache       string
+	programs    toolchain.Programs
+	auditPolicy string // of the API server; none if empty
 }
 
 func (i *instance) dir() string        { return filepath.Join(i.cache, "clusters", i.name) }
@@ -41,7 +42,10 @@ func (i *instance) kubeconfig() string { return filepath.Join(i.dir(), "kubeconf
 func (i *instance) madeFrom() string   { return filepath.Join(i.dir(), "made-from") }
 
 func (i *instance) cluster() *Cluster {
-	return &Cluster{Name: i.name, Kubeconfig: i.kubeconfig(), Kubectl: i.programs["kubectl"]}
+	return &Cluster{
+		Name: i.name, Kubeconfig: i.kubeconfig(), Kubectl: i.programs["kubectl"],
+		AuditLog: filepath.Join(i.dir(), "logs", "audit.log"),
+	}
 }
 
 func (i *instance) up(ctx context.Context, options Options) error {
@@ -113,23 +117,48 @@ func (i *instance) recipe() string {
 	for _, name := range slices.Sorted(maps.Keys(i.programs)) {
 		fmt.Fprintf(&recipe, "%s: %s\n", name, i.programs[name])
 	}
-	return recipe.String() + nodes + "\n" + configuration
+	return recipe.String() + nodes + "\n" + configuration + i.auditPolicy
 }
 
 func (i *instance) create(ctx context.Context, count int) error {
-	if err := i.kwokctl(ctx, "create", "cluster", "--runtime", "binary", "--kubeconfig", "",
+	args := []string{
+		"create", "cluster", "--runtime", "binary", "--kubeconfig", "",
 		"--etcd-binary", i.programs["etcd"],
 		"--kube-apiserver-binary", i.programs["kube-apiserver"],
 		"--kube-controller-manager-binary", i.programs["kube-controller-manager"],
 		"--kube-scheduler-binary", i.programs["kube-scheduler"],
 		"--kwok-controller-binary", i.programs["kwok"],
-	); err != nil {
+	}
+	audit, done, err := i.audit()
+	if err != nil {
+		return err
+	}
+	defer done()
+	if err := i.kwokctl(ctx, append(args, audit...)...); err != nil {
 		return err
 	}
 	if err := i.settle(ctx, count); err != nil {
 		return err
 	}
 	return os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644)
+}
+
+// audit returns the arguments that make the API server keep an audit log, if it shall.
+func (i *instance) audit() (args []string, done func(), err error) {
+	if i.auditPolicy == "" {
+		return nil, func() {}, nil
+	}
+	file, err := os.CreateTemp("", "audit-policy-*.yaml") // kwokctl copies it
+	if err != nil {
+		return nil, nil, err
+	}
+	_, err = file.WriteString(i.auditPolicy)
+	if err := errors.Join(err, file.Close()); err != nil {
+		return nil, nil, err
+	}
+	// One file, which readers need not look for again: without a size, a log of 100 MB is put away.
+	args = []string{"--kube-audit-policy", file.Name(), "--extra-args", "kube-apiserver=audit-log-maxsize=100000"}
+	return args, func() { _ = os.Remove(file.Name()) }, nil
 }
 
 func (i *instance) delete(ctx context.Context) error {

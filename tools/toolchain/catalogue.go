@@ -44,6 +44,11 @@ func catalogue() []program {
 			tags:  "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,json1",
 			stamp: stampOperatorSDK, minutes: "2 min",
 		},
+		{
+			name: "helm-operator", module: "operator-sdk",
+			path: operatorSDK + "/cmd/helm-operator", source: operatorSDK,
+			stamp: stampOperatorSDK, minutes: "2 min",
+		},
 	}
 }
 
