@@ -127,6 +127,12 @@ test-refusals: ## Show what the operator refuses with a condition, and that each
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
 
+##@ Benchmarks
+
+.PHONY: bench
+bench: ## Compare the operator with others in one run. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
+	@go run ./test/bench
+
 ##@ Trying it out
 
 .PHONY: demo

@@ -1,0 +1,192 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	authenticationv1 "k8s.io/api/authentication/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+//go:embed stock-crd.yaml
+var stockCRD []byte
+
+// api is the control plane, seen by its administrator.
+type api struct {
+	root    string
+	config  *rest.Config
+	client  client.Client
+	shipped []*unstructured.Unstructured // what config/default builds
+}
+
+// account is a service account that a contender works as.
+type account struct {
+	namespace, name string
+	admin           bool
+}
+
+func (a account) user() string { return "system:serviceaccount:" + a.namespace + ":" + a.name }
+
+func newAPI(root, kubeconfig string) (*api, error) {
+	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	config.QPS = -1
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
+		if err := add(scheme); err != nil {
+			return nil, err
+		}
+	}
+	direct, err := client.New(config, client.Options{Scheme: scheme})
+	return &api{root: root, config: config, client: direct}, err
+}
+
+// prepare installs both kinds and all rights: the operator's as config/default has them, admin for the others.
+func (a *api) prepare(ctx context.Context) error {
+	crd, err := os.ReadFile(filepath.Join(a.root, "config/crd/bases/app.example.com_appservices.yaml"))
+	if err != nil {
+		return err
+	}
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", "config/default")
+	build.Dir, build.Stderr = a.root, os.Stderr
+	text, err := build.Output()
+	if err != nil {
+		return fmt.Errorf("cannot build config/default: %w", err)
+	}
+	if a.shipped, err = decode(text); err != nil {
+		return err
+	}
+	kinds, err := decode(append(append(crd, "\n---\n"...), stockCRD...))
+	if err != nil {
+		return err
+	}
+	for _, object := range append(kinds, a.shipped...) {
+		if object.GetKind() == "Deployment" {
+			continue // the manager runs here, as a process that can be measured
+		}
+		if err := a.client.Create(ctx, object.DeepCopy()); err != nil {
+			return err
+		}
+	}
+	if _, err := a.namespace(ctx, system); err != nil {
+		return err
+	}
+	return poll(ctx, time.Minute, 100*time.Millisecond, func() error {
+		for _, kind := range kinds {
+			group, _, _ := unstructured.NestedString(kind.Object, "spec", "group")
+			list := &unstructured.UnstructuredList{}
+			list.SetAPIVersion(group + "/v1")
+			list.SetKind("AppServiceList")
+			if err := a.client.List(ctx, list); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// productionArgs are the arguments that config/default gives the manager.
+func (a *api) productionArgs() ([]string, error) {
+	for _, object := range a.shipped {
+		if object.GetKind() != "Deployment" {
+			continue
+		}
+		containers, _, err := unstructured.NestedSlice(object.Object, "spec", "template", "spec", "containers")
+		if err != nil || len(containers) != 1 {
+			return nil, errors.New("config/default has no Deployment with one container")
+		}
+		args, _, err := unstructured.NestedStringSlice(containers[0].(map[string]any), "args")
+		return args, err
+	}
+	return nil, errors.New("config/default has no Deployment")
+}
+
+// identity returns the configuration of a client that is the account, and writes a kubeconfig for programs.
+func (a *api) identity(ctx context.Context, account account, kubeconfig string) (*rest.Config, error) {
+	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.namespace, Name: account.name}}
+	if account.admin {
+		binding := &rbacv1.ClusterRoleBinding{
+			ObjectMeta: metav1.ObjectMeta{Name: "bench-" + account.name},
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			Subjects:   []rbacv1.Subject{{Kind: "ServiceAccount", Namespace: account.namespace, Name: account.name}},
+		}
+		if err := errors.Join(a.client.Create(ctx, object), a.client.Create(ctx, binding)); err != nil {
+			return nil, err
+		}
+	}
+	seconds := int64((24 * time.Hour).Seconds())
+	token := &authenticationv1.TokenRequest{Spec: authenticationv1.TokenRequestSpec{ExpirationSeconds: &seconds}}
+	if err := a.client.SubResource("token").Create(ctx, object, token); err != nil {
+		return nil, fmt.Errorf("cannot get a token for %s: %w", account.name, err)
+	}
+	config := rest.AnonymousClientConfig(a.config)
+	config.BearerToken, config.QPS = token.Status.Token, -1
+	file := clientcmdapi.NewConfig()
+	file.Clusters["bench"] = &clientcmdapi.Cluster{Server: config.Host, CertificateAuthority: config.CAFile, CertificateAuthorityData: config.CAData}
+	file.AuthInfos["bench"] = &clientcmdapi.AuthInfo{Token: config.BearerToken}
+	file.Contexts["bench"] = &clientcmdapi.Context{Cluster: "bench", AuthInfo: "bench"}
+	file.CurrentContext = "bench"
+	return config, clientcmd.WriteToFile(*file, kubeconfig)
+}
+
+func (a *api) namespace(ctx context.Context, name string) (string, error) {
+	return name, a.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
+}
+
+// removeNamespace returns when it is gone, so that nothing of it disturbs the next contender.
+func (a *api) removeNamespace(ctx context.Context, name string) error {
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
+	if err := a.client.Delete(ctx, namespace); err != nil {
+		return err
+	}
+	return poll(ctx, 5*time.Minute, 200*time.Millisecond, func() error {
+		err := a.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
+		if apierrors.IsNotFound(err) {
+			return nil
+		}
+		return errors.Join(err, fmt.Errorf("namespace %s is still there", name))
+	})
+}
+
+func decode(text []byte) ([]*unstructured.Unstructured, error) {
+	var list []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		object := &unstructured.Unstructured{}
+		err := decoder.Decode(&object.Object)
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if strings.TrimSpace(object.GetKind()) != "" {
+			list = append(list, object)
+		}
+	}
+}

@@ -1,0 +1,135 @@
+package main
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/bench/load"
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+// system is the namespace of the contenders' service accounts.
+const system = "bench-system"
+
+// auditPolicy notes the requests of service accounts in these namespaces, when they are answered, and nobody else's.
+//
+//go:embed audit-policy.yaml
+var auditPolicy string
+
+// up brings up a fresh control plane with all that the contenders need, and warms it up.
+func (b *bench) up(ctx context.Context) error {
+	if err := controlplane.Down(ctx, b.settings.cluster); err != nil {
+		return err
+	}
+	// One node, so that the cluster is whole. Nothing runs on it.
+	cluster, err := controlplane.Up(ctx, controlplane.Options{
+		Name: b.settings.cluster, Nodes: 1, Progress: b.out, AuditPolicy: auditPolicy,
+	})
+	if err != nil {
+		return err
+	}
+	b.cluster = cluster
+	if b.audit, err = openAudit(cluster.AuditLog); err != nil {
+		return err
+	}
+	if b.api, err = newAPI(b.root, cluster.Kubeconfig); err != nil {
+		return err
+	}
+	b.say("installing kinds and rights")
+	if err := b.api.prepare(ctx); err != nil {
+		return err
+	}
+	return b.warmUp(ctx)
+}
+
+func (b *bench) down(ctx context.Context) {
+	if err := controlplane.Down(context.WithoutCancel(ctx), b.settings.cluster); err != nil {
+		b.say("%v", err)
+	}
+}
+
+// warmUp returns when the garbage collector knows the kinds, which it looks for every 30 s, and the API server has
+// written some of each object.
+func (b *bench) warmUp(ctx context.Context) error {
+	b.say("warming up: up to 60 s until the garbage collector knows AppServices")
+	namespace, err := b.api.namespace(ctx, "warm-up")
+	if err != nil {
+		return err
+	}
+	for _, version := range []schema.GroupVersion{v1.GroupVersion, stockVersion} {
+		if err := b.collects(ctx, version, namespace); err != nil {
+			return err
+		}
+	}
+	w := &bareWriter{client: b.api.client, namespace: namespace}
+	names := load.Names("warm", 50)
+	for _, do := range []func(context.Context, string) error{w.Create, w.Delete} {
+		if err := load.Each(ctx, names, do); err != nil {
+			return err
+		}
+	}
+	return b.api.removeNamespace(ctx, namespace)
+}
+
+func (b *bench) collects(ctx context.Context, version schema.GroupVersion, namespace string) error {
+	owner := load.AppService(version, namespace, "owner")
+	if err := b.api.client.Create(ctx, owner); err != nil {
+		return err
+	}
+	dependent := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
+		Namespace: namespace, GenerateName: "dependent-",
+		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(owner, owner.GroupVersionKind())},
+	}}
+	if err := b.api.client.Create(ctx, dependent); err != nil {
+		return err
+	}
+	// In the foreground: the collector would otherwise try again at growing intervals.
+	foreground := &client.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}
+	if err := b.api.client.Delete(ctx, owner, foreground); err != nil {
+		return err
+	}
+	return poll(ctx, 2*time.Minute, 100*time.Millisecond, func() error {
+		err := b.api.client.Get(ctx, client.ObjectKeyFromObject(dependent), dependent)
+		if err == nil {
+			return errors.New("the garbage collector has not noticed AppServices")
+		}
+		return client.IgnoreNotFound(err)
+	})
+}
+
+// poll calls check until it gives nil, and gives its last error when the time is over.
+func poll(ctx context.Context, patience, every time.Duration, check func() error) error {
+	deadline := time.Now().Add(patience)
+	for {
+		err := check()
+		if err == nil {
+			return nil
+		}
+		if time.Now().After(deadline) {
+			return fmt.Errorf("waited %s: %w", patience, err)
+		}
+		if err := pause(ctx, every); err != nil {
+			return err
+		}
+	}
+}
+
+// pause waits, unless the run is over.
+func pause(ctx context.Context, duration time.Duration) error {
+	select {
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	case <-time.After(duration):
+		return nil
+	}
+}

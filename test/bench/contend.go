@@ -1,0 +1,209 @@
+package main
+
+import (
+	"context"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/test/bench/load"
+)
+
+// match is one contender's turn.
+type match struct {
+	*bench
+	contender *contender
+	namespace string
+	names     []string
+	process   *process // nil for bare writes
+	scene     *scene
+	writer    writer
+	result    *Result
+
+	kubeconfig string
+	idleRate   float64 // requests per second with nothing to do
+}
+
+// contend measures one contender in a fresh namespace, and leaves nothing behind.
+func (b *bench) contend(ctx context.Context, c *contender) (*Result, error) {
+	m := &match{
+		bench: b, contender: c, namespace: "bench-" + c.letter, names: load.Names("app", b.n),
+		result: &Result{Letter: c.letter, Title: c.title}, kubeconfig: b.program(c.letter + ".kubeconfig"),
+	}
+	config, err := b.api.identity(ctx, c.account, m.kubeconfig)
+	if err != nil {
+		return nil, err
+	}
+	if _, err := b.api.namespace(ctx, m.namespace); err != nil {
+		return nil, err
+	}
+	watching, unwatch := context.WithCancel(ctx)
+	defer unwatch()
+	if m.scene, err = b.watchScene(watching, m.namespace, c.version); err != nil {
+		return nil, err
+	}
+	if c.command == nil {
+		own, err := client.New(config, client.Options{Scheme: b.api.client.Scheme()})
+		if err != nil {
+			return nil, err
+		}
+		m.writer = &bareWriter{client: own, namespace: m.namespace}
+	} else {
+		m.writer = m.resources()
+		if m.process, err = b.start(c, m.kubeconfig); err != nil {
+			return nil, err
+		}
+		defer func() { m.process.stop() }() // the one that is running by then
+	}
+	if err := m.play(ctx); err != nil {
+		return nil, err
+	}
+	if m.process != nil {
+		m.process.stop()
+	}
+	unwatch()
+	return m.result, b.api.removeNamespace(ctx, m.namespace)
+}
+
+// resources writes AppServices as the administrator: the requests are not the contender's.
+func (m *match) resources() *resourceWriter {
+	return &resourceWriter{client: m.api.client, version: m.contender.version, namespace: m.namespace}
+}
+
+// play goes through the phases.
+func (m *match) play(ctx context.Context) error {
+	steps := []struct {
+		name string
+		bare bool // bare writes take part
+		do   func(context.Context) error
+	}{
+		{"alone", false, m.alone},
+		{"install", true, m.install},
+		{"idle", false, m.idle},
+		{"noop", false, m.noop},
+		{"image", true, m.image},
+		{"toggle", true, m.toggle},
+		{"drift", false, m.drift},
+		{"restart", false, m.restart},
+		{"delete", true, m.remove},
+	}
+	for _, step := range steps {
+		if m.skip[step.name] || m.process == nil && !step.bare {
+			continue
+		}
+		if err := step.do(ctx); err != nil {
+			return err
+		}
+		if err := m.notePeak(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *match) notePeak() error {
+	if m.process == nil {
+		return nil
+	}
+	_, peak, err := m.process.memory()
+	m.result.PeakMiB = max(m.result.PeakMiB, peak)
+	return err
+}
+
+func (m *match) install(ctx context.Context) error {
+	return m.throughput(ctx, "install", m.writer.Create, func() int { return m.scene.count(m.names, load.OldImage, true) })
+}
+
+func (m *match) image(ctx context.Context) error {
+	change := func(ctx context.Context, name string) error { return m.writer.SetImage(ctx, name, load.NewImage) }
+	return m.throughput(ctx, "image", change, func() int { return m.scene.count(m.names, load.NewImage, true) })
+}
+
+// present is the image that the AppServices have by now.
+func (m *match) present() string {
+	if m.skip["image"] {
+		return load.OldImage
+	}
+	return load.NewImage
+}
+
+// toggle takes the Ingress away, and gives it back.
+func (m *match) toggle(ctx context.Context) error {
+	for _, there := range []bool{false, true} {
+		name := map[bool]string{false: "feature off", true: "feature on"}[there]
+		change := func(ctx context.Context, name string) error { return m.writer.SetIngress(ctx, name, there) }
+		if err := m.throughput(ctx, name, change, func() int { return m.scene.count(m.names, m.present(), there) }); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (m *match) remove(ctx context.Context) error {
+	return m.throughput(ctx, "delete", m.writer.Delete, func() int { return m.scene.gone(m.names) })
+}
+
+// throughput does something to all AppServices and waits until all are as wanted, then until the contender is quiet.
+func (m *match) throughput(ctx context.Context, name string, do func(context.Context, string) error, count func() int) error {
+	phase, finish, err := m.begin(name)
+	if err != nil {
+		return err
+	}
+	phase.Wanted = len(m.names)
+	start := time.Now()
+	written := make(chan error, 1)
+	go func() { written <- load.Each(ctx, m.names, do) }()
+	if err := m.follow(ctx, phase, start, count); err != nil {
+		return err
+	}
+	if err := <-written; err != nil {
+		return err
+	}
+	if err := m.quiet(ctx, 20*time.Second); err != nil {
+		return err
+	}
+	if err := finish(); err != nil {
+		return err
+	}
+	m.say("%-12s %4d of %d in %6.2f s, %6.1f per second, %5.1f requests each, CPU %.2f s", name, phase.Converged, phase.Wanted,
+		phase.Seconds, phase.PerSecond, float64(phase.Total)/float64(phase.Wanted), phase.CPU)
+	return nil
+}
+
+// follow watches the count grow until it is all, or for as long as a phase may take.
+func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count func() int) error {
+	told := start
+	for {
+		now := time.Now()
+		elapsed := now.Sub(start)
+		converged := count()
+		if len(phase.Curve) == 0 || converged != phase.Curve[len(phase.Curve)-1].Count {
+			phase.Curve = append(phase.Curve, Point{Seconds: elapsed.Seconds(), Count: converged})
+		}
+		phase.Converged, phase.Seconds = converged, elapsed.Seconds()
+		if converged == phase.Wanted || elapsed > m.patience() {
+			phase.PerSecond = float64(converged) / elapsed.Seconds()
+			phase.Curve = thinned(phase.Curve, 60)
+			return nil
+		}
+		if now.Sub(told) > 5*time.Second {
+			told = now
+			m.say("%-12s %4d of %d so far ...", phase.Name, converged, phase.Wanted)
+		}
+		if err := pause(ctx, 5*time.Millisecond); err != nil {
+			return err
+		}
+	}
+}
+
+// thinned keeps at most so many points of a curve, the last among them.
+func thinned(curve []Point, most int) []Point {
+	if len(curve) <= most {
+		return curve
+	}
+	var out []Point
+	for i := range most {
+		out = append(out, curve[i*(len(curve)-1)/(most-1)])
+	}
+	return out
+}

@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+)
+
+// Figure is something that is judged: what must be, what is reached for, and what was measured.
+type Figure struct {
+	Name     string  `json:"name"`
+	Unit     string  `json:"unit"`
+	AtLeast  bool    `json:"atLeast"` // else at most
+	Must     float64 `json:"must"`
+	Reach    float64 `json:"reach"`
+	Measured float64 `json:"measured"`
+	Known    bool    `json:"known"` // whether it was measured
+}
+
+// Verdict in a word.
+func (f Figure) Verdict() string {
+	within := func(bound float64) bool {
+		return f.Measured == bound || (f.Measured > bound) == f.AtLeast
+	}
+	switch {
+	case !f.Known:
+		return "not measured"
+	case within(f.Reach):
+		return "reached"
+	case within(f.Must):
+		return "met"
+	default:
+		return "missed"
+	}
+}
+
+func (f Figure) bound(value float64) string {
+	sign := "≤"
+	if f.AtLeast {
+		sign = "≥"
+	}
+	return fmt.Sprintf("%s %s%s", sign, short(value), f.Unit)
+}
+
+func (f Figure) measured() string {
+	if !f.Known {
+		return "–"
+	}
+	return short(f.Measured) + f.Unit
+}
+
+// mostOverhead is how much longer than bare writes the plain controller may take, or it is no yardstick.
+const mostOverhead = 1.7
+
+// judge fills in the figures, and whether the run is void.
+func (r *Results) judge() {
+	bare, native, stock, ours := r.of("a"), r.of("b"), r.of("c"), r.of("e")
+	if a, b := bare.phase("install"), native.phase("install"); a != nil && b != nil && b.Seconds > mostOverhead*a.Seconds {
+		r.Void = fmt.Sprintf("the plain controller took %.2f × as long as bare writes, at most %.1f × is allowed", b.Seconds/a.Seconds, mostOverhead)
+	}
+	perResource := func(phase *Phase) float64 {
+		if phase == nil || phase.Wanted == 0 {
+			return math.NaN()
+		}
+		return float64(phase.Total) / float64(phase.Wanted)
+	}
+	noop := NoOp{Requests: math.NaN(), CPUMillis: math.NaN(), KiB: math.NaN()}
+	aloneP99, rss := math.NaN(), math.NaN()
+	if ours != nil && ours.NoOp != nil && ours.NoOp.Reconciles > 0 {
+		noop = *ours.NoOp
+	}
+	if ours != nil && ours.Alone != nil {
+		aloneP99 = ours.Alone.P99
+	}
+	if ours != nil && native != nil && native.SettledMiB > 0 {
+		rss = ours.SettledMiB / native.SettledMiB
+	}
+	objects := float64(r.Objects)
+	settle := math.Ceil(float64(r.N) / 1000) // each thousand begun
+	r.Figures = []Figure{
+		{Name: "requests of a reconcile with nothing to do", Must: 0, Reach: 0, Measured: noop.Requests},
+		{Name: "CPU of a reconcile with nothing to do", Unit: " ms", Must: 1, Reach: 1, Measured: noop.CPUMillis},
+		{Name: "memory allocated by it", Unit: " KiB", Must: math.Inf(1), Reach: 64, Measured: noop.KiB},
+		{Name: "requests in 30 s idle, besides watches and leases", Must: 0, Reach: 0, Measured: of(ours.phase("idle"), func(p *Phase) float64 { return float64(p.Total) })},
+		{Name: "CPU in 30 s idle", Unit: " s", Must: math.Inf(1), Reach: 0.05, Measured: of(ours.phase("idle"), func(p *Phase) float64 { return p.CPU })},
+		{Name: "install, against (b)", Unit: " ×", AtLeast: true, Must: 0.5, Reach: 0.8, Measured: ratio(ours, native, "install")},
+		{Name: "install, against (c)", Unit: " ×", AtLeast: true, Must: 2.5, Reach: 4, Measured: ratio(ours, stock, "install")},
+		{Name: "image change of all, against (b)", Unit: " ×", AtLeast: true, Must: 0.35, Reach: 0.8, Measured: ratio(ours, native, "image")},
+		{Name: "image change of all, against (c)", Unit: " ×", AtLeast: true, Must: 10, Reach: 22, Measured: ratio(ours, stock, "image")},
+		{Name: "requests per install, all told", Must: 2*objects + 6, Reach: objects + 4, Measured: perResource(ours.phase("install"))},
+		{Name: "writes after a restart", Must: 0, Reach: 0, Measured: of(ours.phase("restart"), func(p *Phase) float64 { return float64(p.Writes) })},
+		{Name: "settled after a restart", Unit: " s", Must: 2 * settle, Reach: settle, Measured: of(ours.phase("restart"), func(p *Phase) float64 { return p.Seconds })},
+		{Name: "settled memory, against (b)", Unit: " ×", Must: 2, Reach: 1.5, Measured: rss},
+		{Name: "one AppService alone, from apply to Deployment, p99", Unit: " ms", Must: 150, Reach: 50, Measured: aloneP99},
+	}
+	for i := range r.Figures {
+		f := &r.Figures[i]
+		f.Known = !math.IsNaN(f.Measured)
+		if !f.Known {
+			f.Measured = 0 // JSON has no word for it
+		}
+		if math.IsInf(f.Must, 1) {
+			f.Must = -1 // nothing must be
+		}
+	}
+}
+
+func of(phase *Phase, value func(*Phase) float64) float64 {
+	if phase == nil {
+		return math.NaN()
+	}
+	return value(phase)
+}
+
+// ratio of what two contenders converge per second.
+func ratio(one, other *Result, name string) float64 {
+	a, b := one.phase(name), other.phase(name)
+	if a == nil || b == nil || b.PerSecond == 0 {
+		return math.NaN()
+	}
+	return a.PerSecond / b.PerSecond
+}
+
+// last is the line that a run ends with.
+func (r *Results) last() string {
+	measured := func(name string) string {
+		for _, f := range r.Figures {
+			if f.Name == name && f.Known {
+				return short(f.Measured)
+			}
+		}
+		return "unknown"
+	}
+	return fmt.Sprintf("BENCH install_vs_native=%s upgrade_vs_native=%s install_vs_stock=%s upgrade_vs_stock=%s idle_requests=%s "+
+		"noop_ms=%s rss_vs_native=%s install_requests=%s objects=%d",
+		measured("install, against (b)"), measured("image change of all, against (b)"), measured("install, against (c)"),
+		measured("image change of all, against (c)"), measured("requests in 30 s idle, besides watches and leases"),
+		measured("CPU of a reconcile with nothing to do"), measured("settled memory, against (b)"),
+		measured("requests per install, all told"), r.Objects)
+}
+
+// short prints a number with two digits that matter, or three.
+func short(value float64) string {
+	switch {
+	case value == math.Trunc(value):
+		return strconv.FormatFloat(value, 'f', 0, 64)
+	case math.Abs(value) >= 100:
+		return strconv.FormatFloat(value, 'f', 0, 64)
+	case math.Abs(value) >= 10:
+		return strconv.FormatFloat(value, 'f', 1, 64)
+	default:
+		return strconv.FormatFloat(value, 'f', 2, 64)
+	}
+}

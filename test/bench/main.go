@@ -1,0 +1,112 @@
+// Command bench compares the operator with others that do the same work on the same control plane, in one run: bare
+// writes, a plain controller, the SDK's helm-operator and helm-operator-plugins' reconciler. See docs/benchmarks.md.
+//
+// It starts a control plane of its own and one contender at a time, each a process with an identity of its own. Requests
+// are counted in the API server's audit log, CPU and memory by the kernel. It ends what it started, whatever happens.
+package main
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+func main() {
+	log.SetLogger(logr.Discard()) // that of our own watches
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	context.AfterFunc(ctx, stop) // a second interrupt ends the program at once
+	if err := run(ctx); err != nil {
+		fmt.Fprintln(os.Stderr, "bench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is one run.
+type bench struct {
+	settings
+	out     io.Writer
+	begun   time.Time
+	root    string // of the repository
+	folder  string // for what is built and written on the way
+	cluster *controlplane.Cluster
+	api     *api
+	audit   *audit
+}
+
+func run(ctx context.Context) error {
+	settings, err := fromEnvironment()
+	if err != nil {
+		return err
+	}
+	root, err := toolchain.Root()
+	if err != nil {
+		return err
+	}
+	cache, err := toolchain.Cache()
+	if err != nil {
+		return err
+	}
+	b := &bench{settings: settings, out: os.Stdout, begun: time.Now(), root: root, folder: cache + "/bench/" + settings.cluster}
+	if err := os.MkdirAll(b.folder, 0o755); err != nil {
+		return err
+	}
+	results, err := b.measure(ctx)
+	if err != nil {
+		return err
+	}
+	return b.report(results)
+}
+
+// measure builds everything, brings up the control plane, and lets the contenders work in turn.
+func (b *bench) measure(ctx context.Context) (*Results, error) {
+	contenders := b.contenders()
+	for _, c := range contenders {
+		if c.build == nil {
+			continue
+		}
+		b.say("building what %s needs", c)
+		if err := c.build(ctx); err != nil {
+			return nil, fmt.Errorf("cannot build %s: %w", c, err)
+		}
+	}
+	if err := b.up(ctx); err != nil {
+		return nil, err
+	}
+	defer b.down(ctx)
+	results := &Results{
+		Date: b.begun.UTC().Format("2006-01-02 15:04 MST"), Machine: machine(), Command: b.command(), N: b.n, Objects: objectsEach,
+	}
+	for _, c := range contenders {
+		b.say("\n==> %s", c)
+		result, err := b.contend(ctx, c)
+		if err != nil {
+			if ctx.Err() != nil {
+				err = context.Cause(ctx)
+			}
+			return nil, fmt.Errorf("%s: %w", c, err)
+		}
+		results.Contenders = append(results.Contenders, result)
+	}
+	return results, nil
+}
+
+// say tells of progress, with the time since the start.
+func (b *bench) say(format string, args ...any) {
+	text := fmt.Sprintf(format, args...)
+	for strings.HasPrefix(text, "\n") {
+		_, _ = fmt.Fprintln(b.out)
+		text = text[1:]
+	}
+	_, _ = fmt.Fprintf(b.out, "%6.1f s  %s\n", time.Since(b.begun).Seconds(), text)
+}

@@ -1,0 +1,92 @@
+package objects
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/test/bench/load"
+)
+
+// TestObjectsAreThoseOfTheChart compares with what the operator makes, apart from the operator's own marks.
+func TestObjectsAreThoseOfTheChart(t *testing.T) {
+	resource := load.AppService(v1.GroupVersion, "shop", "web")
+	resource.SetUID("11111111-2222-3333-4444-555555555555")
+	app := &v1.AppService{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {
+		t.Fatal(err)
+	}
+	want := map[string]map[string]any{}
+	for _, object := range rendered(t, resource) {
+		unmark(object)
+		want[object.GetKind()] = typed(t, object)
+	}
+	got := map[string]map[string]any{
+		"Deployment": generic(t, Deployment(app)), "Service": generic(t, Service(app)), "Ingress": generic(t, Ingress(app)),
+	}
+	if difference := cmp.Diff(want, got); difference != "" {
+		t.Errorf("-chart +Go\n%s", difference)
+	}
+}
+
+func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured.Unstructured {
+	t.Helper()
+	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		t.Fatal(err)
+	}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return result.Objects
+}
+
+// unmark takes away what the operator and Helm note on objects for themselves.
+func unmark(object *unstructured.Unstructured) {
+	annotations := object.GetAnnotations()
+	for _, key := range []string{postrender.AnnotationStamp, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"} {
+		delete(annotations, key)
+	}
+	object.SetAnnotations(annotations)
+	labels := object.GetLabels()
+	delete(labels, v1.LabelManaged)
+	object.SetLabels(labels)
+}
+
+// typed gives an object the form that its Go type has.
+func typed(t *testing.T, object *unstructured.Unstructured) map[string]any {
+	t.Helper()
+	out, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, out); err != nil {
+		t.Fatal(err)
+	}
+	return generic(t, out.(client.Object))
+}
+
+func generic(t *testing.T, object client.Object) map[string]any {
+	t.Helper()
+	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	delete(out, "kind")
+	delete(out, "apiVersion")
+	delete(out, "status")
+	return out
+}

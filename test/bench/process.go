@@ -1,0 +1,170 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// tick is the unit of /proc/PID/stat.
+const tick = 10 * time.Millisecond
+
+// process is a contender at work.
+type process struct {
+	command *exec.Cmd
+	metrics string // URL
+	log     string
+	started time.Time
+	ended   chan struct{}
+}
+
+// start runs a contender's program. Whoever starts it stops it.
+func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
+	address, err := freeAddress()
+	if err != nil {
+		return nil, err
+	}
+	program, args, err := c.command(address)
+	if err != nil {
+		return nil, err
+	}
+	p := &process{metrics: "http://" + address + "/metrics", log: b.program(c.letter + ".log"), ended: make(chan struct{})}
+	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		return nil, err
+	}
+	defer log.Close()
+	p.command = exec.Command(program, args...)
+	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE=")
+	p.command.Stdout, p.command.Stderr = log, log
+	p.started = time.Now()
+	if err := p.command.Start(); err != nil {
+		return nil, err
+	}
+	go func() {
+		_ = p.command.Wait()
+		close(p.ended)
+	}()
+	return p, nil
+}
+
+// stop tells the process to end, and kills it if it takes its time.
+func (p *process) stop() {
+	_ = p.command.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-p.ended:
+	case <-time.After(45 * time.Second):
+		_ = p.command.Process.Kill()
+		<-p.ended
+	}
+}
+
+// alive gives an error if the process has ended by itself.
+func (p *process) alive() error {
+	select {
+	case <-p.ended:
+		return fmt.Errorf("it ended by itself (%v), see %s", p.command.ProcessState, p.log)
+	default:
+		return nil
+	}
+}
+
+// cpu is the time that the process has computed so far.
+func (p *process) cpu() (time.Duration, error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	if err != nil {
+		return 0, errors.Join(p.alive(), err)
+	}
+	_, rest, _ := strings.Cut(string(text), ") ") // past the name
+	fields := strings.Fields(rest)
+	if len(fields) < 13 {
+		return 0, errors.New("cannot read /proc/PID/stat")
+	}
+	user, err1 := strconv.Atoi(fields[11])
+	kernel, err2 := strconv.Atoi(fields[12])
+	return time.Duration(user+kernel) * tick, errors.Join(err1, err2)
+}
+
+// memory gives the resident memory now and at most, in MiB.
+func (p *process) memory() (now, peak float64, err error) {
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	if err != nil {
+		return 0, 0, errors.Join(p.alive(), err)
+	}
+	for line := range strings.Lines(string(text)) {
+		fields := strings.Fields(line)
+		if len(fields) < 2 {
+			continue
+		}
+		kib, _ := strconv.ParseFloat(fields[1], 64)
+		switch fields[0] {
+		case "VmRSS:":
+			now = kib / 1024
+		case "VmHWM:":
+			peak = kib / 1024
+		}
+	}
+	return now, peak, nil
+}
+
+// gauges are what a controller's metrics say.
+type gauges struct {
+	reconciles float64 // begun and ended
+	waiting    float64 // resources queued or at work
+	allocated  float64 // bytes, ever
+}
+
+// gauges reads the metrics. All contenders are built on controller-runtime and have the same.
+func (p *process) gauges(ctx context.Context) (gauges, error) {
+	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
+	defer cancel()
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metrics, http.NoBody)
+	if err != nil {
+		return gauges{}, err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return gauges{}, errors.Join(p.alive(), err)
+	}
+	defer response.Body.Close()
+	var out gauges
+	scanner := bufio.NewScanner(response.Body)
+	for scanner.Scan() {
+		line := scanner.Text()
+		end := strings.LastIndexByte(line, ' ')
+		if end < 0 || line[0] == '#' {
+			continue
+		}
+		value, err := strconv.ParseFloat(line[end+1:], 64)
+		if err != nil {
+			continue
+		}
+		switch name := line[:strings.IndexAny(line, "{ ")]; name {
+		case "controller_runtime_reconcile_total":
+			out.reconciles += value
+		case "workqueue_depth", "controller_runtime_active_workers":
+			out.waiting += value
+		case "go_memstats_alloc_bytes_total":
+			out.allocated = value
+		}
+	}
+	return out, scanner.Err()
+}
+
+func freeAddress() (string, error) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", err
+	}
+	defer listener.Close()
+	return listener.Addr().String(), nil
+}

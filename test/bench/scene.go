@@ -1,0 +1,138 @@
+package main
+
+import (
+	"context"
+	"sync"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// scene is what there is in a contender's namespace, seen through watches.
+type scene struct {
+	mu          sync.Mutex
+	deployments map[string]sight
+	others      map[string]map[string]bool // kind, name
+}
+
+// sight is how a Deployment looks, and since when.
+type sight struct {
+	image string
+	since time.Time
+}
+
+// watchScene watches until the context ends.
+func (b *bench) watchScene(ctx context.Context, namespace string, version schema.GroupVersion) (*scene, error) {
+	s := &scene{deployments: map[string]sight{}, others: map[string]map[string]bool{}}
+	watches, err := cache.New(b.api.config, cache.Options{
+		Scheme:            b.api.client.Scheme(),
+		DefaultNamespaces: map[string]cache.Config{namespace: {}},
+		DefaultTransform:  cache.TransformStripManagedFields(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	sources := map[string]client.Object{
+		"Deployment": &appsv1.Deployment{},
+		"Service":    metadata(schema.GroupVersionKind{Version: "v1", Kind: "Service"}),
+		"Ingress":    metadata(schema.GroupVersionKind{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"}),
+		"AppService": metadata(version.WithKind("AppService")),
+	}
+	for kind, object := range sources {
+		informer, err := watches.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, err
+		}
+		if _, err := informer.AddEventHandler(s.handler(kind)); err != nil {
+			return nil, err
+		}
+	}
+	go func() { _ = watches.Start(ctx) }()
+	if !watches.WaitForCacheSync(ctx) {
+		return nil, context.Cause(ctx)
+	}
+	return s, nil
+}
+
+func metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+func (s *scene) handler(kind string) toolscache.ResourceEventHandler {
+	return toolscache.ResourceEventHandlerFuncs{
+		AddFunc:    func(object any) { s.see(kind, object) },
+		UpdateFunc: func(_, object any) { s.see(kind, object) },
+		DeleteFunc: func(object any) { s.lose(kind, object) },
+	}
+}
+
+func (s *scene) see(kind string, object any) {
+	now := time.Now()
+	name := object.(client.Object).GetName()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if deployment, ok := object.(*appsv1.Deployment); ok {
+		image := deployment.Spec.Template.Spec.Containers[0].Image
+		if s.deployments[name].image != image {
+			s.deployments[name] = sight{image: image, since: now}
+		}
+		return
+	}
+	if s.others[kind] == nil {
+		s.others[kind] = map[string]bool{}
+	}
+	s.others[kind][name] = true
+}
+
+func (s *scene) lose(kind string, object any) {
+	if last, ok := object.(toolscache.DeletedFinalStateUnknown); ok {
+		object = last.Obj
+	}
+	name := object.(client.Object).GetName()
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.others[kind], name)
+	if kind == "Deployment" {
+		delete(s.deployments, name)
+	}
+}
+
+// deployment tells how a Deployment looks; its image is empty if it is not there.
+func (s *scene) deployment(name string) sight {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.deployments[name]
+}
+
+// count tells how many of the names are as wanted: with a Deployment of the image, a Service, and an Ingress or none.
+func (s *scene) count(names []string, image string, ingress bool) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := 0
+	for _, name := range names {
+		if s.deployments[name].image == image && s.others["Service"][name] && s.others["Ingress"][name] == ingress {
+			count++
+		}
+	}
+	return count
+}
+
+// gone tells of how many of the names nothing is left.
+func (s *scene) gone(names []string) int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count := 0
+	for _, name := range names {
+		if s.deployments[name].image == "" && !s.others["Service"][name] && !s.others["Ingress"][name] && !s.others["AppService"][name] {
+			count++
+		}
+	}
+	return count
+}

@@ -1,0 +1,86 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+)
+
+// objectsEach is how many objects the chart renders for an AppService of the benchmark: Deployment, Service, Ingress.
+const objectsEach = 3
+
+// settings are what the environment may say.
+type settings struct {
+	n       int             // AppServices
+	letters string          // letters of those that take part
+	skip    map[string]bool // phases to leave out
+	out     string          // folder for benchmarks.md, empty for the one that fits
+	cluster string
+}
+
+// phases that SKIP may name. Install and delete cannot be left out.
+var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "restart"}
+
+func fromEnvironment() (settings, error) {
+	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, out: os.Getenv("OUT"), cluster: os.Getenv("CLUSTER_NAME")}
+	if s.cluster == "" {
+		s.cluster = "appservice-bench"
+	}
+	if value := os.Getenv("N"); value != "" {
+		n, err := strconv.Atoi(value)
+		if err != nil || n < 1 || n > 5000 {
+			return s, fmt.Errorf("cannot use N=%s: it must be a number from 1 to 5000", value)
+		}
+		s.n = n
+	}
+	if value := os.Getenv("CONTENDERS"); value != "" {
+		s.letters = strings.NewReplacer(",", "", " ", "").Replace(value)
+	}
+	for _, letter := range s.letters {
+		if !strings.ContainsRune("abcde", letter) {
+			return s, fmt.Errorf("cannot use CONTENDERS=%s: letters are a to e", s.letters)
+		}
+	}
+	for _, name := range strings.FieldsFunc(os.Getenv("SKIP"), func(r rune) bool { return r == ',' || r == ' ' }) {
+		known := false
+		for _, phase := range phases {
+			known = known || phase == name
+		}
+		if !known {
+			return s, fmt.Errorf("cannot skip %q: phases are %s", name, strings.Join(phases, ", "))
+		}
+		s.skip[name] = true
+	}
+	return s, nil
+}
+
+// complete tells whether the run is one to be published: everybody takes part, in everything.
+func (s settings) complete() bool { return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 }
+
+// folder for benchmarks.md: results that are not complete do not replace those that are.
+func (b *bench) outFolder() string {
+	switch {
+	case b.settings.out != "":
+		return b.settings.out
+	case b.complete():
+		return b.root + "/docs"
+	default:
+		return b.root + "/bin/bench"
+	}
+}
+
+func (b *bench) command() string {
+	command := "make bench"
+	if b.n != 200 {
+		command += fmt.Sprintf(" N=%d", b.n)
+	}
+	if b.letters != "abcde" {
+		command += " CONTENDERS=" + b.letters
+	}
+	return command
+}
+
+// patience is how long a phase may take, which the slowest contender hardly needs.
+func (b *bench) patience() time.Duration { return time.Minute + time.Duration(b.n)*time.Second }
