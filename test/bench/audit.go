@@ -39,6 +39,7 @@ type entry struct {
 	Object struct {
 		Resource    string `json:"resource"`
 		Subresource string `json:"subresource"`
+		Namespace   string `json:"namespace"`
 	} `json:"objectRef"`
 	URI string `json:"requestURI"`
 }
@@ -74,6 +75,9 @@ func (a *audit) note(e entry) {
 	if e.Object.Subresource != "" {
 		what += "/" + e.Object.Subresource
 	}
+	if e.Object.Resource == "events" && strings.Contains(e.User.Username, ":"+e.Object.Namespace+":") {
+		what = e.Verb + " leases/events" // in the contender's own namespace: it tells of an election
+	}
 	if strings.Contains(e.URI, "dryRun=") {
 		what += " (dry run)"
 	}
@@ -83,12 +87,12 @@ func (a *audit) note(e entry) {
 	a.users[e.User.Username][what]++
 }
 
-// since returns what was added to an earlier state, less watches and leases.
+// since returns what was added to an earlier state, less watches, leases and the events of elections.
 func (c counts) since(earlier counts) counts {
 	out := counts{}
 	for what, count := range c {
 		verb, resource, _ := strings.Cut(what, " ")
-		if count > earlier[what] && verb != "watch" && resource != "leases" {
+		if count > earlier[what] && verb != "watch" && !strings.HasPrefix(resource, "leases") {
 			out[what] = count - earlier[what]
 		}
 	}

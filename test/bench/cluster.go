@@ -71,7 +71,7 @@ func (b *bench) warmUp(ctx context.Context) error {
 			return err
 		}
 	}
-	w := &bareWriter{client: b.api.client, namespace: namespace}
+	w := &bareWriter{resourceWriter{client: b.api.client, version: v1.GroupVersion, namespace: namespace}}
 	names := load.Names("warm", 50)
 	for _, do := range []func(context.Context, string) error{w.Create, w.Delete} {
 		if err := load.Each(ctx, names, do); err != nil {

@@ -47,7 +47,7 @@ func (b *bench) contend(ctx context.Context, c *contender) (*Result, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.writer = &bareWriter{client: own, namespace: m.namespace}
+		m.writer = &bareWriter{resourceWriter{client: own, version: c.version, namespace: m.namespace}}
 	} else {
 		m.writer = m.resources()
 		if m.process, err = b.start(c, m.kubeconfig); err != nil {

@@ -13,6 +13,7 @@ const (
 	aloneCount = 100
 	aloneFor   = 60 * time.Second // and no longer
 	driftCount = 20
+	driftFor   = 60 * time.Second // no drift begins later
 )
 
 var errNotYet = errors.New("not yet as wanted")
@@ -96,6 +97,9 @@ func (m *match) drift(ctx context.Context) error {
 	names := m.names[:min(driftCount, len(m.names))]
 	for _, name := range names {
 		start := time.Now()
+		if start.Sub(begin) > driftFor {
+			break // those that are left are missed
+		}
 		if err := setImage(ctx, m.api.client, m.namespace, name, wrong); err != nil {
 			return err
 		}

@@ -3,13 +3,12 @@ package main
 import (
 	"context"
 	"encoding/json"
-	"errors"
 	"strconv"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -70,20 +69,17 @@ func (w *resourceWriter) patch(ctx context.Context, name string, change map[stri
 	return w.client.Patch(ctx, load.AppService(w.version, w.namespace, name), client.RawPatch(types.MergePatchType, data))
 }
 
-// bareWriter writes the objects themselves: the least that any operator has to do.
+// bareWriter writes the AppServices and the objects as well: what has to be written at least, and no operator.
 type bareWriter struct {
-	client    client.Client
-	namespace string
+	resourceWriter
 }
 
 func (w *bareWriter) Create(ctx context.Context, name string) error {
-	app := &v1.AppService{}
-	resource := load.AppService(v1.GroupVersion, w.namespace, name)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {
+	app, err := w.owner(name, func(resource *unstructured.Unstructured) error { return w.client.Create(ctx, resource) })
+	if err != nil {
 		return err
 	}
 	for _, object := range []client.Object{objects.Service(app), objects.Deployment(app), objects.Ingress(app)} {
-		object.SetOwnerReferences(nil) // there is no owner
 		if err := w.client.Create(ctx, object); err != nil {
 			return err
 		}
@@ -91,32 +87,37 @@ func (w *bareWriter) Create(ctx context.Context, name string) error {
 	return nil
 }
 
-func (w *bareWriter) Delete(ctx context.Context, name string) error {
-	meta := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
-	return errors.Join(
-		w.client.Delete(ctx, &networkingv1.Ingress{ObjectMeta: meta}),
-		w.client.Delete(ctx, &appsv1.Deployment{ObjectMeta: meta}, client.PropagationPolicy(metav1.DeletePropagationBackground)),
-		w.client.Delete(ctx, &corev1.Service{ObjectMeta: meta}),
-	)
-}
-
 func (w *bareWriter) SetImage(ctx context.Context, name, image string) error {
+	if err := w.resourceWriter.SetImage(ctx, name, image); err != nil {
+		return err
+	}
 	return setImage(ctx, w.client, w.namespace, name, image)
 }
 
 func (w *bareWriter) SetIngress(ctx context.Context, name string, there bool) error {
-	meta := metav1.ObjectMeta{Namespace: w.namespace, Name: name}
-	if !there {
-		return w.client.Delete(ctx, &networkingv1.Ingress{ObjectMeta: meta})
-	}
-	app := &v1.AppService{}
-	resource := load.AppService(v1.GroupVersion, w.namespace, name)
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {
+	if err := w.resourceWriter.SetIngress(ctx, name, there); err != nil {
 		return err
 	}
-	ingress := objects.Ingress(app)
-	ingress.SetOwnerReferences(nil)
-	return w.client.Create(ctx, ingress)
+	if !there {
+		return w.client.Delete(ctx, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: w.namespace, Name: name}})
+	}
+	app, err := w.owner(name, func(resource *unstructured.Unstructured) error {
+		return w.client.Get(ctx, client.ObjectKeyFromObject(resource), resource)
+	})
+	if err != nil {
+		return err
+	}
+	return w.client.Create(ctx, objects.Ingress(app))
+}
+
+// owner gives the AppService that an object of it refers to, with what do makes of it.
+func (w *bareWriter) owner(name string, do func(*unstructured.Unstructured) error) (*v1.AppService, error) {
+	resource := load.AppService(w.version, w.namespace, name)
+	if err := do(resource); err != nil {
+		return nil, err
+	}
+	app := &v1.AppService{}
+	return app, runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app)
 }
 
 // setImage changes the image of a Deployment directly.
