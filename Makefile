@@ -97,7 +97,7 @@ test: test-unit test-chart test-contract test-integration ## Run the tests of Go
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
-	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 
 .PHONY: test-chart
 test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.

@@ -67,7 +67,7 @@ func (r *Results) figureTable() string {
 	t := table{{"figure", "must", "reach for", "measured", "verdict"}}
 	for _, f := range r.Figures {
 		must := "–"
-		if f.Must >= 0 {
+		if f.Must != none {
 			must = f.bound(f.Must)
 		}
 		t = append(t, []string{f.Name, must, f.bound(f.Reach), f.measured(), f.Verdict()})

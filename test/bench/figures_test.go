@@ -1,0 +1,80 @@
+package main
+
+import (
+	"math"
+	"strings"
+	"testing"
+	"time"
+)
+
+func TestVerdict(t *testing.T) {
+	cases := map[string]struct {
+		figure Figure
+		want   string
+	}{
+		"at least, reached":   {Figure{AtLeast: true, Must: 0.5, Reach: 0.8, Measured: 0.9, Known: true}, "reached"},
+		"at least, met":       {Figure{AtLeast: true, Must: 0.5, Reach: 0.8, Measured: 0.5, Known: true}, "met"},
+		"at least, missed":    {Figure{AtLeast: true, Must: 0.5, Reach: 0.8, Measured: 0.4, Known: true}, "missed"},
+		"at most, reached":    {Figure{Must: 2, Reach: 1, Measured: 1, Known: true}, "reached"},
+		"at most, met":        {Figure{Must: 2, Reach: 1, Measured: 1.5, Known: true}, "met"},
+		"at most, missed":     {Figure{Must: 2, Reach: 1, Measured: 3, Known: true}, "missed"},
+		"nothing must be":     {Figure{Must: none, Reach: 64, Measured: 100, Known: true}, "not reached"},
+		"it was not measured": {Figure{Must: 2, Reach: 1}, "not measured"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := tc.figure.Verdict(); got != tc.want {
+				t.Errorf("got %q, want %q", got, tc.want)
+			}
+		})
+	}
+}
+
+func TestRunIsVoidWithoutAYardstick(t *testing.T) {
+	for seconds, void := range map[float64]bool{1.6: false, 1.8: true} {
+		r := &Results{Contenders: []*Result{
+			{Letter: "a", Phases: []*Phase{{Name: "install", Seconds: 1}}},
+			{Letter: "b", Phases: []*Phase{{Name: "install", Seconds: seconds}}},
+		}}
+		r.judge()
+		if (r.Void != "") != void {
+			t.Errorf("%v × bare writes: got %q, want void: %t", seconds, r.Void, void)
+		}
+	}
+}
+
+func TestLastLine(t *testing.T) {
+	phase := func(name string, perSecond float64, total int) *Phase {
+		return &Phase{Name: name, PerSecond: perSecond, Wanted: 10, Converged: 10, Total: total}
+	}
+	r := &Results{N: 10, Objects: 3, Contenders: []*Result{
+		{Letter: "b", SettledMiB: 50, Phases: []*Phase{phase("install", 100, 40), phase("image", 200, 20)}},
+		{
+			Letter: "e", SettledMiB: 75, NoOp: &NoOp{Reconciles: 10, CPUMillis: 0.5},
+			Phases: []*Phase{phase("install", 80, 70), phase("idle", 0, 0), phase("image", 100, 80)},
+		},
+	}}
+	r.judge()
+	want := "BENCH install_vs_native=0.80 upgrade_vs_native=0.50 install_vs_stock=unknown upgrade_vs_stock=unknown " +
+		"idle_requests=0 noop_ms=0.50 rss_vs_native=1.50 install_requests=7 objects=3"
+	if got := r.last(); got != want {
+		t.Errorf("got  %s\nwant %s", got, want)
+	}
+	page, err := r.page()
+	if err != nil || !strings.Contains(page, "| install, against (b) | ≥ 0.50 × | ≥ 0.80 × | 0.80 × | reached |") {
+		t.Errorf("got error %v and page\n%s", err, page)
+	}
+}
+
+func TestLatency(t *testing.T) {
+	var durations []time.Duration
+	for i := range 100 {
+		durations = append(durations, time.Duration(100-i)*time.Millisecond)
+	}
+	if got := latency(durations, 1); got.P50 != 50 || got.P99 != 99 || got.Missed != 1 {
+		t.Errorf("got %+v", got)
+	}
+	if got := latency(nil, 3); math.IsNaN(got.P50) || got.Count != 0 || got.Missed != 3 {
+		t.Errorf("got %+v", got)
+	}
+}
