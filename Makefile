@@ -133,6 +133,10 @@ test-refusals: ## Show what the operator refuses with a condition, and that each
 bench: ## Compare the operator with others in one run. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
 	@go run ./test/bench
 
+.PHONY: profile
+profile: ## Profile CPU and memory of the manager (install, no-op, image change of N) into bin/profiles, and sum up.
+	@PROFILE=1 go run ./test/bench
+
 ##@ Trying it out
 
 .PHONY: demo

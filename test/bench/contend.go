@@ -77,6 +77,7 @@ func (m *match) play(ctx context.Context) error {
 		bare bool // bare writes take part
 		do   func(context.Context) error
 	}{
+		{"ready", false, m.ready},
 		{"alone", false, m.alone},
 		{"install", true, m.install},
 		{"idle", false, m.idle},

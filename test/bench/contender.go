@@ -21,6 +21,7 @@ type contender struct {
 	account       account             // whose rights it has
 	build         func(context.Context) error
 	command       func(metrics string) (program string, args []string, err error) // nil: the benchmark writes itself
+	env           []string                                                        // further variables
 }
 
 func (c *contender) String() string { return "(" + c.letter + ") " + c.title }

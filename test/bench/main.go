@@ -65,6 +65,9 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if b.profile {
+		return b.summarize(ctx)
+	}
 	return b.report(results)
 }
 
@@ -72,6 +75,9 @@ func run(ctx context.Context) error {
 func (b *bench) measure(ctx context.Context) (*Results, error) {
 	contenders := b.contenders()
 	for _, c := range contenders {
+		if err := b.profileAs(c); err != nil {
+			return nil, err
+		}
 		if c.build == nil {
 			continue
 		}

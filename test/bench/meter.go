@@ -19,7 +19,13 @@ func (m *match) begin(name string) (*Phase, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
+	if err := m.mark(name); err != nil {
+		return nil, nil, err
+	}
 	finish := func() error {
+		if err := m.mark(name); err != nil {
+			return err
+		}
 		now, err := m.audit.of(user)
 		if err != nil {
 			return err

@@ -44,7 +44,7 @@ func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
 	}
 	defer log.Close()
 	p.command = exec.Command(program, args...)
-	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE=")
+	p.command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
 	p.command.Stdout, p.command.Stderr = log, log
 	p.started = time.Now()
 	if err := p.command.Start(); err != nil {

@@ -17,6 +17,7 @@ type settings struct {
 	letters string          // letters of those that take part
 	skip    map[string]bool // phases to leave out
 	out     string          // folder for benchmarks.md, empty for the one that fits
+	profile bool            // write profiles of the operator instead of results
 	cluster string
 }
 
@@ -25,6 +26,12 @@ var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "rest
 
 func fromEnvironment() (settings, error) {
 	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, out: os.Getenv("OUT"), cluster: os.Getenv("CLUSTER_NAME")}
+	if os.Getenv("PROFILE") != "" {
+		s.profile, s.letters = true, "e"
+		for _, name := range []string{"alone", "idle", "toggle", "drift", "restart"} {
+			s.skip[name] = true
+		}
+	}
 	if s.cluster == "" {
 		s.cluster = "appservice-bench"
 	}

@@ -1,0 +1,74 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"time"
+)
+
+// profiledPhases are those that make profile looks at, in the order in which they come.
+var profiledPhases = []string{"install", "noop", "image"}
+
+// profileAs makes the operator's program one that writes profiles, if that is wanted.
+func (b *bench) profileAs(c *contender) error {
+	if !b.profile || c.letter != "e" {
+		return nil
+	}
+	folder := b.profileFolder()
+	if err := os.MkdirAll(folder, 0o755); err != nil {
+		return err
+	}
+	c.build = func(ctx context.Context) error { return b.compile(ctx, "manager-profiled", "./test/bench/profiled") }
+	plain := c.command
+	c.command = func(metrics string) (string, []string, error) {
+		_, args, err := plain(metrics)
+		return b.program("manager-profiled"), args, err
+	}
+	c.env = []string{"PROFILES=" + strings.Join(profiledPhases, ","), "PROFILE_DIR=" + folder}
+	return nil
+}
+
+func (b *bench) profileFolder() string { return filepath.Join(b.root, "bin", "profiles") }
+
+// mark begins or ends the profile of a phase.
+func (m *match) mark(phase string) error {
+	if !m.profile || m.contender.env == nil {
+		return nil
+	}
+	for _, name := range profiledPhases {
+		if name == phase {
+			return m.process.command.Process.Signal(syscall.SIGUSR1)
+		}
+	}
+	return nil
+}
+
+// summarize prints what took most of CPU and allocations.
+func (b *bench) summarize(ctx context.Context) error {
+	folder := b.profileFolder()
+	last := filepath.Join(folder, profiledPhases[len(profiledPhases)-1]+".heap.pprof")
+	if err := poll(ctx, 30*time.Second, 100*time.Millisecond, func() error { _, err := os.Stat(last); return err }); err != nil {
+		return err
+	}
+	for _, phase := range profiledPhases {
+		path := filepath.Join(folder, phase)
+		for _, args := range [][]string{
+			{"-top", "-cum", "-nodecount=40", path + ".cpu.pprof"},
+			{"-top", "-cum", "-nodecount=40", "-sample_index=alloc_space", "-base=" + path + ".allocs-before.pprof", path + ".allocs.pprof"},
+			{"-top", "-nodecount=20", "-sample_index=inuse_space", path + ".heap.pprof"},
+		} {
+			_, _ = fmt.Fprintf(b.out, "\n$ go tool pprof %s\n", strings.Join(args, " "))
+			command := exec.CommandContext(ctx, "go", append([]string{"tool", "pprof"}, args...)...)
+			command.Stdout, command.Stderr = b.out, b.out
+			if err := command.Run(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
