@@ -191,7 +191,7 @@ func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count
 			told = now
 			m.say("%-12s %4d of %d so far ...", phase.Name, converged, phase.Wanted)
 		}
-		if err := pause(ctx, 5*time.Millisecond); err != nil {
+		if err := pause(ctx, 10*time.Millisecond); err != nil {
 			return err
 		}
 	}

@@ -10,7 +10,7 @@ import (
 // The plots are SVG, written as text: a few rectangles and lines need no library.
 
 const (
-	plotWidth  = 760
+	plotWidth  = 880
 	plotHeight = 300
 	plotLeft   = 60
 	plotRight  = 20
