@@ -6,6 +6,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 	"time"
@@ -37,15 +38,10 @@ func (b *bench) profileFolder() string { return filepath.Join(b.root, "bin", "pr
 
 // mark begins or ends the profile of a phase.
 func (m *match) mark(phase string) error {
-	if !m.profile || m.contender.env == nil {
+	if !m.profile || !slices.Contains(profiledPhases, phase) {
 		return nil
 	}
-	for _, name := range profiledPhases {
-		if name == phase {
-			return m.process.command.Process.Signal(syscall.SIGUSR1)
-		}
-	}
-	return nil
+	return m.process.command.Process.Signal(syscall.SIGUSR1)
 }
 
 // summarize prints what took most of CPU and allocations.
@@ -59,7 +55,7 @@ func (b *bench) summarize(ctx context.Context) error {
 		path := filepath.Join(folder, phase)
 		for _, args := range [][]string{
 			{"-top", "-cum", "-nodecount=40", path + ".cpu.pprof"},
-			{"-top", "-cum", "-nodecount=40", "-sample_index=alloc_space", "-base=" + path + ".allocs-before.pprof", path + ".allocs.pprof"},
+			{"-top", "-cum", "-nodecount=40", "-sample_index=alloc_space", "-ignore=runtime/pprof", "-base=" + path + ".allocs-before.pprof", path + ".allocs.pprof"},
 			{"-top", "-nodecount=20", "-sample_index=inuse_space", path + ".heap.pprof"},
 		} {
 			_, _ = fmt.Fprintf(b.out, "\n$ go tool pprof %s\n", strings.Join(args, " "))

@@ -2,7 +2,9 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"os"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -51,11 +53,7 @@ func fromEnvironment() (settings, error) {
 		}
 	}
 	for _, name := range strings.FieldsFunc(os.Getenv("SKIP"), func(r rune) bool { return r == ',' || r == ' ' }) {
-		known := false
-		for _, phase := range phases {
-			known = known || phase == name
-		}
-		if !known {
+		if !slices.Contains(phases, name) {
 			return s, fmt.Errorf("cannot skip %q: phases are %s", name, strings.Join(phases, ", "))
 		}
 		s.skip[name] = true
@@ -85,6 +83,9 @@ func (b *bench) command() string {
 	}
 	if b.letters != "abcde" {
 		command += " CONTENDERS=" + b.letters
+	}
+	if len(b.skip) > 0 {
+		command += " SKIP=" + strings.Join(slices.Sorted(maps.Keys(b.skip)), ",")
 	}
 	return command
 }

@@ -82,10 +82,13 @@ func profiles() error {
 	return nil
 }
 
-func allocations(file *os.File) error { return pprof.Lookup("allocs").WriteTo(file, 0) }
+func allocations(file *os.File) error {
+	runtime.GC() // profiles are as of the last collection
+	return pprof.Lookup("allocs").WriteTo(file, 0)
+}
 
 func inUse(file *os.File) error {
-	runtime.GC() // the profile is as of the last collection
+	runtime.GC()
 	return pprof.WriteHeapProfile(file)
 }
 
