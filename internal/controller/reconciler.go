@@ -247,7 +247,7 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	if err := r.hold(ctx, p); err != nil {
 		return err
 	}
-	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state}
+	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state, Again: p.memory.failure.attempts > 0}
 	err := r.Actor.Act(ctx, task)
 	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
 	if lookErr == nil {
@@ -256,10 +256,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	return errors.Join(err, lookErr)
 }
 
-// alive asks the API server whether the resource is still there before anything is created for it. Objects that the garbage
+// alive asks the API server whether the resource is still there before anything is created for it anew. Objects that the garbage
 // collector deletes with a resource may be seen to be missing before the resource is.
 func (r *Reconciler) alive(ctx context.Context, p *pass) error {
-	if len(p.plan.Create) == 0 {
+	if len(p.plan.Create) == 0 || p.state == release.Absent {
 		return nil
 	}
 	live := &metav1.PartialObjectMetadata{}
