@@ -26,7 +26,8 @@ override NAMESPACE := appservice-operator-system
 override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml docs/reference/*.md)
-UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/%,$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract and test/integration are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/contract $(MODULE)/test/integration,$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -97,7 +98,9 @@ test: test-unit test-contract test-integration ## Run the unit tests, the contra
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
-	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES)
+	@echo '==> Unit tests that -short leaves out, without the race detector.'
+	@go test $(TESTFLAGS) ./internal/render
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
