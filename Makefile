@@ -7,6 +7,8 @@ IMAGE_TAG_BASE ?= example.com/appservice-operator
 IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 CONTAINER_TOOL ?= docker
+# The versions of Kubernetes that make test-versions runs on; make test runs on the newest.
+OLDER_VERSIONS ?= 1.34 1.35
 # More arguments for the manager (make run) and for go test (make test).
 ARGS ?=
 TESTFLAGS ?=
@@ -116,7 +118,16 @@ golden: ## Write the golden files of test/testdata/cases anew. Review the differ
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	CGO_ENABLED=1 go test -race -timeout=40m -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-versions
+test-versions: ## Run the integration tests on control planes of older Kubernetes, one after the other: OLDER_VERSIONS.
+	@results=; failed=0; for version in $(OLDER_VERSIONS); do \
+	  echo "==> Kubernetes $$version."; \
+	  if $(MAKE) --no-print-directory test-integration CLUSTER= KUBERNETES_VERSION=$$version; then result=ok; \
+	  else result=failed; failed=1; fi; \
+	  results="$$results $$version=$$result"; \
+	done; echo "VERSIONS$$results"; exit $$failed
 
 ##@ Trying it out
 
