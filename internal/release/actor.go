@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"sync"
 
 	helmclient "github.com/operator-framework/helm-operator-plugins/pkg/client"
 	"helm.sh/helm/v3/pkg/chart"
@@ -39,9 +40,12 @@ type Options struct {
 	Chart    *chart.Chart
 }
 
+// nameFieldManager tells Helm our name. Helm keeps it in a variable that all share, and actors may be made side by side.
+var nameFieldManager = sync.OnceFunc(func() { kube.ManagedFieldsManager = FieldManager })
+
 // NewActor makes an actor.
 func NewActor(options Options) (*Actor, error) {
-	kube.ManagedFieldsManager = FieldManager
+	nameFieldManager()
 	actions, err := newActionClients(options.Config, options.Mapper, options.Observer)
 	if err != nil {
 		return nil, err
