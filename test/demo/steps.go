@@ -138,7 +138,10 @@ func (d *demo) remove(ctx context.Context) error {
 			return err
 		}
 	}
-	d.say("The cluster's garbage collector does this. Where the CRD is new, it may take 30 s to know of AppServices.")
+	d.say("The cluster's garbage collector does this.")
+	if d.shared {
+		d.say("Where the CRD is new, it may take 30 s to know of AppServices.")
+	}
 	if _, err := d.kubectl(ctx, "delete", "appservice", app, "--cascade=foreground", inNamespace, timeout); err != nil {
 		return err
 	}
