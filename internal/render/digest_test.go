@@ -17,6 +17,7 @@ import (
 )
 
 func TestRenderingTwiceGivesTheSameBytes(t *testing.T) {
+	manyRenders(t)
 	for _, name := range caseNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -163,6 +164,7 @@ terminationGracePeriodSeconds: 5`).Object {
 var unrendered = []string{"spec.paused", "spec.reloadOnChange"}
 
 func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
+	manyRenders(t)
 	renderer := shipped(t)
 	first := rendered(t, renderer, everything(t)).Digest
 	valid := map[any]any{ // where one more letter would not do
@@ -285,6 +287,7 @@ func TestTheDigestNeedsNoHooks(t *testing.T) {
 }
 
 func TestALaterChartVersionDoesNotRestartPods(t *testing.T) {
+	manyRenders(t)
 	for _, name := range caseNames(t) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -104,12 +104,12 @@ var payloads = map[string]string{
 	"10 kB of words and lines":        strings.Repeat(strings.Repeat("word ", 40)+"\nkey: value # more\n", 47),
 }
 
-// thousands skips a test that renders thousands of times where -short is set: the race detector makes that minutes, and
+// manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
 // has nothing to find in renders one after the other. "make test-unit" runs them without it.
-func thousands(t *testing.T) {
+func manyRenders(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
-		t.Skip("it renders thousands of times: run it without -short and without the race detector")
+		t.Skip("it renders hundreds of times: run it without -short and without the race detector")
 	}
 }
 
@@ -141,7 +141,7 @@ func texts(resource *unstructured.Unstructured) []leaf {
 // TestNoTextBecomesMoreThanAText puts each payload into the texts of a spec, past the schema of the custom resource
 // definition. The objects must be those of a harmless word in that place, with the payload instead, byte for byte.
 func TestNoTextBecomesMoreThanAText(t *testing.T) {
-	thousands(t)
+	manyRenders(t)
 	// What comes last in a document ends with it: a short spec has other ends than a long one.
 	specs := map[string]string{
 		"with an image alone":         `{image: a}`,
@@ -333,7 +333,7 @@ func short(value any) string {
 
 // TestTextsOfAFormAreRefusedOrHarmless puts each payload where only some texts are valid.
 func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
-	thousands(t)
+	manyRenders(t)
 	const spec = `
   image: a
   imagePullPolicy: Always
@@ -441,7 +441,7 @@ func TestEveryLetterArrives(t *testing.T) {
 
 // TestNoKeyBecomesMoreThanAKey does the same with the keys of maps. No payload is a valid key, so any may be refused.
 func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
-	thousands(t)
+	manyRenders(t)
 	renderer := shipped(t)
 	cases := map[string]string{
 		"of the environment":     `{image: a, config: {environment: {A: b, %s: value}}}`,
