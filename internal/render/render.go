@@ -35,6 +35,8 @@ type Renderer struct {
 	Hooks      []postrender.Hook
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
+
+	schemas schemas
 }
 
 // annotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards
@@ -172,8 +174,11 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
 	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
-	input, err := chartutil.ToRenderValues(c, vals, options, capabilities)
+	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, capabilities, true)
 	if err != nil {
+		return nil, oneLine(err)
+	}
+	if err := r.schemas.check(c, input["Values"].(chartutil.Values)); err != nil {
 		return nil, oneLine(err)
 	}
 	// Without a REST config the engine's lookup function finds nothing: templates cannot read the cluster.

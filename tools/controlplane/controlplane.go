@@ -44,6 +44,8 @@ type Cluster struct {
 	Name       string
 	Kubeconfig string // path of a kubeconfig whose current context is the cluster
 	Kubectl    string // path of a kubectl that fits the cluster
+
+	ours bool // Up has made it
 }
 
 // Up returns the cluster with the given name, brought up if it is not up yet. When it returns, the API server is ready,

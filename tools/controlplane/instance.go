@@ -41,7 +41,7 @@ func (i *instance) kubeconfig() string { return filepath.Join(i.dir(), "kubeconf
 func (i *instance) madeFrom() string   { return filepath.Join(i.dir(), "made-from") }
 
 func (i *instance) cluster() *Cluster {
-	return &Cluster{Name: i.name, Kubeconfig: i.kubeconfig(), Kubectl: i.programs["kubectl"]}
+	return &Cluster{Name: i.name, Kubeconfig: i.kubeconfig(), Kubectl: i.programs["kubectl"], ours: true}
 }
 
 func (i *instance) up(ctx context.Context, options Options) error {
