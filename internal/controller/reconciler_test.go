@@ -392,7 +392,7 @@ func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 			return gone
 		},
 	})
-	b.released(t) // and its objects are missing
+	b.released(t)  // and its objects are missing
 	for range 20 { // brought forward by events, they count for nothing
 		b.reconcile(t)
 	}
