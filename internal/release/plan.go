@@ -179,7 +179,7 @@ func scalar(value any) bool {
 
 // secretive tells whether a field may hold what is not for everybody who reads events and logs.
 func secretive(kind, field string) bool {
-	if kind == "Secret" {
+	if kind == "Secret" || kind == "ConfigMap" && !strings.HasPrefix(field, "metadata.") {
 		return true
 	}
 	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {
