@@ -89,7 +89,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 			plan.Create = append(plan.Create, desired)
 			continue
 		}
-		if change := compareObject(desired, live); change != nil {
+		if change := compareObject(withGrowth(desired, live), live); change != nil {
 			plan.Apply = append(plan.Apply, *change)
 		}
 	}
