@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -57,7 +58,7 @@ func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstru
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
-	case !controls(owner, live):
+	case !controls(owner, live) && !disowned(desired, live):
 		return nil, inTheWay(owner, render.KeyOf(desired), live)
 	case live.DeletionTimestamp != nil:
 		return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
@@ -190,6 +191,13 @@ func controls(owner, object client.Object) bool {
 		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
 	}
 	return observe.RetainedFor(object) == owner.GetName()
+}
+
+// disowned tells whether an object without a controller is what was rendered here, and somebody took off by what it is known.
+// The stamp covers the owner's UID, so the object of an earlier owner has another one.
+func disowned(desired, live client.Object) bool {
+	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
+	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
 }
 
 // inTheWay is the error for an object that has a name we need.

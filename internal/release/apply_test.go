@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -53,8 +54,17 @@ var inTheWayCases = map[string]struct {
 	want   string // the error; "" where the object is ours
 	stale  bool
 }{
-	"it is ours":                  {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
-	"it is ours and going":        {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
+	"it is ours":                             {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
+	"it is ours and going":                   {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
+	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "one"}}},
+	"it was rendered for somebody else": {
+		holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "two"}},
+		want:   `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
+	},
+	"it is a copy of ours that another kind controls": {
+		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{postrender.AnnotationStamp: "one"}},
+		want:   `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`,
+	},
 	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
 	"another kind controls it":    {holder: holder{controller: reference("apps/v1", "Deployment", "web", "x")}, want: `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`},
 	"another resource of ours":    {holder: holder{controller: reference("app.example.com/v1", "AppService", "other", "x")}, want: `ConfigMap "web" exists and is controlled by AppService "other": delete or rename it, or choose another name`},
