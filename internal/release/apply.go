@@ -111,6 +111,9 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 		if err != nil {
 			return err
 		}
+		if err := a.forgetStart(ctx, written); err != nil {
+			return err
+		}
 		a.observer.Wrote(owner.GetUID(), written)
 	}
 	for _, object := range plan.Delete {

@@ -206,6 +206,9 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 // withoutHooks refuses what Helm would take for a hook: hooks bypass post-rendering and have no owner, and Helm drops those
 // whose event it does not know. Test hooks are nobody's business here.
 func withoutHooks(name, text string) error {
+	if !strings.Contains(text, release.HookAnnotation) {
+		return nil
+	}
 	for _, document := range releaseutil.SplitManifests(text) {
 		var head releaseutil.SimpleHead
 		if yaml.Unmarshal([]byte(document), &head) != nil || head.Metadata == nil {

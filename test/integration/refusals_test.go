@@ -43,6 +43,8 @@ type refusal struct {
 	message []string
 	// revisions that it leaves, besides the one that is deployed.
 	failed int
+	// seeing is how long it may take until the condition tells; soon unless said otherwise.
+	seeing time.Duration
 	// healing is how long the end may take; soon unless said otherwise, for what is not watched.
 	healing time.Duration
 }
@@ -180,6 +182,7 @@ var refusalRows = map[string]refusal{
 	},
 	"a release that is too large": {
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = noise(140, 4<<10) },
+		seeing: 4 * soon, // the race detector makes half a megabyte of letters slow: without it, a second
 		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
 	},
 	"a quota that lets no pod start": {
@@ -230,7 +233,7 @@ func testRefusal(t *testing.T, row refusal) {
 		cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec, hindrance) })
 	}
 	var condition metav1.Condition
-	harness.Within(t, soon, "Ready becomes False "+row.reason, func() (err error) {
+	harness.Within(t, max(soon, row.seeing), "Ready becomes False "+row.reason, func() (err error) {
 		condition, err = now(t, app, v1.ConditionReady, metav1.ConditionFalse, row.reason)
 		return err
 	})

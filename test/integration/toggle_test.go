@@ -88,7 +88,7 @@ func featuresOfSamples(t *testing.T) map[string]feature {
 	features := map[string]feature{}
 	for _, file := range sampleFiles(t) {
 		if file == "appservice_headless.yaml" {
-			continue // the API server never changes between headless and not: switching on is refused, switching off has no effect
+			continue // the API server never changes between headless and not: both ways are refused
 		}
 		app := harness.Sample(t, file, "")
 		app.Spec.Size = ptr.To[int32](0)
@@ -160,6 +160,11 @@ func appIn(t *testing.T, namespace, name string, spec v1.AppServiceSpec) *v1.App
 			for j := range ingress.TLS[i].Hosts {
 				ingress.TLS[i].Hosts[j] = namespace + "." + ingress.TLS[i].Hosts[j]
 			}
+		}
+	}
+	if route := app.Spec.Route; route != nil {
+		for i := range route.Hostnames {
+			route.Hostnames[i] = namespace + "." + route.Hostnames[i]
 		}
 	}
 	if claim := app.Spec.Persistence; claim != nil {
