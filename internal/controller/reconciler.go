@@ -183,7 +183,7 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 		}
 		desired, err := r.Renderer.Finish(ctx, draft, facts)
 		if err != nil {
-			return &renderError{err}
+			return rendering(err)
 		}
 		r.memory.rendered(p.memory, desired, p.basis, facts)
 	}
@@ -196,7 +196,7 @@ func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil
 	p.memory.desired = nil
 	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
 	if err != nil {
-		return nil, &renderError{err}
+		return nil, rendering(err)
 	}
 	for _, kind := range draft.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {

@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/values"
@@ -72,6 +73,9 @@ type Result struct {
 type InvalidSpecError struct{ Err error }
 
 func (e *InvalidSpecError) Error() string { return e.Err.Error() }
+
+// Reason is that of Ready.
+func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 
 // Unwrap gives the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
