@@ -182,7 +182,7 @@ var refusalRows = map[string]refusal{
 	},
 	"a release that is too large": {
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = noise(140, 4<<10) },
-		seeing: 4 * soon, // the race detector makes half a megabyte of letters slow: without it, a second
+		seeing: harness.Patience, // half a megabyte of letters is slow under the race detector; without it, a second
 		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
 	},
 	"a quota that lets no pod start": {
