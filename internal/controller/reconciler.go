@@ -229,10 +229,15 @@ func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 }
 
 func (r *Reconciler) decide(p *pass) {
-	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	if p.memory.asBefore(p.snapshot.Objects) {
+		p.plan = &release.Plan{}
+	} else {
+		p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	}
 	p.state = release.Decide(p.desired.Digest, p.snapshot.Record, p.plan)
-	if p.plan.Empty() {
+	if p.plan.Empty() && len(p.plan.Going) == 0 {
 		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
+		p.memory.found(p.snapshot.Objects)
 	}
 }
 
