@@ -7,6 +7,8 @@ IMAGE_TAG_BASE ?= example.com/appservice-operator
 IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 CONTAINER_TOOL ?= docker
+# The versions of Kubernetes that make test-versions runs on; make test runs on the newest.
+OLDER_VERSIONS ?= 1.34 1.35
 # More arguments for the manager (make run) and for go test (make test).
 ARGS ?=
 TESTFLAGS ?=
@@ -26,7 +28,8 @@ override NAMESPACE := appservice-operator-system
 override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml docs/reference/*.md)
-UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/%,$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract and test/integration are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/contract $(MODULE)/test/integration,$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -97,7 +100,9 @@ test: test-unit test-chart test-contract test-integration ## Run the tests of Go
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
-	@CGO_ENABLED=1 go test -race -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
+	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
+	@echo '==> Unit tests that -short leaves out, without the race detector.'
+	@go test $(TESTFLAGS) ./internal/render
 
 .PHONY: test-chart
 test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
@@ -118,7 +123,16 @@ golden: ## Write the golden files of test/testdata/cases anew. Review the differ
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
-	CGO_ENABLED=1 go test -race -timeout=40m -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-versions
+test-versions: ## Run the integration tests on control planes of older Kubernetes, one after the other: OLDER_VERSIONS.
+	@results=; failed=0; for version in $(OLDER_VERSIONS); do \
+	  echo "==> Kubernetes $$version."; \
+	  if $(MAKE) --no-print-directory test-integration CLUSTER= KUBERNETES_VERSION=$$version; then result=ok; \
+	  else result=failed; failed=1; fi; \
+	  results="$$results $$version=$$result"; \
+	done; echo "VERSIONS$$results"; exit $$failed
 
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.

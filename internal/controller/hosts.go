@@ -41,6 +41,9 @@ func (e *HostConflictError) Error() string {
 	return fmt.Sprintf("%s is served by %s: choose another host or path", e.Claim, holder)
 }
 
+// Reason is that of Ready.
+func (e *HostConflictError) Reason() string { return v1.ReasonHostConflict }
+
 // check gives a HostConflictError where an older AppService claims the same as a resource.
 func (h *Hosts) check(ctx context.Context, resource *unstructured.Unstructured) error {
 	for _, claim := range claims(resource) {

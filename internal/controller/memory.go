@@ -7,6 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -31,6 +32,8 @@ type remembered struct {
 
 	// references of what the templates made on that basis.
 	references []reference.Reference
+	// equal are the versions of the objects that were found to be as desired, by key; nil where none were compared.
+	equal map[render.Key]string
 	// settled says that the objects were once as rendered in this process, with these capabilities: a change after that
 	// is not the operator's.
 	settled      bool
@@ -116,7 +119,28 @@ func (m *memory) rendered(known *remembered, desired *render.Result, on basis, f
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known.desired, known.basis, known.facts, known.groups = desired, on, facts, groups
+	known.desired, known.basis, known.facts, known.groups, known.equal = desired, on, facts, groups, nil
+}
+
+// asBefore tells whether objects are the very ones that were found to be as desired.
+func (m *remembered) asBefore(objects map[render.Key]client.Object) bool {
+	if m.equal == nil || len(objects) != len(m.equal) {
+		return false
+	}
+	for key, object := range objects {
+		if version, found := m.equal[key]; !found || version != object.GetResourceVersion() {
+			return false
+		}
+	}
+	return true
+}
+
+// found notes the objects that were found to be as desired.
+func (m *remembered) found(objects map[render.Key]client.Object) {
+	m.equal = make(map[render.Key]string, len(objects))
+	for key, object := range objects {
+		m.equal[key] = object.GetResourceVersion()
+	}
 }
 
 // forget drops a resource that is gone and gives the UID it had, if it was known.

@@ -6,6 +6,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
@@ -155,5 +159,38 @@ func TestMemory(t *testing.T) {
 	}
 	if third, _ := m.of(app("b", "3")); third == second {
 		t.Error("what was forgotten is remembered")
+	}
+}
+
+func TestWhatWasFoundToBeAsDesiredIsNotComparedAgain(t *testing.T) {
+	key := func(name string) render.Key {
+		return render.Key{GroupKind: appService.GroupKind(), Name: name}
+	}
+	before := map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}
+	cases := map[string]struct {
+		objects map[render.Key]client.Object
+		want    bool
+	}{
+		"the very same":        {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}, true},
+		"one in a new version": {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "9")}, false},
+		"one less":             {map[render.Key]client.Object{key("a"): app("1", "7")}, false},
+		"another one":          {map[render.Key]client.Object{key("a"): app("1", "7"), key("c"): app("2", "8")}, false},
+		"one more":             {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8"), key("c"): app("3", "9")}, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			m := &remembered{}
+			if m.asBefore(test.objects) {
+				t.Error("nothing was found yet")
+			}
+			m.found(before)
+			if got := m.asBefore(test.objects); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+			(&memory{}).rendered(m, &render.Result{}, basis{}, postrender.Facts{})
+			if m.asBefore(test.objects) {
+				t.Error("it counts although something else is desired now")
+			}
+		})
 	}
 }

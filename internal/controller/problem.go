@@ -7,12 +7,15 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
+
+// reasoned is an error that has a reason of its own in the API: nothing moves without help.
+type reasoned interface {
+	error
+	Reason() string
+}
 
 // renderError says that the chart cannot be rendered.
 type renderError struct{ err error }
@@ -20,48 +23,31 @@ type renderError struct{ err error }
 func (e *renderError) Error() string { return e.err.Error() }
 func (e *renderError) Unwrap() error { return e.err }
 
+// Reason is that of Ready.
+func (e *renderError) Reason() string { return v1.ReasonRenderFailed }
+
+// rendering makes a renderError of an error that has no reason of its own.
+func rendering(err error) error {
+	var known reasoned
+	if errors.As(err, &known) {
+		return err
+	}
+	return &renderError{err}
+}
+
 // problem says in the words of the API what kept the objects from being as rendered; nil where nothing did.
 func problem(state release.State, err error) *status.Problem {
-	if err == nil {
-		return nil
-	}
-	out := &status.Problem{Message: err.Error(), Blocked: true}
-	var insecure *postrender.PodSecurityError
-	var missing *reference.MissingError
-	var host *HostConflictError
-	var refusal *release.RefusedError
-	var invalid *render.InvalidSpecError
-	var rendering *renderError
-	var untracked *untrackedError
-	var notOurs *release.NotOursError
+	var known reasoned
 	var previous *release.PreviousError
-	var damaged *release.DamagedError
 	switch {
-	case errors.As(err, &insecure):
-		out.Reason, out.Message = v1.ReasonPodSecurityViolation, insecure.Error()
-	case errors.As(err, &missing):
-		out.Reason = v1.ReasonDependencyMissing
-	case errors.As(err, &host):
-		out.Reason = v1.ReasonHostConflict
-	case errors.As(err, &refusal):
-		out.Reason, out.Message = refusal.Reason, refusal.Error()
-	case errors.As(err, &invalid):
-		out.Reason = v1.ReasonInvalidSpec
-	case errors.As(err, &rendering):
-		out.Reason = v1.ReasonRenderFailed
-	case errors.As(err, &untracked):
-		out.Reason = v1.ReasonAPIUnavailable
-	case errors.As(err, &notOurs):
-		out.Reason = v1.ReasonResourceExists
-	case errors.As(err, &damaged):
-		out.Reason = v1.ReasonRecordDamaged
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return &status.Problem{Reason: known.Reason(), Message: known.Error(), Blocked: true}
 	case errors.As(err, &previous), stale(err):
-		out.Reason, out.Blocked = v1.ReasonPending, false
-	default:
-		out.Reason = actionReason(state)
-		out.Blocked = refused(err)
+		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
-	return out
+	return &status.Problem{Reason: actionReason(state), Message: err.Error(), Blocked: refused(err)}
 }
 
 // problem is what keeps the objects from being as rendered, be it an error or that some are still to go.

@@ -15,6 +15,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -30,15 +32,17 @@ func TestProblem(t *testing.T) {
 		reason  string // "" for that of the action
 		blocked bool
 	}{
-		"the spec cannot be translated":            {&renderError{&render.InvalidSpecError{Err: errors.New("x")}}, v1.ReasonInvalidSpec, true},
-		"a template fails":                         {&renderError{errors.New("x")}, v1.ReasonRenderFailed, true},
+		"the spec cannot be translated":            {rendering(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
+		"a template fails":                         {rendering(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&untrackedError{err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
-		"an object is somebody else's, says Helm":  {fmt.Errorf("install failed: %w", &release.NotOursError{Key: key}), v1.ReasonResourceExists, true},
+		"pods are below Baseline":                  {rendering(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
+		"something is missing":                     {&reference.MissingError{}, v1.ReasonDependencyMissing, true},
+		"a host is taken":                          {&HostConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
-		"refused as invalid, says Helm":            {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},
+		"refused as invalid, in other words":       {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},
 		"refused as invalid, among others":         {errors.Join(errors.New("x"), apierrors.NewInvalid(thing, "web", nil)), "", true},
 		"refused as forbidden":                     {apierrors.NewForbidden(things, "web", errors.New("exceeded quota")), "", true},
 		"refused as a bad request":                 {apierrors.NewBadRequest("x"), "", true},

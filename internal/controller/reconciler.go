@@ -183,7 +183,7 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 		}
 		desired, err := r.Renderer.Finish(ctx, draft, facts)
 		if err != nil {
-			return &renderError{err}
+			return rendering(err)
 		}
 		r.memory.rendered(p.memory, desired, p.basis, facts)
 	}
@@ -196,7 +196,7 @@ func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil
 	p.memory.desired = nil
 	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
 	if err != nil {
-		return nil, &renderError{err}
+		return nil, rendering(err)
 	}
 	for _, kind := range draft.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
@@ -229,10 +229,15 @@ func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 }
 
 func (r *Reconciler) decide(p *pass) {
-	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	if p.memory.asBefore(p.snapshot.Objects) {
+		p.plan = &release.Plan{}
+	} else {
+		p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	}
 	p.state = release.Decide(p.desired.Digest, p.snapshot.Record, p.plan)
-	if p.plan.Empty() {
+	if p.plan.Empty() && len(p.plan.Going) == 0 {
 		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
+		p.memory.found(p.snapshot.Objects)
 	}
 }
 
@@ -247,7 +252,7 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	if err := r.hold(ctx, p); err != nil {
 		return err
 	}
-	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state}
+	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state, Again: p.memory.failure.attempts > 0}
 	err := r.Actor.Act(ctx, task)
 	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
 	if lookErr == nil {
@@ -256,10 +261,10 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	return errors.Join(err, lookErr)
 }
 
-// alive asks the API server whether the resource is still there before anything is created for it. Objects that the garbage
+// alive asks the API server whether the resource is still there before anything is created for it anew. Objects that the garbage
 // collector deletes with a resource may be seen to be missing before the resource is.
 func (r *Reconciler) alive(ctx context.Context, p *pass) error {
-	if len(p.plan.Create) == 0 {
+	if len(p.plan.Create) == 0 || p.state == release.Absent {
 		return nil
 	}
 	live := &metav1.PartialObjectMetadata{}

@@ -209,6 +209,17 @@ func (b *bench) change(t *testing.T, image string) {
 // installed lets the journal know of a release and objects as they are rendered.
 func (b *bench) installed(t *testing.T) {
 	t.Helper()
+	for _, object := range b.released(t).Objects {
+		live := object.DeepCopy()
+		live.SetUID("c-1")
+		live.SetResourceVersion("5")
+		b.Observer.Wrote("web-uid", live)
+	}
+}
+
+// released lets the journal know of a release of what is rendered, and of none of its objects.
+func (b *bench) released(t *testing.T) *render.Result {
+	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b.web(t))
 	if err != nil {
 		t.Fatal(err)
@@ -219,12 +230,6 @@ func (b *bench) installed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, object := range desired.Objects {
-		live := object.DeepCopy()
-		live.SetUID("c-1")
-		live.SetResourceVersion("5")
-		b.Observer.Wrote("web-uid", live)
-	}
 	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
 		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
 		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
@@ -232,6 +237,7 @@ func (b *bench) installed(t *testing.T) {
 	release.SetGroupVersionKind(observe.SecretKind)
 	b.Observer.Wrote("web-uid", release)
 	b.renders = 0
+	return desired
 }
 
 func (b *bench) events() []string {
@@ -386,6 +392,7 @@ func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 			return gone
 		},
 	})
+	b.released(t)  // and its objects are missing
 	for range 20 { // brought forward by events, they count for nothing
 		b.reconcile(t)
 	}
@@ -412,7 +419,8 @@ func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
 		t.Error("it is not ready")
 	}
-	b.Observer.Forget("web-uid") // all is missing again
+	b.Observer.Forget("web-uid")
+	b.released(t) // the objects are missing again
 	if next := b.reconcile(t); next != 250*time.Millisecond {
 		t.Errorf("after success the next one comes after %s, want soon again", next)
 	}

@@ -66,7 +66,12 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppSe
 	if equality.Semantic.DeepEqual(p.previous, current) {
 		return nil
 	}
-	before, err := json.Marshal(map[string]any{"status": p.previous})
+	// As it is stored: a counter that is 0 may not be there yet.
+	stored, _, err := unstructured.NestedMap(p.resource.Object, "status")
+	if err != nil {
+		return err
+	}
+	before, err := json.Marshal(map[string]any{"status": stored})
 	if err != nil {
 		return err
 	}

@@ -7,7 +7,10 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
@@ -48,16 +51,11 @@ type Shared struct {
 // Add makes the controller of one entry of watches.yaml and adds it to the manager.
 func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	kind := watch.GroupVersionKind
-	actor, err := release.NewActor(release.Options{
-		Config:   mgr.GetConfig(),
-		Mapper:   mgr.GetRESTMapper(),
-		Client:   mgr.GetClient(),
-		Live:     mgr.GetAPIReader(),
-		Observer: shared.Observer,
-		Chart:    watch.Chart,
-	})
+	secrets := rest.CopyConfig(mgr.GetConfig())
+	secrets.ContentType = runtime.ContentTypeProtobuf
+	core, err := typedcorev1.NewForConfigAndClient(secrets, mgr.GetHTTPClient())
 	if err != nil {
-		return err
+		return fmt.Errorf("cannot make a client for release records: %w", err)
 	}
 	reconciler := &Reconciler{
 		Kind: kind,
@@ -72,12 +70,14 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		},
 		Capabilities: shared.Capabilities,
 		Observer:     shared.Observer,
-		Actor:        actor,
-		Client:       mgr.GetClient(),
-		Live:         mgr.GetAPIReader(),
-		Recorder:     shared.Recorder,
-		Clock:        shared.Clock,
-		Rollouts:     shared.Rollouts,
+		Actor: release.NewActor(release.Options{
+			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: watch.Chart,
+		}),
+		Client:   mgr.GetClient(),
+		Live:     mgr.GetAPIReader(),
+		Recorder: shared.Recorder,
+		Clock:    shared.Clock,
+		Rollouts: shared.Rollouts,
 	}
 	if watch.ReconcilePeriod != nil {
 		reconciler.Period = watch.ReconcilePeriod.Duration

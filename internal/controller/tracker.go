@@ -62,6 +62,9 @@ func (e *untrackedError) Error() string {
 
 func (e *untrackedError) Unwrap() error { return e.err }
 
+// Reason is that of Ready.
+func (e *untrackedError) Reason() string { return v1.ReasonAPIUnavailable }
+
 // Preload watches kinds from the start, before anything is rendered: what an earlier process left over would not be seen
 // otherwise. Kinds that the cluster does not serve are left out.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {

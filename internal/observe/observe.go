@@ -39,7 +39,9 @@ type Snapshot struct {
 	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is PartialObjectMetadata unless its payload
 	// had to be fetched; everything else is Unstructured.
 	Objects map[render.Key]client.Object
-	// Record is the newest release record that the resource controls; nil if there is none.
+	// Records are the release records that the resource controls, the newest first.
+	Records []*Record
+	// Record is the newest of them; nil if there is none.
 	Record *Record
 	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
 	// where a watch broke, so somebody has to look again after Lapse.
@@ -54,6 +56,7 @@ func (s *Snapshot) Object(group, kind, name string) *unstructured.Unstructured {
 
 // Record is what the labels of a release Secret tell.
 type Record struct {
+	UID      types.UID
 	Revision int
 	Status   string // one of Helm's release statuses
 	Digest   string
@@ -172,9 +175,13 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 			continue
 		}
 		delete(objects, key)
-		if record := recordOf(object); record != nil && (snapshot.Record == nil || record.Revision > snapshot.Record.Revision) {
-			snapshot.Record = record
+		if record := recordOf(object); record != nil {
+			snapshot.Records = append(snapshot.Records, record)
 		}
+	}
+	slices.SortFunc(snapshot.Records, func(a, b *Record) int { return b.Revision - a.Revision })
+	if len(snapshot.Records) > 0 {
+		snapshot.Record = snapshot.Records[0]
 	}
 	o.prune(resource.GetUID(), snapshot)
 	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
@@ -330,5 +337,5 @@ func recordOf(object client.Object) *Record {
 	if err != nil {
 		return nil
 	}
-	return &Record{Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
+	return &Record{UID: object.GetUID(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
 }

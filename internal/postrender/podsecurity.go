@@ -12,6 +12,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"k8s.io/pod-security-admission/policy"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/reference"
 )
 
@@ -42,6 +43,9 @@ func (e *PodSecurityError) Error() string {
 	}
 	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level, who, strings.Join(e.Violations, "; "))
 }
+
+// Reason is that of Ready.
+func (e *PodSecurityError) Reason() string { return v1.ReasonPodSecurityViolation }
 
 // evaluator holds the checks of the newest version of the standards, as the API server's admission plugin does.
 var evaluator = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // MissingError says that something is not there without which no pod can start.
@@ -17,6 +19,9 @@ func (e *MissingError) Error() string {
 	}
 	return fmt.Sprintf("%s does not exist, %s needs it: create it or change the reference", e.Object, e.By)
 }
+
+// Reason is that of Ready.
+func (e *MissingError) Reason() string { return v1.ReasonDependencyMissing }
 
 // Missing gives the references whose object or key is not there and that are not optional. Where an object is missing
 // as a whole, the references to its keys come without the key. An object of which nothing is told counts as there.

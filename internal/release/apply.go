@@ -13,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -33,18 +34,12 @@ type applier struct {
 func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*Plan, error) {
 	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Going: plan.Going}
 	for _, desired := range plan.Create {
-		live := &metav1.PartialObjectMetadata{}
-		live.SetGroupVersionKind(desired.GroupVersionKind())
-		err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+		live, err := a.ours(ctx, owner, desired)
 		switch {
-		case apierrors.IsNotFound(err):
-			checked.Create = append(checked.Create, desired)
 		case err != nil:
-			return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
-		case !controls(owner, live):
-			return nil, inTheWay(owner, render.KeyOf(desired), live)
-		case live.DeletionTimestamp != nil:
-			return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
+			return nil, err
+		case live == nil:
+			checked.Create = append(checked.Create, desired)
 		default:
 			checked.Apply = append(checked.Apply, Change{Desired: desired, Live: live})
 		}
@@ -52,17 +47,41 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 	return checked, nil
 }
 
-// dryRun asks the API server whether it would take the plan. Nothing is written.
-func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
-	for _, desired := range plan.Create {
-		if _, err := a.apply(ctx, Change{Desired: desired}, client.DryRunAll); err != nil {
-			return err
-		}
+// ours gives the object that has the name of a rendered one, nil where there is none. The error is a NotOursError or a
+// PreviousError where it does not belong to the owner, a StaleError where it is going.
+func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstructured.Unstructured) (client.Object, error) {
+	live := &metav1.PartialObjectMetadata{}
+	live.SetGroupVersionKind(desired.GroupVersionKind())
+	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
+	case !controls(owner, live) && !disowned(desired, live):
+		return nil, inTheWay(owner, render.KeyOf(desired), live)
+	case live.DeletionTimestamp != nil:
+		return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
 	}
+	return live, nil
+}
+
+// dryRun asks the API server whether it would take a plan of several writes. Nothing is written.
+func (a *applier) dryRun(ctx context.Context, owner client.Object, plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
 			return refused
 		}
+	}
+	if len(plan.Create)+len(plan.Apply) < 2 {
+		return nil
+	}
+	for _, desired := range plan.Create {
+		if _, err := a.create(ctx, owner, desired, client.DryRunAll); err != nil {
+			return err
+		}
+	}
+	for _, change := range plan.Apply {
 		if _, err := a.apply(ctx, change, client.DryRunAll, client.ForceOwnership); err != nil {
 			return err
 		}
@@ -73,7 +92,7 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 // execute writes the plan and stops at the first object that is refused.
 func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) error {
 	for _, desired := range plan.Create {
-		written, err := a.apply(ctx, Change{Desired: desired})
+		written, err := a.create(ctx, owner, desired)
 		if err != nil {
 			return err
 		}
@@ -92,6 +111,9 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 		if err != nil {
 			return err
 		}
+		if err := a.forgetStart(ctx, written); err != nil {
+			return err
+		}
 		a.observer.Wrote(owner.GetUID(), written)
 	}
 	for _, object := range plan.Delete {
@@ -103,10 +125,46 @@ func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) 
 	return nil
 }
 
-// apply writes one object; where one is there, the write is refused unless it is that very object.
+// undo deletes what an action created: objects that were to be created and are there, the owner's by controller reference.
+func (a *applier) undo(ctx context.Context, owner client.Object, created []*unstructured.Unstructured) error {
+	for _, desired := range created {
+		live, err := a.ours(ctx, owner, desired)
+		if err != nil || live == nil || metav1.GetControllerOfNoCopy(live) == nil {
+			continue // nobody's to delete but its owner's
+		}
+		if err := a.delete(ctx, live); err != nil {
+			return err
+		}
+		a.observer.Deleted(owner.GetUID(), live)
+	}
+	return nil
+}
+
+// neverAVersion is a resource version that no object has: with it, an apply succeeds only where nothing is there.
+const neverAVersion = "1"
+
+// create writes one object that is not there. Where it is there after all, and the owner's, it is applied to.
+func (a *applier) create(ctx context.Context, owner client.Object, desired *unstructured.Unstructured, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
+	written, err := a.apply(ctx, Change{Desired: desired}, options...)
+	if !apierrors.IsConflict(err) {
+		return written, err
+	}
+	live, lookErr := a.ours(ctx, owner, desired)
+	if lookErr != nil {
+		return nil, lookErr
+	}
+	if live == nil {
+		return nil, err
+	}
+	return a.apply(ctx, Change{Desired: desired, Live: live}, append(options, client.ForceOwnership)...)
+}
+
+// apply writes one object. The write is refused unless the very object is there that was looked at, or none where none was.
 func (a *applier) apply(ctx context.Context, change Change, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
 	object := change.Desired.DeepCopy()
-	if change.Live != nil {
+	if change.Live == nil {
+		object.SetResourceVersion(neverAVersion)
+	} else {
 		object.SetUID(change.Live.GetUID())
 	}
 	options = append(options, client.FieldOwner(FieldManager))
@@ -136,6 +194,13 @@ func controls(owner, object client.Object) bool {
 		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
 	}
 	return observe.RetainedFor(object) == owner.GetName()
+}
+
+// disowned tells whether an object without a controller is what was rendered here, and somebody took off by what it is known.
+// The stamp covers the owner's UID, so the object of an earlier owner has another one.
+func disowned(desired, live client.Object) bool {
+	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
+	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
 }
 
 // inTheWay is the error for an object that has a name we need.

@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
 	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -53,8 +54,17 @@ var inTheWayCases = map[string]struct {
 	want   string // the error; "" where the object is ours
 	stale  bool
 }{
-	"it is ours":                  {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
-	"it is ours and going":        {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
+	"it is ours":                             {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
+	"it is ours and going":                   {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
+	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "one"}}},
+	"it was rendered for somebody else": {
+		holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "two"}},
+		want:   `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
+	},
+	"it is a copy of ours that another kind controls": {
+		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{postrender.AnnotationStamp: "one"}},
+		want:   `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`,
+	},
 	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
 	"another kind controls it":    {holder: holder{controller: reference("apps/v1", "Deployment", "web", "x")}, want: `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`},
 	"another resource of ours":    {holder: holder{controller: reference("app.example.com/v1", "AppService", "other", "x")}, want: `ConfigMap "web" exists and is controlled by AppService "other": delete or rename it, or choose another name`},
@@ -249,6 +259,9 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 			return Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, there(live))
 		}},
 		"a delete": {func(live *unstructured.Unstructured) *Plan { return Compare(nil, there(live)) }},
+		"a create": {func(*unstructured.Unstructured) *Plan {
+			return Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)
+		}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -258,7 +271,8 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 			s := newServer(t, theirs)
 			observer := observe.New(nil, nil)
 			a := &applier{client: s, live: s, observer: observer}
-			if err := a.execute(t.Context(), owner(t), test.plan(looked)); !apierrors.IsConflict(err) {
+			var notOurs *NotOursError
+			if err := a.execute(t.Context(), owner(t), test.plan(looked)); !apierrors.IsConflict(err) && !errors.As(err, &notOurs) {
 				t.Errorf("got %v, want a conflict", err)
 			}
 			live := s.has(t, theirs)
@@ -269,6 +283,22 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 				t.Error("the journal has it")
 			}
 		})
+	}
+}
+
+func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
+	unseen := owned(t, "ConfigMap", "web", "one")
+	unseen.SetUID("ours")
+	s := newServer(t, unseen)
+	a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+	if err := a.execute(t.Context(), owner(t), Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{"apply ConfigMap web", "apply ConfigMap web by force"}; !slices.Equal(s.log, want) {
+		t.Errorf("got %q, want %q", s.log, want)
+	}
+	if live := s.has(t, unseen); live.GetUID() != "ours" || live.GetAnnotations()["app.example.com/rendered"] != "two" {
+		t.Errorf("got %v", live.Object["metadata"])
 	}
 }
 
@@ -286,7 +316,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 	s := newServer(t, objects...)
 	observer := observe.New(nil, nil)
 	a := &applier{client: s, live: s, observer: observer}
-	if err := a.dryRun(t.Context(), plan); err != nil {
+	if err := a.dryRun(t.Context(), owner(t), plan); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"try to apply ConfigMap new-1", "try to apply ConfigMap new-2", "try to apply ConfigMap change-1 by force", "try to apply ConfigMap change-2 by force"}
@@ -296,13 +326,17 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 	if s.has(t, owned(t, "ConfigMap", "new-1", "two")) != nil || len(noted(t, observer)) != 0 {
 		t.Error("a dry run wrote")
 	}
+	s.log = nil
+	if err := a.dryRun(t.Context(), owner(t), &Plan{Apply: plan.Apply[:1], Delete: plan.Delete}); err != nil || len(s.log) != 0 {
+		t.Errorf("before the write of a single object: got %v after %q, want nothing asked", err, s.log)
+	}
 	s.refuse = func(request string) error {
 		if request == want[2] {
 			return invalid("change-1")
 		}
 		return nil
 	}
-	if err := a.dryRun(t.Context(), plan); !apierrors.IsInvalid(err) {
+	if err := a.dryRun(t.Context(), owner(t), plan); !apierrors.IsInvalid(err) {
 		t.Errorf("got %v, want the refusal", err)
 	}
 }

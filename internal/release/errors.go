@@ -3,6 +3,7 @@ package release
 import (
 	"fmt"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -17,6 +18,9 @@ type NotOursError struct {
 func (e *NotOursError) Error() string {
 	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind, e.Key.Name, e.Owner)
 }
+
+// Reason is that of Ready.
+func (e *NotOursError) Reason() string { return v1.ReasonResourceExists }
 
 // PreviousError says that an object of an earlier resource of the same kind and name is still there: the garbage
 // collector is about to delete it. Trying again helps.
@@ -35,6 +39,9 @@ type DamagedError struct {
 func (e *DamagedError) Error() string {
 	return fmt.Sprintf("the record of release %d is damaged: delete Secret %q", e.Revision, e.Secret)
 }
+
+// Reason is that of Ready.
+func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }
 
 // StaleError says that the caches are behind what is there, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }

@@ -113,7 +113,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 			plan.Going = append(plan.Going, live)
 			continue
 		}
-		if change := compareObject(desired, live); change != nil {
+		if change := compareObject(withGrowth(desired, live), live); change != nil {
 			plan.Apply = append(plan.Apply, *change)
 		}
 	}
@@ -215,7 +215,7 @@ func scalar(value any) bool {
 
 // secretive tells whether a field may hold what is not for everybody who reads events and logs.
 func secretive(kind, field string) bool {
-	if kind == "Secret" || kind == "ConfigMap" && (strings.HasPrefix(field, "data.") || strings.HasPrefix(field, "binaryData.")) {
+	if kind == "Secret" || kind == "ConfigMap" && !strings.HasPrefix(field, "metadata.") {
 		return true
 	}
 	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {

@@ -18,15 +18,16 @@ import (
 
 // RefusedError says why an object cannot be as rendered, and what helps.
 type RefusedError struct {
-	// Reason is one of api/v1.
-	Reason string
-	// Message in words, with the remedy.
-	Message string
+	reason  string
+	message string // with the remedy
 	// Err is the answer of the API server; nil where it was not asked.
 	Err error
 }
 
-func (e *RefusedError) Error() string { return e.Message }
+func (e *RefusedError) Error() string { return e.message }
+
+// Reason is that of Ready.
+func (e *RefusedError) Reason() string { return e.reason }
 
 // Unwrap gives the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
@@ -44,8 +45,8 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 			return a.takenPort(ctx, change.Desired, cause, err)
 		case port && strings.Contains(cause.Message, "range"):
 			_, rangeOf, _ := strings.Cut(cause.Message, "The range of valid ports is ")
-			return &RefusedError{Reason: v1.ReasonNodePortInvalid, Err: err,
-				Message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
+			return &RefusedError{reason: v1.ReasonNodePortInvalid, Err: err,
+				message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
 		case change.Live != nil && immutable(cause.Message):
 			return immutableChange(change, cause.Field, err)
 		}
@@ -76,8 +77,8 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	if key.Kind == "PersistentVolumeClaim" {
 		remedy += ", without its data"
 	}
-	return &RefusedError{Reason: v1.ReasonImmutableChange, Err: err,
-		Message: fmt.Sprintf("%s of %s %q %s: %s", field, key.Kind, key.Name, what, remedy)}
+	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
+		message: fmt.Sprintf("%s of %s %q %s: %s", field, key.Kind, key.Name, what, remedy)}
 }
 
 // takenPort names the Service that holds a node port where it is in the same namespace; any other is somebody else's business.
@@ -94,8 +95,8 @@ func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructu
 			}
 		}
 	}
-	return &RefusedError{Reason: v1.ReasonNodePortConflict, Err: err,
-		Message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
+	return &RefusedError{reason: v1.ReasonNodePortConflict, Err: err,
+		message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
 }
 
 // portOf finds the number in a message such as "Invalid value: 30002: provided port is already allocated".

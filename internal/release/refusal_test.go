@@ -56,8 +56,8 @@ func TestExplain(t *testing.T) {
 				}
 				return
 			}
-			if refused.Reason != test.reason || !errors.Is(got, test.err) {
-				t.Errorf("got reason %s of %v, want %s", refused.Reason, refused.Err, test.reason)
+			if refused.Reason() != test.reason || !errors.Is(got, test.err) {
+				t.Errorf("got reason %s of %v, want %s", refused.Reason(), refused.Err, test.reason)
 			}
 			for _, part := range test.want {
 				if !strings.Contains(got.Error(), part) {
@@ -75,7 +75,7 @@ func TestAHeadlessServiceStaysHeadless(t *testing.T) {
 			Live:    object(t, "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: "+spec+"}"),
 		}
 	}
-	if refused := staysHeadless(of("{clusterIP: None}")); refused == nil || refused.Reason != v1.ReasonImmutableChange {
+	if refused := staysHeadless(of("{clusterIP: None}")); refused == nil || refused.Reason() != v1.ReasonImmutableChange {
 		t.Errorf("a headless Service that is to get an address: got %v", refused)
 	}
 	if refused := staysHeadless(of("{clusterIP: 10.0.0.1}")); refused != nil {
@@ -99,7 +99,7 @@ func TestFits(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			err := fits(test.manifest, test.values)
 			var refused *RefusedError
-			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason != v1.ReasonTooLarge) {
+			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason() != v1.ReasonTooLarge) {
 				t.Errorf("got %v, want that it fits: %t", err, test.fits)
 			}
 		})

@@ -61,10 +61,26 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	holder.SetNamespace(live.GetNamespace())
 	holder.SetName(live.GetName())
 	holder.SetUID(live.GetUID())
-	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(replicas, 10)})
+	if replicas != 1 || live.GetAnnotations()[v1.AnnotationStartedWith] != "" { // without the annotation it is 1
+		holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(replicas, 10)})
+	}
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
 	if err != nil {
 		return fmt.Errorf("%s: %w", render.KeyOf(live), err)
 	}
+	return nil
+}
+
+// forgetStart takes the note of the number that autoscaling started with off a Deployment that is no longer autoscaled.
+func (a *applier) forgetStart(ctx context.Context, written *unstructured.Unstructured) error {
+	annotations := written.GetAnnotations()
+	if annotations[v1.AnnotationInitialReplicas] != "" || annotations[v1.AnnotationStartedWith] == "" {
+		return nil
+	}
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1.AnnotationStartedWith))
+	if err := a.client.Patch(ctx, written, patch, client.FieldOwner(replicasManager)); err != nil {
+		return fmt.Errorf("%s: %w", render.KeyOf(written), err)
+	}
+	written.SetManagedFields(nil)
 	return nil
 }

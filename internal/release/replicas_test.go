@@ -117,3 +117,29 @@ func TestTheNoteOfWhatAutoscalingStartedWithIsNoDrift(t *testing.T) {
 		t.Errorf("got %s, want nothing to write", plan)
 	}
 }
+
+func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
+	for name, test := range map[string]struct {
+		annotations map[string]string
+		requests    []string
+	}{
+		"it says so":             {map[string]string{v1.AnnotationStartedWith: "3"}, []string{"patch Deployment web"}},
+		"it says nothing":        {nil, nil},
+		"it is still autoscaled": {map[string]string{v1.AnnotationStartedWith: "3", v1.AnnotationInitialReplicas: "3"}, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			written := liveWeb(t, 3, test.annotations)
+			s := newServer(t, written)
+			a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+			if err := a.forgetStart(t.Context(), written); err != nil {
+				t.Fatal(err)
+			}
+			if !slices.Equal(s.log, test.requests) {
+				t.Errorf("got %q, want %q", s.log, test.requests)
+			}
+			if _, note := replicasOf(t, s.has(t, written)); len(test.requests) > 0 && note != "" {
+				t.Errorf("it still says %q", note)
+			}
+		})
+	}
+}

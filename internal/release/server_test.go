@@ -66,6 +66,7 @@ func (s *server) request(line string) error {
 }
 
 func (s *server) apply(ctx context.Context, c client.WithWatch, configuration runtime.ApplyConfiguration, options ...client.ApplyOption) error {
+	answer := configuration
 	data, err := json.Marshal(configuration)
 	if err != nil {
 		return err
@@ -96,6 +97,13 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 	if uid := wanted.GetUID(); uid != "" && uid != there.GetUID() {
 		return conflict(wanted)
 	}
+	if version := wanted.GetResourceVersion(); version != "" {
+		if there.GetName() != "" && version != there.GetResourceVersion() {
+			return conflict(wanted)
+		}
+		wanted.SetResourceVersion("")
+		configuration = client.ApplyConfigurationFromUnstructured(wanted)
+	}
 	if len(opts.DryRun) > 0 {
 		return nil
 	}
@@ -115,7 +123,7 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 	if data, err = json.Marshal(there); err != nil {
 		return err
 	}
-	return json.Unmarshal(data, configuration)
+	return json.Unmarshal(data, answer)
 }
 
 func (s *server) delete(ctx context.Context, c client.WithWatch, object client.Object, options []client.DeleteOption) error {

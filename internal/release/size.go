@@ -44,7 +44,7 @@ func fits(manifest string, values chartutil.Values) error {
 	if size.bytes <= maxRecord {
 		return nil
 	}
-	return &RefusedError{Reason: v1.ReasonTooLarge, Message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
+	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
 		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", size.bytes>>10, maxRecord>>10)}
 }
 

@@ -104,6 +104,15 @@ var payloads = map[string]string{
 	"10 kB of words and lines":        strings.Repeat(strings.Repeat("word ", 40)+"\nkey: value # more\n", 47),
 }
 
+// manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
+// has nothing to find in renders one after the other. "make test-unit" runs them without it.
+func manyRenders(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it renders hundreds of times: run it without -short and without the race detector")
+	}
+}
+
 // refusable names the payloads that may be refused instead: YAML has no plain way to say them, and nobody needs them.
 // What is refused must be refused; nothing may change or drop it in silence.
 var refusable = []string{"what a template says of nothing", "a next line", "no letters", "a delete", "a control of the second set"}
@@ -132,6 +141,7 @@ func texts(resource *unstructured.Unstructured) []leaf {
 // TestNoTextBecomesMoreThanAText puts each payload into the texts of a spec, past the schema of the custom resource
 // definition. The objects must be those of a harmless word in that place, with the payload instead, byte for byte.
 func TestNoTextBecomesMoreThanAText(t *testing.T) {
+	manyRenders(t)
 	// What comes last in a document ends with it: a short spec has other ends than a long one.
 	specs := map[string]string{
 		"with an image alone":         `{image: a}`,
@@ -323,6 +333,7 @@ func short(value any) string {
 
 // TestTextsOfAFormAreRefusedOrHarmless puts each payload where only some texts are valid.
 func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
+	manyRenders(t)
 	const spec = `
   image: a
   imagePullPolicy: Always
@@ -430,6 +441,7 @@ func TestEveryLetterArrives(t *testing.T) {
 
 // TestNoKeyBecomesMoreThanAKey does the same with the keys of maps. No payload is a valid key, so any may be refused.
 func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
+	manyRenders(t)
 	renderer := unguarded(t)
 	cases := map[string]string{
 		"of the environment":     `{image: a, config: {environment: {A: b, %s: value}}}`,

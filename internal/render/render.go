@@ -23,6 +23,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/values"
@@ -35,6 +36,8 @@ type Renderer struct {
 	Hooks      []postrender.Hook
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
+
+	schemas schemas
 }
 
 // annotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards
@@ -70,6 +73,9 @@ type Result struct {
 type InvalidSpecError struct{ Err error }
 
 func (e *InvalidSpecError) Error() string { return e.Err.Error() }
+
+// Reason is that of Ready.
+func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 
 // Unwrap gives the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
@@ -172,8 +178,11 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
 	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
-	input, err := chartutil.ToRenderValues(c, vals, options, capabilities)
+	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, capabilities, true)
 	if err != nil {
+		return nil, oneLine(err)
+	}
+	if err := r.schemas.check(c, input["Values"].(chartutil.Values)); err != nil {
 		return nil, oneLine(err)
 	}
 	// Without a REST config the engine's lookup function finds nothing: templates cannot read the cluster.
@@ -201,6 +210,9 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 // withoutHooks refuses what Helm would take for a hook: hooks bypass post-rendering and have no owner, and Helm drops those
 // whose event it does not know. Test hooks are nobody's business here.
 func withoutHooks(name, text string) error {
+	if !strings.Contains(text, release.HookAnnotation) {
+		return nil
+	}
 	for _, document := range releaseutil.SplitManifests(text) {
 		var head releaseutil.SimpleHead
 		if yaml.Unmarshal([]byte(document), &head) != nil || head.Metadata == nil {

@@ -138,7 +138,10 @@ func (d *demo) remove(ctx context.Context) error {
 			return err
 		}
 	}
-	d.say("The cluster's garbage collector does this. It looks for new kinds every 30 s, so the first time it may take as long.")
+	d.say("The cluster's garbage collector does this.")
+	if d.shared {
+		d.say("Where the CRD is new, it may take 30 s to know of AppServices.")
+	}
 	if _, err := d.kubectl(ctx, "delete", "appservice", app, "--cascade=foreground", inNamespace, timeout); err != nil {
 		return err
 	}

@@ -21,6 +21,8 @@ type Request struct {
 	Verb   string // get, list, watch, create, update, patch, delete
 	Path   string
 	DryRun bool
+	// Refused says that the API server answered with a client error: nothing was written.
+	Refused bool
 }
 
 // String is the verb and the path.
@@ -37,7 +39,7 @@ func (r Request) Writes() bool {
 	if strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/") {
 		return false // a question
 	}
-	return !r.DryRun && r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
+	return !r.DryRun && !r.Refused && r.Verb != "get" && r.Verb != "list" && r.Verb != "watch"
 }
 
 // Wrap records what goes through a transport.
@@ -45,6 +47,7 @@ func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		noted := describe(request)
 		r.mu.Lock()
+		index := len(r.list)
 		r.list = append(r.list, noted)
 		r.mu.Unlock()
 		if r.Intercept != nil {
@@ -52,7 +55,13 @@ func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
 				return nil, err
 			}
 		}
-		return next.RoundTrip(request)
+		response, err := next.RoundTrip(request)
+		if err == nil && response.StatusCode >= 400 && response.StatusCode < 500 {
+			r.mu.Lock()
+			r.list[index].Refused = true
+			r.mu.Unlock()
+		}
+		return response, err
 	})
 }
 

@@ -59,8 +59,8 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 
 	app := harness.Seed(namespace, "web")
 	install := requests(t, manager, func() { cluster.Create(t, app); cluster.Ready(t, app) })
-	if got := withoutStatus(install); len(got) != 10 {
-		t.Errorf("an install of three objects took %d requests besides status, want 10: %v", len(got), got)
+	if got := withoutStatus(install); len(got) != 4 {
+		t.Errorf("an install of three objects took %d requests besides status, want 4: %v", len(got), got)
 	}
 	t.Logf("install of 3 objects: %d requests: %s", len(install), harness.Count(install))
 
@@ -68,8 +68,8 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 		cluster.Ready(t, app)
 	})
-	if got := withoutStatus(upgrade); len(got) != 7 {
-		t.Errorf("an upgrade of one object took %d requests besides status, want 7: %v", len(got), got)
+	if got := withoutStatus(upgrade); len(got) != 4 {
+		t.Errorf("an upgrade of one object took %d requests besides status, want 4: %v", len(got), got)
 	}
 	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
 

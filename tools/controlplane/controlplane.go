@@ -47,6 +47,8 @@ type Cluster struct {
 	Kubeconfig string // path of a kubeconfig whose current context is the cluster
 	Kubectl    string // path of a kubectl that fits the cluster
 	AuditLog   string // path of the API server's audit log, which is there if Options had a policy
+
+	ours bool // Up has made it
 }
 
 // Up returns the cluster with the given name, brought up if it is not up yet. When it returns, the API server is ready,

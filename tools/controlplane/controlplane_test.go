@@ -44,9 +44,21 @@ func TestLife(t *testing.T) {
 	}
 
 	i := instanceOf(t, options.Name)
+	before, err := processes(ctx, i.dir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := c.Rediscover(ctx); err != nil {
+		t.Fatal(err)
+	}
 	running, err := processes(ctx, i.dir())
 	if err != nil || len(running["kube-apiserver"]) != 1 {
 		t.Fatalf("got processes %v (error %v), want one API server", running, err)
+	}
+	for _, name := range components() {
+		if anew := !slices.Equal(running[name], before[name]); anew != (name == "kube-controller-manager") {
+			t.Errorf("%s: got processes %v, before %v", name, running[name], before[name])
+		}
 	}
 	if err := syscall.Kill(running["kube-apiserver"][0], syscall.SIGKILL); err != nil {
 		t.Fatal(err)
@@ -64,6 +76,16 @@ func TestLife(t *testing.T) {
 	}
 	if _, err := os.Stat(i.dir()); !errors.Is(err, os.ErrNotExist) {
 		t.Errorf("the cluster's folder is still there (error %v)", err)
+	}
+}
+
+func TestRediscoverLeavesOtherClustersAlone(t *testing.T) {
+	t.Setenv("APPSERVICE_CACHE", "/dev/null/no-cache")
+	if err := (&Cluster{Name: "appservice"}).Rediscover(t.Context()); err != nil {
+		t.Errorf("got error %v, want nothing done", err)
+	}
+	if err := (&Cluster{Name: "appservice", ours: true}).Rediscover(t.Context()); err == nil {
+		t.Error("got no error for a cluster of ours without a cache")
 	}
 }
 

@@ -44,7 +44,7 @@ func (i *instance) madeFrom() string   { return filepath.Join(i.dir(), "made-fro
 func (i *instance) cluster() *Cluster {
 	return &Cluster{
 		Name: i.name, Kubeconfig: i.kubeconfig(), Kubectl: i.programs["kubectl"],
-		AuditLog: filepath.Join(i.dir(), "logs", "audit.log"),
+		AuditLog: filepath.Join(i.dir(), "logs", "audit.log"), ours: true,
 	}
 }
 

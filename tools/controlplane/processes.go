@@ -28,13 +28,11 @@ func (i *instance) stop(ctx context.Context) error {
 			}
 			var remaining []string
 			for name, pids := range running {
-				for _, pid := range pids {
-					// The state is thrown away, so there is nothing to save on the way out.
-					if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-						return fmt.Errorf("cannot end %s (process %d): %w", name, pid, err)
-					}
-					remaining = append(remaining, name)
+				// The state is thrown away, so there is nothing to save on the way out.
+				if err := kill(name, pids); err != nil {
+					return err
 				}
+				remaining = append(remaining, name)
 			}
 			if len(remaining) > 0 {
 				return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
@@ -42,6 +40,15 @@ func (i *instance) stop(ctx context.Context) error {
 			return nil
 		})
 	})
+}
+
+func kill(name string, pids []int) error {
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("cannot end %s (process %d): %w", name, pid, err)
+		}
+	}
+	return nil
 }
 
 // processes returns the processes of the cluster in dir, by the name of the component. kwokctl starts a component as

@@ -14,10 +14,11 @@ type program struct {
 // operatorSDK is the module of operator-sdk.
 const operatorSDK = "github.com/operator-framework/operator-sdk"
 
-func catalogue() []program {
+// catalogue lists all programs, those of Kubernetes in the version that the module kubernetes-VERSION pins.
+func catalogue(version string) []program {
 	kubernetes := func(name, minutes string) program {
 		return program{
-			name: name, module: "kubernetes", path: "k8s.io/kubernetes/cmd/" + name, source: "k8s.io/kubernetes",
+			name: name, module: kubernetesModule + version, path: "k8s.io/kubernetes/cmd/" + name, source: "k8s.io/kubernetes",
 			stamp: stampKubernetes, minutes: minutes,
 		}
 	}

@@ -23,7 +23,7 @@ type Programs map[string]string
 // Known returns the names of all programs that Ensure can provide, sorted.
 func Known() []string {
 	var names []string
-	for _, p := range catalogue() {
+	for _, p := range catalogue(DefaultKubernetes) {
 		names = append(names, p.name)
 	}
 	slices.Sort(names)
@@ -31,13 +31,19 @@ func Known() []string {
 }
 
 // Ensure provides the named programs and builds those that the cache lacks, which it reports on progress. When the
-// cache has them all it prints nothing. It must be called from within the repository.
+// cache has them all it prints nothing. It must be called from within the repository. The programs of Kubernetes are of
+// the version that $KUBERNETES_VERSION names, as in 1.34, else of DefaultKubernetes.
 func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs, error) {
-	wanted, err := lookUp(catalogue(), names)
+	root, err := Root()
 	if err != nil {
 		return nil, err
 	}
-	root, err := Root()
+	tools := filepath.Join(root, "tools")
+	version, err := kubernetesVersion(tools)
+	if err != nil {
+		return nil, err
+	}
+	wanted, err := lookUp(catalogue(version), names)
 	if err != nil {
 		return nil, err
 	}
@@ -48,7 +54,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 	if progress == nil {
 		progress = io.Discard
 	}
-	w := workshop{tools: filepath.Join(root, "tools"), cache: cache, progress: progress}
+	w := workshop{tools: tools, cache: cache, progress: progress}
 	return w.ensure(ctx, wanted)
 }
 

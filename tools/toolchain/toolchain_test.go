@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -27,9 +28,19 @@ func TestCatalogueIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, p := range catalogue() {
-		if _, err := pinOf(p, filepath.Join(root, "tools", p.module), "go"); err != nil {
-			t.Errorf("%s: %v", p.name, err)
+	versions, err := kubernetesVersions(filepath.Join(root, "tools"))
+	if err != nil || !slices.Contains(versions, DefaultKubernetes) {
+		t.Fatalf("got the versions %v (error %v) of Kubernetes, want %s among them", versions, err, DefaultKubernetes)
+	}
+	for _, version := range versions {
+		for _, p := range catalogue(version) {
+			pin, err := pinOf(p, filepath.Join(root, "tools", p.module), "go")
+			if err != nil {
+				t.Errorf("%s: %v", p.name, err)
+			}
+			if strings.HasPrefix(p.module, kubernetesModule) && !strings.HasPrefix(pin.version, "v"+version+".") {
+				t.Errorf("%s pins %s %s", p.module, p.name, pin.version)
+			}
 		}
 	}
 }

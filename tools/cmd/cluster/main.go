@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const usage = `usage: go run ./tools/cmd/cluster COMMAND
@@ -22,8 +23,8 @@ const usage = `usage: go run ./tools/cmd/cluster COMMAND
   kubectl ...  run kubectl on it
   build        only build its programs
 
-environment: CLUSTER_NAME (default appservice), NODES (default 2), APPSERVICE_CACHE (where programs and state are kept),
-CLUSTER=current (use the cluster of your own kubeconfig instead)
+environment: CLUSTER_NAME (default appservice), NODES (default 2), KUBERNETES_VERSION (default ` + toolchain.DefaultKubernetes + `, see tools/kubernetes-*),
+APPSERVICE_CACHE (where programs and state are kept), CLUSTER=current (use the cluster of your own kubeconfig instead)
 `
 
 func main() {

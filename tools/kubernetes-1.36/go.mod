@@ -1,4 +1,4 @@
-module github.com/example/appservice-operator/tools/kubernetes
+module github.com/example/appservice-operator/tools/kubernetes-1.36
 
 go 1.26.0
 

@@ -1,0 +1,33 @@
+package release
+
+import (
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+// withGrowth gives a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
+// is rendered anew stays as it is, so that the API server may refuse it.
+func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
+	claim, full := live.(*unstructured.Unstructured)
+	stamp := postrender.AnnotationStamp
+	if !full || desired.GetKind() != "PersistentVolumeClaim" || desired.GetAnnotations()[stamp] != live.GetAnnotations()[stamp] {
+		return desired
+	}
+	path := []string{"spec", "resources", "requests", "storage"}
+	wanted, _, _ := unstructured.NestedString(desired.Object, path...)
+	have, _, _ := unstructured.NestedString(claim.Object, path...)
+	rendered, err := resource.ParseQuantity(wanted)
+	if err != nil {
+		return desired
+	}
+	grown, err := resource.ParseQuantity(have)
+	if err != nil || grown.Cmp(rendered) <= 0 {
+		return desired
+	}
+	desired = desired.DeepCopy()
+	_ = unstructured.SetNestedField(desired.Object, have, path...) // wanted was found there
+	return desired
+}

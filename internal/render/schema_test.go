@@ -1,0 +1,85 @@
+package render
+
+import (
+	"strings"
+	"sync"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+)
+
+// strict is a chart whose schema says what type its one value has, with a subchart that wants a number.
+func strict(kind string) *chart.Chart {
+	schema := func(kind string) []byte { return []byte(`{"properties": {"size": {"type": "` + kind + `"}}}`) }
+	child := &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "child", Version: "1.0.0"}, Schema: schema("number")}
+	parent := &chart.Chart{
+		Metadata: &chart.Metadata{
+			APIVersion: "v2", Name: "parent", Version: "1.0.0",
+			Dependencies: []*chart.Dependency{{Name: "child", Version: "1.0.0"}},
+		},
+		Templates: []*chart.File{{Name: "templates/a.yaml", Data: []byte(service)}},
+		Schema:    schema(kind),
+	}
+	parent.SetDependencies(child)
+	return parent
+}
+
+func TestValuesMustFitTheSchema(t *testing.T) {
+	cases := map[string]struct {
+		chart *chart.Chart
+		spec  string
+		want  string // in the error, none if empty
+	}{
+		"values that fit":                 {strict("number"), `{size: 1, child: {size: 1}}`, ""},
+		"a value that does not":           {strict("number"), `{size: a}`, "chart parent: - at '/size'"},
+		"a subchart's value does not":     {strict("number"), `{child: {size: a}}`, "chart child: - at '/size'"},
+		"a subchart's values are no map":  {strict("number"), `{child: 5}`, "child"},
+		"another schema of the same name": {strict("string"), `{size: a}`, ""},
+		"a schema that is none":           {strict("nothing"), `{size: a}`, "/properties/size/type"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			renderer := familyRenderer(tc.chart)
+			for range 2 { // compiled, then known
+				_, err := renderer.Render(t.Context(), resource(t, widget, tc.spec), everyKind)
+				if tc.want == "" && err != nil {
+					t.Fatal(err)
+				}
+				if tc.want != "" && (err == nil || !strings.Contains(err.Error(), tc.want)) {
+					t.Fatalf("got error %v, want %q", err, tc.want)
+				}
+			}
+		})
+	}
+}
+
+func TestASchemaIsCompiledOnce(t *testing.T) {
+	renderer := familyRenderer(strict("number"))
+	compiled := func() any {
+		rendered(t, renderer, resource(t, widget, `{size: 1}`))
+		schema, found := renderer.schemas.compiled.Load(string(renderer.Chart.Schema))
+		if !found {
+			t.Fatal("it is not kept")
+		}
+		return schema
+	}
+	first := compiled()
+	var group sync.WaitGroup
+	for range 4 {
+		group.Go(func() { rendered(t, renderer, resource(t, widget, `{size: 2}`)) })
+	}
+	group.Wait()
+	if compiled() != first {
+		t.Error("it was compiled again")
+	}
+}
+
+// A renderer may get another chart: what it keeps is known by the text of the schema.
+func TestAnotherChartHasAnotherSchema(t *testing.T) {
+	renderer := familyRenderer(strict("number"))
+	rendered(t, renderer, resource(t, widget, `{size: 1}`))
+	renderer.Chart = strict("string")
+	if _, err := renderer.Render(t.Context(), resource(t, widget, `{size: 1}`), everyKind); err == nil {
+		t.Error("the schema of the first chart is still in force")
+	}
+}

@@ -1,0 +1,79 @@
+package contract
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+)
+
+// testNames finds the tests that a line of a table names.
+var testNames = regexp.MustCompile("`(Test[^`]*)`")
+
+// Each line of the tables in docs/drift.md names the tests that show it, and they exist.
+func TestEachLineOnDriftHasItsTest(t *testing.T) {
+	page, err := os.ReadFile("../../docs/drift.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests, lines := testsIn(t, "../integration"), 0
+	for line := range strings.Lines(string(page)) {
+		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| what somebody changes") {
+			continue
+		}
+		lines++
+		names := testNames.FindAllStringSubmatch(line, -1)
+		if len(names) == 0 {
+			t.Errorf("no test is named: %s", line)
+		}
+		for _, name := range names {
+			test, subtest, isSubtest := strings.Cut(name[1], "/")
+			texts, found := tests[test]
+			if !found || isSubtest && !texts[subtest] {
+				t.Errorf("there is no test %s in test/integration", name[1])
+			}
+		}
+	}
+	if lines == 0 {
+		t.Error("the page has no tables")
+	}
+}
+
+// testsIn finds the test functions of a folder, each with the keys of the tables in its file.
+func testsIn(t *testing.T, dir string) map[string]map[string]bool {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	tests := map[string]map[string]bool{}
+	for _, path := range files {
+		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := map[string]bool{}
+		ast.Inspect(file, func(node ast.Node) bool {
+			pair, ok := node.(*ast.KeyValueExpr)
+			if !ok {
+				return true
+			}
+			if literal, ok := pair.Key.(*ast.BasicLit); ok && literal.Kind == token.STRING {
+				text, _ := strconv.Unquote(literal.Value) // the parser took it
+				keys[text] = true
+			}
+			return true
+		})
+		for _, declaration := range file.Decls {
+			if function, ok := declaration.(*ast.FuncDecl); ok && strings.HasPrefix(function.Name.Name, "Test") {
+				tests[function.Name.Name] = keys
+			}
+		}
+	}
+	return tests
+}
