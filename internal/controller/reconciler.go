@@ -35,6 +35,9 @@ const staleRetry = 250 * time.Millisecond
 // stalePatience is for how long it is tried again that soon before the status says what it waits for.
 const stalePatience = 2 * time.Second
 
+// noticePatience is how long the status may wait for the Deployment controller to take note of a release.
+const noticePatience = time.Second
+
 // previousRetry is how often the objects of an earlier resource of the same name are looked for.
 const previousRetry = time.Second
 
@@ -119,10 +122,34 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
+	if p.err == nil {
+		r.tellAction(ctx, p)
+		if p.unnoticed() {
+			return reconcile.Result{RequeueAfter: noticePatience}, nil
+		}
+	}
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
 	return r.next(p), nil
+}
+
+// unnoticed tells whether a release was just written of which the Deployment controller has not taken note: its word comes
+// within moments, and the status is written then rather than twice.
+func (p *pass) unnoticed() bool {
+	if p.state != release.Absent && p.state != release.OutOfDate {
+		return false
+	}
+	for key, object := range p.snapshot.Objects {
+		deployment, full := object.(*unstructured.Unstructured)
+		if !full || key.Kind != "Deployment" {
+			continue
+		}
+		if observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration"); observed < deployment.GetGeneration() {
+			return true
+		}
+	}
+	return false
 }
 
 // read gets the resource. It leaves nothing to do where the resource is gone: the garbage collector deletes what it

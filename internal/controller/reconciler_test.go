@@ -631,3 +631,30 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 		})
 	}
 }
+
+func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
+	deployment := func(generation, observed int64) *observe.Snapshot {
+		object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"observedGeneration": observed}}}
+		object.SetGeneration(generation)
+		return &observe.Snapshot{Objects: map[render.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
+	}
+	cases := map[string]struct {
+		state    release.State
+		snapshot *observe.Snapshot
+		want     bool
+	}{
+		"after an install":                {release.Absent, deployment(1, 0), true},
+		"after an upgrade":                {release.OutOfDate, deployment(2, 1), true},
+		"after an upgrade that was noted": {release.OutOfDate, deployment(2, 2), false},
+		"the time after that":             {release.InSync, deployment(2, 1), false},
+		"after a repair":                  {release.Drifted, deployment(2, 1), false},
+		"without a Deployment":            {release.Absent, &observe.Snapshot{}, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := (&pass{state: test.state, snapshot: test.snapshot}).unnoticed(); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}

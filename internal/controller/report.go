@@ -96,39 +96,39 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppSe
 	return nil
 }
 
-// tell makes events and log lines of what happened: of actions that were carried out, and of a change of Ready.
+// tell makes an event and a log line of an error, where Ready changes with it.
 func (r *Reconciler) tell(ctx context.Context, p *pass, current *v1.AppServiceStatus, problem *status.Problem) {
-	logger := log.FromContext(ctx)
-	if p.err != nil {
-		before := meta.FindStatusCondition(p.previous.Conditions, v1.ConditionReady)
-		now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-		if now.Reason != v1.ReasonPending && (before == nil || before.Reason != now.Reason || before.Message != now.Message) {
-			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())
-			r.event(p, corev1.EventTypeWarning, problem.Reason, now.Message)
-		}
+	if p.err == nil {
 		return
+	}
+	before := meta.FindStatusCondition(p.previous.Conditions, v1.ConditionReady)
+	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	if now.Reason != v1.ReasonPending && (before == nil || before.Reason != now.Reason || before.Message != now.Message) {
+		log.FromContext(ctx).Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())
+		r.event(p, corev1.EventTypeWarning, problem.Reason, now.Message)
+	}
+}
+
+// tellAction makes an event and a log line of an action that was carried out.
+func (r *Reconciler) tellAction(ctx context.Context, p *pass) {
+	logger, revision := log.FromContext(ctx), 0
+	if p.snapshot.Record != nil {
+		revision = p.snapshot.Record.Revision
 	}
 	switch p.state {
 	case release.Absent:
-		logger.Info("release installed", "revision", revision(current), "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision(current), p.plan))
+		logger.Info("release installed", "revision", revision, "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision, p.plan))
 	case release.OutOfDate:
-		logger.Info("release upgraded", "revision", revision(current), "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision(current), p.plan))
+		logger.Info("release upgraded", "revision", revision, "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision, p.plan))
 	case release.Unfinished:
-		logger.Info("release resumed", "revision", revision(current), "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision(current), p.plan))
+		logger.Info("release resumed", "revision", revision, "digest", p.desired.Digest)
+		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision, p.plan))
 	case release.Drifted:
 		logger.Info("drift corrected", "changes", p.plan.String())
 		r.event(p, corev1.EventTypeNormal, v1.ReasonDriftCorrected, p.plan.String())
 	}
-}
-
-func revision(current *v1.AppServiceStatus) int {
-	if current.Release == nil {
-		return 0
-	}
-	return current.Release.Revision
 }
 
 // maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.

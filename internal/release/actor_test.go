@@ -46,6 +46,10 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 			return err != nil, nil, err
 		})
 	}
+	b.secrets.PrependReactor("delete", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
+		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), observe.RecordPrefix+"web.v"))
+		return err != nil, nil, err
+	})
 	b.actor = NewActor(Options{
 		Secrets: b.secrets.CoreV1(), Client: b.server, Live: b.server, Observer: b.observer,
 		Chart: &chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "appservice", Version: "1.2.3+build"}, Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}}},
@@ -269,27 +273,26 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 
 func TestUpgrade(t *testing.T) {
 	dry := []string{"try to apply ConfigMap b", "try to apply ConfigMap a by force"}
-	write := []string{"apply ConfigMap b", "apply ConfigMap a by force", "create record 3 deployed"}
+	write := []string{"apply ConfigMap b", "apply ConfigMap a by force", "create record 3 deployed", "delete record 2"}
 	cases := map[string]struct {
-		older, newest helmrelease.Status
-		log           []string // after that
-		history       string
+		older, newest helmrelease.Status // none where it is empty
+		log           []string           // after that
 	}{
-		"from a deployed release":       {helmrelease.StatusSuperseded, helmrelease.StatusDeployed, []string{"update record 2 superseded"}, "1 superseded, 2 superseded, 3 deployed"},
-		"from a failed release":         {helmrelease.StatusDeployed, helmrelease.StatusFailed, []string{"update record 1 superseded"}, "1 superseded, 2 failed, 3 deployed"},
-		"from a pending upgrade":        {helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade, []string{"update record 1 superseded"}, "1 superseded, 2 pending-upgrade, 3 deployed"},
-		"from one that was uninstalled": {helmrelease.StatusSuperseded, helmrelease.StatusUninstalled, nil, "1 superseded, 2 uninstalled, 3 deployed"},
-		"after a crash":                 {helmrelease.StatusDeployed, helmrelease.StatusDeployed, []string{"update record 2 superseded", "update record 1 superseded"}, "1 superseded, 2 superseded, 3 deployed"},
+		"from a deployed release":                {"", helmrelease.StatusDeployed, nil},
+		"from a pending upgrade":                 {helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade, []string{"delete record 1"}},
+		"after a crash before a record was gone": {helmrelease.StatusDeployed, helmrelease.StatusDeployed, []string{"delete record 1"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, owned(t, "ConfigMap", "a", "one"))
-			b.given(t, 1, test.older)
+			if test.older != "" {
+				b.given(t, 1, test.older)
+			}
 			b.given(t, 2, test.newest)
 			if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
 				t.Fatal(err)
 			}
-			b.check(t, slices.Concat(dry, write, test.log), test.history)
+			b.check(t, slices.Concat(dry, write, test.log), "3 deployed")
 		})
 	}
 }
@@ -339,7 +342,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	if err := upgrade(); err != nil {
 		t.Fatal(err)
 	}
-	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "update record 1 superseded"}, "1 superseded, 2 deployed")
+	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "delete record 1"}, "2 deployed")
 }
 
 func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
@@ -354,7 +357,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
 				t.Fatal(err)
 			}
-			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "update record 1 superseded"}, "1 superseded, 2 deployed")
+			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "delete record 1"}, "2 deployed")
 		})
 	}
 }
@@ -401,7 +404,7 @@ func TestADamagedRecord(t *testing.T) {
 		message string // none where it does not stand in the way
 		log     []string
 	}{
-		"of what is out of date": {helmrelease.StatusDeployed, OutOfDate, "", []string{"try to apply ConfigMap a", "try to apply ConfigMap b", "apply ConfigMap a", "apply ConfigMap b", "create record 3 deployed", "update record 1 superseded"}},
+		"of what is out of date": {helmrelease.StatusDeployed, OutOfDate, "", []string{"try to apply ConfigMap a", "try to apply ConfigMap b", "apply ConfigMap a", "apply ConfigMap b", "create record 3 deployed", "delete record 2", "delete record 1"}},
 		"of what is not finished": {helmrelease.StatusPendingInstall, Unfinished, `the record of release 2 is damaged: delete Secret "sh.helm.release.v1.web.v2"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b"}},
 	}
@@ -476,21 +479,6 @@ func TestAStateWithoutActionIsAnError(t *testing.T) {
 	b.check(t, nil, "")
 }
 
-func TestOnlyTheLastRevisionsAreKept(t *testing.T) {
-	b := newBench(t)
-	if err := b.actor.Act(t.Context(), b.task(t, Absent, nil)); err != nil {
-		t.Fatal(err)
-	}
-	for revision := 1; revision < 8; revision++ {
-		if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: revision, Status: "deployed", Digest: "old"})); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if got, want := b.history(t), "4 superseded, 5 superseded, 6 superseded, 7 superseded, 8 deployed"; got != want {
-		t.Errorf("got the records %q, want %q", got, want)
-	}
-}
-
 func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 	b := newBench(t)
 	annotate := func(task Task) Task {
@@ -503,10 +491,8 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 	if err := b.actor.Act(t.Context(), annotate(b.task(t, Absent, nil))); err != nil {
 		t.Fatal(err)
 	}
-	if err := b.actor.Act(t.Context(), annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
-		t.Fatal(err)
-	}
-	for revision, want := range map[int]string{1: "first one", 2: "later one"} {
+	described := func(revision int, want string) {
+		t.Helper()
 		stored, err := b.records(owner(t)).Get("web", revision)
 		if err != nil {
 			t.Fatal(err)
@@ -515,6 +501,11 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 			t.Errorf("release %d: got the description %q, want %q", revision, stored.Info.Description, want)
 		}
 	}
+	described(1, "first one")
+	if err := b.actor.Act(t.Context(), annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
+		t.Fatal(err)
+	}
+	described(2, "later one")
 }
 
 func TestLabelValue(t *testing.T) {

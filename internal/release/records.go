@@ -23,11 +23,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// maxHistory is how many revisions of a release are kept.
-const maxHistory = 5
-
-// records keeps what Helm keeps of a release: a Secret for each revision, in Helm's own encoding. A record is written once,
-// when the objects are as it says: until then, the objects themselves tell what is still to be written.
+// records keeps what Helm keeps of a release: a Secret, in Helm's own encoding. It is written once, when the objects are as it
+// says (until then, the objects themselves tell what is still to be written), and deleted when the next one is there.
 type records struct {
 	chart    *chart.Chart // without its templates
 	secrets  typedcorev1.SecretsGetter
@@ -76,38 +73,28 @@ func (r *records) add(ctx context.Context, task Task, revision int, manifest str
 	return nil
 }
 
-// mark gives a record another status and, unless it is empty, another description. The error is a StaleError where the record is gone, a DamagedError where it cannot be decoded.
+// mark gives a record another status. The error is a StaleError where the record is gone, a DamagedError where it cannot be decoded.
 func (r *records) mark(task Task, revision int, status helmrelease.Status, description string) error {
 	store := r.store(task.Owner)
 	record, err := read(store, nameOf(task.Owner, revision), revision)
 	if err != nil {
 		return err
 	}
-	record.SetStatus(status, cmp.Or(description, record.Info.Description))
+	record.SetStatus(status, description)
 	if err := store.Update(nameOf(task.Owner, revision), record); err != nil {
 		return fmt.Errorf("cannot mark release %d %s: %w", revision, status, err)
 	}
 	return nil
 }
 
-// retire marks what was deployed before a revision superseded, and deletes all but the last revisions. A record that cannot be
-// read is passed over: the newest one counts.
+// retire deletes the records of earlier revisions.
 func (r *records) retire(ctx context.Context, task Task, newest int) error {
-	all := task.Snapshot.Records
-	for i, record := range all { // the newest first
-		switch {
-		case record.Revision >= newest:
-		case i+1 >= maxHistory:
-			if err := r.delete(ctx, task.Owner, record); err != nil {
-				return err
-			}
-		case record.Status == statusDeployed:
-			err := r.mark(task, record.Revision, helmrelease.StatusSuperseded, "")
-			var stale *StaleError
-			var damaged *DamagedError
-			if err != nil && !errors.As(err, &stale) && !errors.As(err, &damaged) {
-				return err
-			}
+	for _, record := range task.Snapshot.Records {
+		if record.Revision >= newest {
+			continue
+		}
+		if err := r.delete(ctx, task.Owner, record); err != nil {
+			return err
 		}
 	}
 	return nil
