@@ -13,6 +13,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
 	helmtime "helm.sh/helm/v3/pkg/time"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -36,8 +37,11 @@ type records struct {
 // store is Helm's own, for the records of one resource. They belong to it, and each write is noted in the journal.
 func (r *records) store(owner client.Object) *driver.Secrets {
 	reference := metav1.NewControllerRef(owner, owner.GetObjectKind().GroupVersionKind())
-	noted := &notedSecrets{SecretInterface: r.secrets.Secrets(owner.GetNamespace()), owner: owner, observer: r.observer}
-	return driver.NewSecrets(helmclient.NewOwnerRefSecretClient(noted, []metav1.OwnerReference{*reference}, nil))
+	return driver.NewSecrets(helmclient.NewOwnerRefSecretClient(r.noted(owner), []metav1.OwnerReference{*reference}, nil))
+}
+
+func (r *records) noted(owner client.Object) *notedSecrets {
+	return &notedSecrets{SecretInterface: r.secrets.Secrets(owner.GetNamespace()), owner: owner, observer: r.observer}
 }
 
 // add records a revision as deployed. The error is a NotOursError or a PreviousError where somebody else's release has the
@@ -63,8 +67,14 @@ func (r *records) add(ctx context.Context, task Task, revision int, manifest str
 			Description:   cmp.Or(task.Owner.GetAnnotations()[annotated], description),
 		},
 	}
-	err := r.store(task.Owner).Create(nameOf(task.Owner, revision), record)
-	if errors.Is(err, driver.ErrReleaseExists) {
+	secret, err := encode(record)
+	if err != nil {
+		return fmt.Errorf("cannot encode release %d: %w", revision, err)
+	}
+	secret.Name = nameOf(task.Owner, revision)
+	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(task.Owner, task.Owner.GroupVersionKind())}
+	_, err = r.noted(task.Owner).Create(ctx, secret, metav1.CreateOptions{FieldManager: FieldManager})
+	if apierrors.IsAlreadyExists(err) {
 		return r.explainTakenName(ctx, task)
 	}
 	if err != nil {

@@ -22,6 +22,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
+	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -290,8 +291,12 @@ func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
 	fmt.Fprintf(sum, "%s %s\n", r.Chart.Name(), r.Chart.Metadata.Version)
 	stamps := make([]string, 0, len(objects))
 	for _, object := range objects {
-		data, _ := json.Marshal(object.Object)
-		stamps = append(stamps, fmt.Sprintf("%s %x", KeyOf(object), sha256.Sum256(data)))
+		stamp := object.GetAnnotations()[postrender.AnnotationStamp]
+		if stamp == "" {
+			data, _ := json.Marshal(object.Object)
+			stamp = fmt.Sprintf("%x", sha256.Sum256(data))
+		}
+		stamps = append(stamps, fmt.Sprintf("%s %s", KeyOf(object), stamp))
 	}
 	sort.Strings(stamps)
 	fmt.Fprintln(sum, strings.Join(stamps, "\n"))
@@ -302,7 +307,7 @@ func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
 func (r *Result) Manifest() (string, error) {
 	var out strings.Builder
 	for i, object := range r.Objects {
-		data, err := yaml.Marshal(object.Object)
+		data, err := goyaml.Marshal(object.Object) // without the way by JSON that sigs.k8s.io/yaml takes
 		if err != nil {
 			return "", fmt.Errorf("cannot print %s %q: %w", object.GetKind(), object.GetName(), err)
 		}
