@@ -42,8 +42,14 @@ type remembered struct {
 	// written is the resource after the last status write, until the cache shows it.
 	written *unstructured.Unstructured
 
+	// wrote is what was last written of a release that is still to be recorded.
+	wrote wrote
+
 	failure failure
 }
+
+// wrote is the digest of a release and what was written of it, in words.
+type wrote struct{ digest, plan string }
 
 // basis is what the templates depend on.
 type basis struct {

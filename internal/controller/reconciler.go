@@ -17,7 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/utils/clock"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
@@ -34,6 +36,9 @@ const staleRetry = 250 * time.Millisecond
 
 // stalePatience is for how long it is tried again that soon before the status says what it waits for.
 const stalePatience = 2 * time.Second
+
+// bookkeeping is the priority of reconciles that no change of a resource asks for, below the usual 0.
+const bookkeeping = handler.LowPriority
 
 // noticePatience is how long the status may wait for the Deployment controller to take note of a release.
 const noticePatience = time.Second
@@ -122,6 +127,10 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
+	if p.err == nil && p.releases() && p.unwritten() {
+		p.memory.wrote = wrote{p.desired.Digest, p.plan.String()}
+		return reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(bookkeeping)}, nil
+	}
 	if p.err == nil {
 		r.tellAction(ctx, p)
 		if p.unnoticed() {
@@ -132,6 +141,17 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	return r.next(p), nil
+}
+
+// releases tells whether the action ends with a record.
+func (p *pass) releases() bool {
+	return p.state == release.Absent || p.state == release.OutOfDate || p.state == release.Unfinished
+}
+
+// unwritten tells whether the action has objects to write, once for each release: what people wait for goes first, the record
+// comes when nobody's objects wait.
+func (p *pass) unwritten() bool {
+	return !p.plan.Empty() && (!p.releases() || p.memory.wrote.digest != p.desired.Digest)
 }
 
 // unnoticed tells whether a release was just written of which the Deployment controller has not taken note: its word comes
@@ -279,8 +299,12 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	if err := r.hold(ctx, p); err != nil {
 		return err
 	}
+	act := r.Actor.Write
+	if !p.unwritten() {
+		act = r.Actor.Record
+	}
 	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state, Again: p.memory.failure.attempts > 0}
-	err := r.Actor.Act(ctx, task)
+	err := act(ctx, task)
 	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
 	if lookErr == nil {
 		p.snapshot = snapshot

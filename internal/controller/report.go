@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -111,33 +112,31 @@ func (r *Reconciler) tell(ctx context.Context, p *pass, current *v1.AppServiceSt
 
 // tellAction makes an event and a log line of an action that was carried out.
 func (r *Reconciler) tellAction(ctx context.Context, p *pass) {
-	logger, revision := log.FromContext(ctx), 0
+	logger, revision, what := log.FromContext(ctx), 0, cmp.Or(p.memory.wrote.plan, "nothing had to be written")
 	if p.snapshot.Record != nil {
 		revision = p.snapshot.Record.Revision
 	}
 	switch p.state {
 	case release.Absent:
 		logger.Info("release installed", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision, p.plan))
+		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision, what))
 	case release.OutOfDate:
 		logger.Info("release upgraded", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision, p.plan))
+		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision, what))
 	case release.Unfinished:
 		logger.Info("release resumed", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision, p.plan))
+		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision, what))
 	case release.Drifted:
 		logger.Info("drift corrected", "changes", p.plan.String())
 		r.event(p, corev1.EventTypeNormal, v1.ReasonDriftCorrected, p.plan.String())
 	}
+	p.memory.wrote = wrote{}
 }
 
 // maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.
 const maxNote = 256
 
 func (r *Reconciler) event(p *pass, kind, reason, note string) {
-	if note == "" {
-		note = "nothing had to be written"
-	}
 	if runes := []rune(note); len(runes) > maxNote {
 		note = string(runes[:maxNote-1]) + "…"
 	}

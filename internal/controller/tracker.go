@@ -12,9 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -187,5 +189,10 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	if echo || !t.Enqueue {
 		return
 	}
-	q.Add(reconcile.Request{NamespacedName: by.NamespacedName})
+	request := reconcile.Request{NamespacedName: by.NamespacedName}
+	if priorities, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok && !deleted {
+		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(bookkeeping)}, request)
+		return
+	}
+	q.Add(request)
 }

@@ -79,6 +79,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
+	if err := mgr.Add(newTrimmer()); err != nil {
+		return nil, fmt.Errorf("cannot set up the manager: %w", err)
+	}
 	for _, watch := range list {
 		if err := controller.Add(mgr, shared, watch); err != nil {
 			return nil, err

@@ -3,7 +3,6 @@ package release
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -49,99 +48,86 @@ type Task struct {
 	Again bool
 }
 
-// Act carries out the action of the task's state. In sync nothing is called. The error is a NotOursError, a PreviousError, a
-// DamagedError, a RefusedError, a StaleError or the API server's.
-func (a *Actor) Act(ctx context.Context, task Task) error {
-	if task.State == InSync {
-		return nil
-	}
+// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API
+// server's.
+func (a *Actor) Write(ctx context.Context, task Task) error {
 	defer a.applier.observer.Begin(task.Owner.GetUID())()
 	if task.Again {
-		if err := a.lookFirst(ctx, &task); err != nil {
+		plan, err := a.applier.check(ctx, task.Owner, task.Plan)
+		if err != nil {
 			return err
 		}
+		task.Plan = plan
 	}
 	switch task.State {
 	case Absent:
 		return a.install(ctx, task)
 	case OutOfDate:
 		return a.upgrade(ctx, task)
+	}
+	return a.applier.execute(ctx, task.Owner, task.Plan)
+}
+
+// Record records the release of a task whose objects are as rendered. The error is a NotOursError, a PreviousError, a
+// DamagedError, a StaleError or the API server's.
+func (a *Actor) Record(ctx context.Context, task Task) error {
+	defer a.applier.observer.Begin(task.Owner.GetUID())()
+	revision := 1
+	if newest := task.Snapshot.Record; newest != nil {
+		revision = newest.Revision
+	}
+	switch task.State {
+	case Absent:
+		err := a.records.add(ctx, task, revision)
+		return a.undoUnlessOurs(ctx, task, err)
+	case OutOfDate:
+		revision++
+		if err := a.records.add(ctx, task, revision); err != nil {
+			return err
+		}
 	case Unfinished:
-		return a.resume(ctx, task)
-	case Drifted:
-		return a.applier.execute(ctx, task.Owner, task.Plan)
+		if err := a.records.mark(task, revision, helmrelease.StatusDeployed, "Resumed after an interruption"); err != nil {
+			return err
+		}
+	default:
+		return nil
 	}
-	return fmt.Errorf("no action for state %q", task.State)
+	return a.records.retire(ctx, task, revision)
 }
 
-// lookFirst looks for what is in the way of a task.
-func (a *Actor) lookFirst(ctx context.Context, task *Task) error {
-	plan, err := a.applier.check(ctx, task.Owner, task.Plan)
-	if err != nil {
-		return err
-	}
-	task.Plan = plan
-	if task.State == Absent {
-		return a.records.free(ctx, *task)
-	}
-	return nil
-}
-
-// install writes all objects and records the first release. Where the name of one of them, or of the release, turns out to be
-// somebody else's, what was created until then is deleted.
+// install writes all objects. Where the name of one of them, or of the release, is somebody else's, nothing stays.
 func (a *Actor) install(ctx context.Context, task Task) error {
-	manifest, err := task.Desired.Manifest()
-	if err != nil {
+	if err := fits(task.Desired); err != nil {
 		return err
 	}
-	if err := fits(manifest, task.Desired.Values); err != nil {
-		return err
+	if task.Again {
+		if err := a.records.free(ctx, task); err != nil {
+			return err
+		}
 	}
-	err = a.applier.execute(ctx, task.Owner, task.Plan)
-	if err == nil {
-		err = a.records.add(ctx, task, 1, manifest)
-	}
+	err := a.applier.execute(ctx, task.Owner, task.Plan)
+	return a.undoUnlessOurs(ctx, task, err)
+}
+
+// undoUnlessOurs deletes what an install created where it turned out that a name is somebody else's.
+func (a *Actor) undoUnlessOurs(ctx context.Context, task Task, err error) error {
 	var notOurs *NotOursError
 	if errors.As(err, &notOurs) {
-		return errors.Join(err, a.applier.undo(ctx, task.Owner, task.Plan.Create))
+		return errors.Join(err, a.applier.undo(ctx, task.Owner, task.Desired.Objects))
 	}
 	return err
 }
 
-// upgrade makes the next release. What the API server would refuse it refuses in a dry run, before anything is written; the
-// write of a single object is its own.
+// upgrade writes what the next release changes. What the API server would refuse it refuses in a dry run, before anything is
+// written; the write of a single object is its own.
 func (a *Actor) upgrade(ctx context.Context, task Task) error {
-	manifest, err := task.Desired.Manifest()
-	if err != nil {
-		return err
-	}
-	if err := fits(manifest, task.Desired.Values); err != nil {
+	if err := fits(task.Desired); err != nil {
 		return err
 	}
 	if err := a.applier.dryRun(ctx, task.Owner, task.Plan); err != nil {
 		return err
 	}
-	if err := a.applier.execute(ctx, task.Owner, task.Plan); err != nil {
-		return err
-	}
-	revision := task.Snapshot.Record.Revision + 1
-	if err := a.records.add(ctx, task, revision, manifest); err != nil {
-		return err
-	}
-	return a.records.retire(ctx, task, revision)
-}
-
-// resume finishes the newest release, which is the wanted one but not deployed, as another version of the operator or Helm
-// itself may leave it: the plan is written and the record marked deployed. It makes no new revision.
-func (a *Actor) resume(ctx context.Context, task Task) error {
-	if err := a.applier.execute(ctx, task.Owner, task.Plan); err != nil {
-		return err
-	}
-	revision := task.Snapshot.Record.Revision
-	if err := a.records.mark(task, revision, helmrelease.StatusDeployed, "Resumed after an interruption"); err != nil {
-		return err
-	}
-	return a.records.retire(ctx, task, revision)
+	return a.applier.execute(ctx, task.Owner, task.Plan)
 }
 
 // Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.

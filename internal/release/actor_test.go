@@ -128,6 +128,17 @@ func (b *bench) recorded(t *testing.T) []*observe.Record {
 	return records
 }
 
+// act writes what a task plans and records it, as two reconciles do.
+func (b *bench) act(t *testing.T, task Task) error {
+	t.Helper()
+	if !task.Plan.Empty() {
+		if err := b.actor.Write(t.Context(), task); err != nil {
+			return err
+		}
+	}
+	return b.actor.Record(t.Context(), task)
+}
+
 func (b *bench) check(t *testing.T, log []string, history string) {
 	t.Helper()
 	if !slices.Equal(b.server.log, log) {
@@ -141,7 +152,7 @@ func (b *bench) check(t *testing.T, log []string, history string) {
 func TestInstall(t *testing.T) {
 	b := newBench(t)
 	task := b.task(t, Absent, nil)
-	if err := b.actor.Act(t.Context(), task); err != nil {
+	if err := b.act(t, task); err != nil {
 		t.Fatal(err)
 	}
 	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
@@ -197,14 +208,14 @@ func TestAnInstallThatIsRefusedLeavesNoRecord(t *testing.T) {
 		b.server.log = nil
 		task := b.task(t, Absent, nil)
 		task.Again = attempt > 0
-		if err := b.actor.Act(t.Context(), task); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
+		if err := b.act(t, task); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
 			t.Errorf("got %v, want the refusal of ConfigMap b", err)
 		}
 		b.check(t, want, "")
 	}
 	b.server.refuse = func(string) error { return nil }
 	b.server.log = nil
-	if err := b.actor.Act(t.Context(), b.task(t, Absent, nil)); err != nil {
+	if err := b.act(t, b.task(t, Absent, nil)); err != nil {
 		t.Fatal(err)
 	}
 	b.check(t, []string{"apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
@@ -218,7 +229,7 @@ func TestAnInstallLeavesNothingWhereAnObjectIsInTheWay(t *testing.T) {
 		task.Plan, task.Again = Compare(task.Desired.Objects, nil), attempt > 0
 		b.server.log = nil
 		var notOurs *NotOursError
-		if err := b.actor.Act(t.Context(), task); !errors.As(err, &notOurs) || notOurs.Key.Name != "b" {
+		if err := b.act(t, task); !errors.As(err, &notOurs) || notOurs.Key.Name != "b" {
 			t.Errorf("got %v, want a NotOursError for b", err)
 		}
 		b.check(t, want, "")
@@ -258,7 +269,7 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, test.record)
 			b.given(t, 1, helmrelease.StatusDeployed)
-			err := b.actor.Act(t.Context(), b.task(t, Absent, nil))
+			err := b.act(t, b.task(t, Absent, nil))
 			if err == nil || err.Error() != test.want || !errors.As(err, test.as) {
 				t.Errorf("got %T %v, want %q", err, err, test.want)
 			}
@@ -289,7 +300,7 @@ func TestUpgrade(t *testing.T) {
 				b.given(t, 1, test.older)
 			}
 			b.given(t, 2, test.newest)
-			if err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
+			if err := b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
 				t.Fatal(err)
 			}
 			b.check(t, slices.Concat(dry, write, test.log), "3 deployed")
@@ -308,7 +319,7 @@ func TestAnUpgradeThatIsRefusedInTheDryRunLeavesEverythingAsItWas(t *testing.T) 
 				}
 				return nil
 			}
-			err := b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
+			err := b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
 			if !apierrors.IsInvalid(err) {
 				t.Errorf("got %v, want the refusal", err)
 			}
@@ -328,7 +339,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	}
 	upgrade := func() error {
 		b.server.log = nil
-		return b.actor.Act(t.Context(), b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed", Digest: "old"}))
+		return b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed", Digest: "old"}))
 	}
 	for range 3 {
 		if err := upgrade(); !apierrors.IsInvalid(err) {
@@ -354,7 +365,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b := newBench(t)
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
-			if err := b.actor.Act(t.Context(), b.task(t, Unfinished, &observe.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
+			if err := b.act(t, b.task(t, Unfinished, &observe.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
 				t.Fatal(err)
 			}
 			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "delete record 1"}, "2 deployed")
@@ -388,7 +399,7 @@ func TestARecordThatIsGoneIsLookedForAgainAndOneThatCannotBeReadIsReported(t *te
 				s, err := test.get(stored.DeepCopy())
 				return true, s, err
 			})
-			err = b.actor.Act(t.Context(), task)
+			err = b.act(t, task)
 			var stale *StaleError
 			if err == nil || errors.As(err, &stale) != test.stale {
 				t.Errorf("got %v, want a StaleError: %t", err, test.stale)
@@ -423,7 +434,7 @@ func TestADamagedRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.server.log = nil
-			err = b.actor.Act(t.Context(), b.task(t, test.state, &observe.Record{Revision: 2, Status: test.status.String(), Digest: "old"}))
+			err = b.act(t, b.task(t, test.state, &observe.Record{Revision: 2, Status: test.status.String(), Digest: "old"}))
 			var damaged *DamagedError
 			if test.message == "" && err != nil || test.message != "" && (!errors.As(err, &damaged) || err.Error() != test.message) {
 				t.Errorf("got %T: %v, want %q", err, err, test.message)
@@ -447,7 +458,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 		}
 		return nil
 	}
-	if err := b.actor.Act(t.Context(), b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+	if err := b.act(t, b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
 		t.Fatal(err)
 	}
 	shown := noted(t, b.observer)
@@ -459,24 +470,10 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
-	if err := b.actor.Act(t.Context(), b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+	if err := b.act(t, b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
 		t.Fatal(err)
 	}
 	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
-}
-
-func TestInSyncCallsNothing(t *testing.T) {
-	if err := (&Actor{}).Act(t.Context(), Task{State: InSync}); err != nil {
-		t.Error(err)
-	}
-}
-
-func TestAStateWithoutActionIsAnError(t *testing.T) {
-	b := newBench(t)
-	if err := b.actor.Act(t.Context(), b.task(t, "Confused", nil)); err == nil || !strings.Contains(err.Error(), `"Confused"`) {
-		t.Errorf("got %v", err)
-	}
-	b.check(t, nil, "")
 }
 
 func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
@@ -488,7 +485,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		})
 		return task
 	}
-	if err := b.actor.Act(t.Context(), annotate(b.task(t, Absent, nil))); err != nil {
+	if err := b.act(t, annotate(b.task(t, Absent, nil))); err != nil {
 		t.Fatal(err)
 	}
 	described := func(revision int, want string) {
@@ -502,7 +499,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		}
 	}
 	described(1, "first one")
-	if err := b.actor.Act(t.Context(), annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
+	if err := b.act(t, annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
 		t.Fatal(err)
 	}
 	described(2, "later one")

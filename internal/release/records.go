@@ -46,7 +46,11 @@ func (r *records) noted(owner client.Object) *notedSecrets {
 
 // add records a revision as deployed. The error is a NotOursError or a PreviousError where somebody else's release has the
 // name, a StaleError where the record is there already.
-func (r *records) add(ctx context.Context, task Task, revision int, manifest string) error {
+func (r *records) add(ctx context.Context, task Task, revision int) error {
+	manifest, err := task.Desired.Manifest()
+	if err != nil {
+		return err
+	}
 	now := helmtime.Now()
 	description, annotated := "Install complete", (annotation.InstallDescription{}).Name()
 	if revision > 1 {

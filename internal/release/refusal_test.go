@@ -9,12 +9,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 func TestExplain(t *testing.T) {
@@ -97,7 +99,7 @@ func TestFits(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := fits(test.manifest, test.values)
+			err := fits(&render.Result{Values: test.values, Objects: []*unstructured.Unstructured{{Object: map[string]any{"text": test.manifest}}}, Sources: []string{"x"}})
 			var refused *RefusedError
 			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason() != v1.ReasonTooLarge) {
 				t.Errorf("got %v, want that it fits: %t", err, test.fits)

@@ -6,9 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 
-	"helm.sh/helm/v3/pkg/chartutil"
-
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // maxRecord is how many bytes the record of a release may take in its Secret, of which the API server takes 1 MiB.
@@ -16,8 +15,12 @@ const maxRecord = 900 << 10
 
 // fits refuses a release whose record would be too large, before anything is written. Helm keeps the manifest and the
 // values, compressed and in base64.
-func fits(manifest string, values chartutil.Values) error {
-	encoded, err := json.Marshal(values)
+func fits(desired *render.Result) error {
+	manifest, err := desired.Manifest()
+	if err != nil {
+		return err
+	}
+	encoded, err := json.Marshal(desired.Values)
 	if err != nil {
 		return fmt.Errorf("cannot encode the values: %w", err)
 	}
