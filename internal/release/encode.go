@@ -29,7 +29,7 @@ func encode(record *helmrelease.Release) (*corev1.Secret, error) {
 	}
 	var text bytes.Buffer
 	letters := base64.NewEncoder(base64.StdEncoding, &text)
-	compressor := compressors.Get().(*gzip.Writer) //nolint:errcheck // it holds nothing else
+	compressor := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(compressor)
 	compressor.Reset(letters)
 	if _, err := compressor.Write(data); err != nil {
