@@ -37,6 +37,9 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	if err := action.CheckDependencies(c, c.Metadata.Dependencies); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
+	if _, err := PodSecurity(c); err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
 	if err := parse(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}

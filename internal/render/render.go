@@ -25,6 +25,7 @@ import (
 	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/values"
@@ -40,10 +41,6 @@ type Renderer struct {
 
 	schemas schemas
 }
-
-// annotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards
-// that its pods have to meet: privileged, baseline (the default) or restricted.
-const annotationPodSecurity = "app.example.com/pod-security"
 
 // Draft is what the templates make of a resource, before the hooks.
 type Draft struct {
@@ -142,10 +139,14 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 // Finish puts what the templates made through the hooks. A draft can be finished once.
 func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
+	level, err := appchart.PodSecurity(r.Chart)
+	if err != nil {
+		return nil, err
+	}
 	input := &postrender.Input{
 		Owner:         draft.resource,
 		ClusterScoped: r.ClusterScoped,
-		PodSecurity:   r.podSecurity(),
+		PodSecurity:   level,
 		References:    draft.References,
 		Facts:         facts,
 	}
@@ -157,14 +158,6 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	}
 	result.Digest = r.digest(result.Objects)
 	return &result, nil
-}
-
-func (r *Renderer) podSecurity() postrender.Level {
-	level := postrender.Level(r.Chart.Metadata.Annotations[annotationPodSecurity])
-	if !level.Valid() {
-		return postrender.Baseline
-	}
-	return level
 }
 
 // served tells whether a cluster serves the kind of an object. Built-in kinds are taken for granted.

@@ -38,7 +38,7 @@ func shipped(t testing.TB) *Renderer {
 func unguarded(t testing.TB) *Renderer {
 	t.Helper()
 	renderer := shipped(t)
-	renderer.Chart.Metadata.Annotations = map[string]string{annotationPodSecurity: string(postrender.Privileged)}
+	renderer.Chart.Metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
 	return renderer
 }
 
