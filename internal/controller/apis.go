@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
@@ -15,6 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/example/appservice-operator/internal/observe"
 )
 
 // CRDKind is the kind that tells which further APIs the cluster serves. It is only watched as metadata.
@@ -25,8 +26,7 @@ var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
 
 // watchAPIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes.
 func (r *Reconciler) watchAPIs(mgr manager.Manager, controller ctrl.Controller, invalidate func()) error {
-	crd := &metav1.PartialObjectMetadata{}
-	crd.SetGroupVersionKind(CRDKind)
+	crd := observe.Metadata(CRDKind)
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
 		names := r.memory.rendering(group)

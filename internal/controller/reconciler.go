@@ -6,12 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"reflect"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -204,72 +201,6 @@ func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
 }
 
-// render makes what is desired, or takes it from memory where nothing has changed that it depends on. An error after p.desired
-// is set says why it may not become real.
-func (r *Reconciler) render(ctx context.Context, p *pass) error {
-	capabilities, version, err := r.Capabilities.Get(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
-	}
-	p.basis = basis{p.resource.GetGeneration(), version, p.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
-	var draft *render.Draft
-	if p.memory.desired == nil || p.memory.basis != p.basis {
-		if draft, err = r.draft(ctx, p, capabilities); err != nil {
-			return err
-		}
-	}
-	facts, err := r.References.Facts(ctx, p.resource, p.memory.references)
-	if err != nil {
-		return err
-	}
-	if draft != nil || !reflect.DeepEqual(p.memory.facts, facts) {
-		if draft == nil {
-			if draft, err = r.draft(ctx, p, capabilities); err != nil {
-				return err
-			}
-		}
-		desired, err := r.Renderer.Finish(ctx, draft, facts)
-		if err != nil {
-			return rendering(err)
-		}
-		r.memory.rendered(p.memory, desired, p.basis, facts)
-	}
-	p.desired = p.memory.desired
-	return r.mayBecomeReal(ctx, p, facts)
-}
-
-// draft carries out the templates and sees to it that what they render is watched.
-func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil.Capabilities) (*render.Draft, error) {
-	p.memory.desired = nil
-	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
-	if err != nil {
-		return nil, rendering(err)
-	}
-	for _, kind := range draft.Kinds() {
-		if err := r.Tracker.Ensure(ctx, kind); err != nil {
-			return nil, err
-		}
-	}
-	p.memory.references = draft.References
-	r.References.Refer(client.ObjectKeyFromObject(p.resource), draft.References)
-	return draft, nil
-}
-
-// mayBecomeReal looks for what stands in the way of what is desired, before anything is written.
-func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrender.Facts) error {
-	p.advice = nil
-	for _, missing := range reference.Missing(p.memory.references, facts.There) {
-		if missing.Need == reference.Required {
-			return &reference.MissingError{Reference: missing}
-		}
-		p.advice = append(p.advice, missing)
-	}
-	if r.Hosts == nil {
-		return nil
-	}
-	return r.Hosts.check(ctx, p.resource)
-}
-
 func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 	p.snapshot, err = r.Observer.Snapshot(ctx, p.resource)
 	return err
@@ -318,8 +249,7 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 	if len(p.plan.Create) == 0 || p.state == release.Absent {
 		return nil
 	}
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(r.Kind)
+	live := observe.Metadata(r.Kind)
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.resource), live)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (live.UID != p.resource.GetUID() || live.DeletionTimestamp != nil):

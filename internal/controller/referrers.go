@@ -7,7 +7,6 @@ import (
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -106,22 +105,22 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 			facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
 		}
 	}
-	for _, reference := range references {
-		if _, told := facts.There[reference.Object]; told {
+	for _, mention := range references {
+		if _, told := facts.There[mention.Object]; told {
 			continue
 		}
-		known, err := r.ensure(ctx, reference.Kind)
+		known, err := r.ensure(ctx, mention.Kind)
 		if err != nil {
 			return facts, err
 		}
 		if !known {
 			continue
 		}
-		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), reference.Object, reference.Need == 0)
+		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, mention.Need == reference.Required)
 		if err != nil {
 			return facts, err
 		}
-		facts.There[reference.Object] = state
+		facts.There[mention.Object] = state
 	}
 	return facts, nil
 }
@@ -133,16 +132,8 @@ func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	if known, err := r.watch(ctx, kind, clusterScoped); !known || err != nil {
 		return false, err
 	}
-	informer, err := r.Cache.GetInformer(ctx, observe.Metadata(kind), cache.BlockUntilSynced(false))
-	if err != nil {
-		return false, &untrackedError{kind, err}
-	}
-	if !informer.HasSynced() {
-		ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-		defer cancel()
-		if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			return false, &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
-		}
+	if err := synced(ctx, r.Cache, kind, observe.Metadata(kind)); err != nil {
+		return false, err
 	}
 	return true, nil
 }

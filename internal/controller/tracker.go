@@ -89,18 +89,27 @@ func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) erro
 	if err != nil {
 		return &untrackedError{kind, err}
 	}
-	informer, err := t.Cache.GetInformer(ctx, w.object, cache.BlockUntilSynced(false))
+	if err := synced(ctx, t.Cache, kind, w.object); err != nil {
+		return err
+	}
+	t.Observer.Include(kind, w.clusterScoped)
+	return nil
+}
+
+// synced waits until the objects of a kind are in a cache, which watches it with the given object.
+func synced(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind, object client.Object) error {
+	informer, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
 		return &untrackedError{kind, err}
 	}
-	if !informer.HasSynced() {
-		ctx, cancel := context.WithTimeout(ctx, syncTimeout)
-		defer cancel()
-		if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-			return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
-		}
+	if informer.HasSynced() {
+		return nil
 	}
-	t.Observer.Include(kind, w.clusterScoped)
+	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	defer cancel()
+	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
+		return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
+	}
 	return nil
 }
 

@@ -109,7 +109,7 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object refere
 	at := location{object, namespace}
 	switch {
 	case apierrors.IsNotFound(err):
-		d.forget(at)
+		d.Forget(namespace, object)
 		return reference.State{}, nil
 	case err != nil:
 		return reference.State{}, fmt.Errorf("cannot look for %s: %w", object, err)
@@ -131,7 +131,7 @@ func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.Group
 	object.SetGroupVersionKind(kind)
 	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.namespace, Name: at.Name}, object)
 	if apierrors.IsNotFound(err) {
-		d.forget(at)
+		d.Forget(at.namespace, at.Object)
 		return reference.State{}, nil
 	}
 	if err != nil {
@@ -146,13 +146,9 @@ func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.Group
 
 // Forget drops what is remembered of an object that is gone.
 func (d *Dependencies) Forget(namespace string, object reference.Object) {
-	d.forget(location{object, namespace})
-}
-
-func (d *Dependencies) forget(at location) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.payloads, at)
+	delete(d.payloads, location{object, namespace})
 }
 
 // digests are those of the entries of a ConfigMap or Secret: 32 hexadecimal characters of the SHA-256 each.

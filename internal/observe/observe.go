@@ -6,14 +6,10 @@ package observe
 import (
 	"context"
 	"fmt"
-	"maps"
 	"slices"
-	"strconv"
-	"strings"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,15 +48,6 @@ type Snapshot struct {
 func (s *Snapshot) Object(group, kind, name string) *unstructured.Unstructured {
 	object, _ := s.Objects[render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}].(*unstructured.Unstructured)
 	return object
-}
-
-// Record is what the labels of a release Secret tell.
-type Record struct {
-	UID      types.UID
-	Revision int
-	Status   string // one of Helm's release statuses
-	Digest   string
-	Chart    string
 }
 
 // tracked is a kind whose objects are part of snapshots.
@@ -112,9 +99,7 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool) {
 
 func representation(kind schema.GroupVersionKind) client.Object {
 	if kind == SecretKind {
-		object := &metav1.PartialObjectMetadata{}
-		object.SetGroupVersionKind(kind)
-		return object
+		return Metadata(kind)
 	}
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
@@ -218,76 +203,6 @@ func (o *Observer) list(ctx context.Context, namespace, index string, kind schem
 	return nil
 }
 
-// payloads fetches each Secret that has changed since its payload was last found to be right.
-func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snapshot) error {
-	for key, object := range snapshot.Objects {
-		if _, metadata := object.(*metav1.PartialObjectMetadata); !metadata || o.isVerified(owner, key, object) {
-			continue
-		}
-		secret := &unstructured.Unstructured{}
-		secret.SetGroupVersionKind(SecretKind)
-		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), secret)
-		switch {
-		case apierrors.IsNotFound(err):
-			delete(snapshot.Objects, key)
-		case err != nil:
-			return fmt.Errorf("cannot read %s: %w", key, err)
-		case !slices.Equal(controllerOf(secret), controllerOf(object)):
-			delete(snapshot.Objects, key) // it is somebody else's by now
-		default:
-			snapshot.Objects[key] = secret
-		}
-	}
-	return nil
-}
-
-func (o *Observer) isVerified(owner types.UID, key render.Key, object client.Object) bool {
-	o.mu.RLock()
-	defer o.mu.RUnlock()
-	return o.verified[owner][key] == object.GetResourceVersion()
-}
-
-// prune forgets which payloads were right of Secrets that are no longer there.
-func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
-	o.mu.RLock()
-	left := 0
-	for key := range o.verified[owner] {
-		if snapshot.Objects[key] != nil {
-			left++
-		}
-	}
-	same := left == len(o.verified[owner])
-	o.mu.RUnlock()
-	if same {
-		return
-	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	maps.DeleteFunc(o.verified[owner], func(key render.Key, _ string) bool { return snapshot.Objects[key] == nil })
-	if len(o.verified[owner]) == 0 {
-		delete(o.verified, owner)
-	}
-}
-
-// Verified notes that the payloads of the Secrets in a snapshot were found to be right.
-func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
-	for key, object := range snapshot.Objects {
-		if key.GroupKind != SecretKind.GroupKind() || o.isVerified(owner, key, object) {
-			continue
-		}
-		o.verify(owner, key, object)
-	}
-}
-
-func (o *Observer) verify(owner types.UID, key render.Key, object client.Object) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	if o.verified[owner] == nil {
-		o.verified[owner] = map[render.Key]string{}
-	}
-	o.verified[owner][key] = object.GetResourceVersion()
-}
-
 // Begin says that an action of an owner begins: what it writes is noted between that and the end.
 func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(owner) }
 
@@ -315,27 +230,4 @@ func (o *Observer) Forget(owner types.UID) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.verified, owner)
-}
-
-// RecordPrefix is what the names of release records begin with.
-const RecordPrefix = "sh.helm.release.v1."
-
-// IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
-// type of a Secret.
-func IsRecord(object client.Object) bool {
-	if object.GetObjectKind().GroupVersionKind().GroupKind() != SecretKind.GroupKind() ||
-		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
-		return false
-	}
-	whole, ok := object.(*unstructured.Unstructured)
-	return !ok || whole.Object["type"] == "helm.sh/release.v1"
-}
-
-func recordOf(object client.Object) *Record {
-	labels := object.GetLabels()
-	revision, err := strconv.Atoi(labels["version"])
-	if err != nil {
-		return nil
-	}
-	return &Record{UID: object.GetUID(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
 }

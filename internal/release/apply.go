@@ -50,8 +50,7 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 // ours gives the object that has the name of a rendered one, nil where there is none. The error is a NotOursError or a
 // PreviousError where it does not belong to the owner, a StaleError where it is going.
 func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstructured.Unstructured) (client.Object, error) {
-	live := &metav1.PartialObjectMetadata{}
-	live.SetGroupVersionKind(desired.GroupVersionKind())
+	live := observe.Metadata(desired.GroupVersionKind())
 	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
 	switch {
 	case apierrors.IsNotFound(err):

@@ -5,6 +5,7 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"io"
 	"maps"
 	"strconv"
 	"sync"
@@ -12,10 +13,9 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-)
 
-// recordType is the type of the Secrets that Helm 3 keeps releases in.
-const recordType = "helm.sh/release.v1"
+	"github.com/example/appservice-operator/internal/observe"
+)
 
 // compressors are used again: each takes 800 KB, which Helm's own store allocates for every record that it writes.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
@@ -28,17 +28,7 @@ func encode(record *helmrelease.Release) (*corev1.Secret, error) {
 		return nil, err
 	}
 	var text bytes.Buffer
-	letters := base64.NewEncoder(base64.StdEncoding, &text)
-	compressor := compressors.Get().(*gzip.Writer)
-	defer compressors.Put(compressor)
-	compressor.Reset(letters)
-	if _, err := compressor.Write(data); err != nil {
-		return nil, err
-	}
-	if err := compressor.Close(); err != nil {
-		return nil, err
-	}
-	if err := letters.Close(); err != nil {
+	if err := compress(&text, data); err != nil {
 		return nil, err
 	}
 	labels := maps.Clone(record.Labels)
@@ -51,7 +41,24 @@ func encode(record *helmrelease.Release) (*corev1.Secret, error) {
 	})
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Type:       recordType,
+		Type:       observe.RecordType,
 		Data:       map[string][]byte{"release": text.Bytes()},
 	}, nil
+}
+
+// compress writes base64 of what the parts are together, compressed.
+func compress(to io.Writer, parts ...[]byte) error {
+	letters := base64.NewEncoder(base64.StdEncoding, to)
+	compressor := compressors.Get().(*gzip.Writer)
+	defer compressors.Put(compressor)
+	compressor.Reset(letters)
+	for _, part := range parts {
+		if _, err := compressor.Write(part); err != nil {
+			return err
+		}
+	}
+	if err := compressor.Close(); err != nil {
+		return err
+	}
+	return letters.Close()
 }

@@ -120,8 +120,7 @@ func (r *records) delete(ctx context.Context, owner client.Object, record *obser
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot delete the record of release %d: %w", record.Revision, err)
 	}
-	secret := &metav1.PartialObjectMetadata{}
-	secret.SetGroupVersionKind(observe.SecretKind)
+	secret := observe.Metadata(observe.SecretKind)
 	secret.Namespace, secret.Name, secret.UID = owner.GetNamespace(), name, record.UID
 	r.observer.Deleted(owner.GetUID(), secret)
 	return nil

@@ -1,8 +1,6 @@
 package release
 
 import (
-	"compress/gzip"
-	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
@@ -28,20 +26,7 @@ func fits(desired *render.Result) error {
 		return nil // however badly it compresses
 	}
 	size := &counter{}
-	text := base64.NewEncoder(base64.StdEncoding, size)
-	zip, err := gzip.NewWriterLevel(text, gzip.BestCompression)
-	if err != nil {
-		return err
-	}
-	for _, part := range [][]byte{[]byte(manifest), encoded} {
-		if _, err := zip.Write(part); err != nil {
-			return err
-		}
-	}
-	if err := zip.Close(); err != nil {
-		return err
-	}
-	if err := text.Close(); err != nil {
+	if err := compress(size, []byte(manifest), encoded); err != nil {
 		return err
 	}
 	if size.bytes <= maxRecord {

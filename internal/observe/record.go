@@ -1,0 +1,47 @@
+package observe
+
+import (
+	"strconv"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Record is what the labels of a release Secret tell.
+type Record struct {
+	UID      types.UID
+	Revision int
+	Status   string // one of Helm's release statuses
+	Digest   string
+	Chart    string
+}
+
+// RecordPrefix is what the names of release records begin with.
+const RecordPrefix = "sh.helm.release.v1."
+
+// RecordType is the type of the Secrets that Helm 3 keeps releases in.
+const RecordType = "helm.sh/release.v1"
+
+// IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
+// type of a Secret.
+func IsRecord(object client.Object) bool {
+	if object.GetObjectKind().GroupVersionKind().GroupKind() != SecretKind.GroupKind() ||
+		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
+		return false
+	}
+	whole, ok := object.(*unstructured.Unstructured)
+	return !ok || whole.Object["type"] == RecordType
+}
+
+func recordOf(object client.Object) *Record {
+	labels := object.GetLabels()
+	revision, err := strconv.Atoi(labels["version"])
+	if err != nil {
+		return nil
+	}
+	return &Record{UID: object.GetUID(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
+}
