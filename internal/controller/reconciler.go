@@ -85,7 +85,8 @@ type pass struct {
 	previous *v1.AppServiceStatus // status of resource
 	memory   *remembered
 	basis    basis
-	desired  *render.Result
+	outline  *render.Outline
+	desired  *render.Result        // nil where memory has let go of it and nobody needed it
 	advice   []reference.Reference // what is missing, though pods start without it
 	snapshot *observe.Snapshot
 	plan     *release.Plan
@@ -114,7 +115,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if p.err == nil && !p.paused {
-		r.decide(p)
+		p.err = r.decide(ctx, p)
+	}
+	if p.err == nil && !p.paused {
 		if !r.mayAct(p) {
 			return reconcile.Result{RequeueAfter: rolloutRetry}, nil
 		}
@@ -125,7 +128,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
 	if p.err == nil && p.releases() && p.unwritten() {
-		p.memory.wrote = wrote{p.desired.Digest, p.plan.String()}
+		p.memory.wrote = wrote{p.outline.Digest, p.plan.String()}
 		return reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(bookkeeping)}, nil
 	}
 	if p.err == nil {
@@ -148,7 +151,7 @@ func (p *pass) releases() bool {
 // unwritten tells whether the action has objects to write, once for each release: what people wait for goes first, the record
 // comes when nobody's objects wait.
 func (p *pass) unwritten() bool {
-	return !p.plan.Empty() && (!p.releases() || p.memory.wrote.digest != p.desired.Digest)
+	return !p.plan.Empty() && (!p.releases() || p.memory.wrote.digest != p.outline.Digest)
 }
 
 // unnoticed tells whether a release was just written of which the Deployment controller has not taken note: its word comes
@@ -190,7 +193,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	if p.memory, earlier = r.memory.of(resource); earlier != "" {
 		r.Observer.Forget(earlier)
 	}
-	p.resource = p.memory.newest(resource)
+	p.resource = r.memory.newest(p.memory, resource)
 	p.previous, err = statusOf(p.resource)
 	return err
 }
@@ -206,17 +209,23 @@ func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 	return err
 }
 
-func (r *Reconciler) decide(p *pass) {
-	if p.memory.asBefore(p.snapshot.Objects) {
-		p.plan = &release.Plan{}
-	} else {
-		p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+// decide tells what there is to do. Only where that is something, or objects have changed, is all that is desired looked at.
+func (r *Reconciler) decide(ctx context.Context, p *pass) error {
+	p.plan = &release.Plan{}
+	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
+	if p.state == release.InSync && p.memory.asBefore(p.snapshot.Objects) {
+		return nil
 	}
-	p.state = release.Decide(p.desired.Digest, p.snapshot.Record, p.plan)
+	if err := r.whole(ctx, p); err != nil {
+		return err
+	}
+	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
 	if p.plan.Empty() && len(p.plan.Going) == 0 {
 		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
 		p.memory.found(p.snapshot.Objects)
 	}
+	return nil
 }
 
 // act carries out the action of the state and looks again.

@@ -34,12 +34,15 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
-	if p.desired != nil {
-		in.Digest, in.Rendered, in.Unserved = p.desired.Digest, p.desired.Objects, p.desired.Unserved
+	if p.outline != nil {
+		in.Digest, in.Rendered, in.Unserved = p.outline.Digest, p.outline.Keys, p.outline.Unserved
 	}
 	current := status.Summarize(in)
 	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.end(p.resource.GetUID())
+		if p.err == nil {
+			p.memory.desired = nil
+		}
 	}
 	if err := r.writeStatus(ctx, p, current); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -93,7 +96,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppSe
 		return err
 	}
 	written.SetManagedFields(nil)
-	p.memory.written = written
+	r.memory.wrote(p.memory, written)
 	return nil
 }
 
@@ -118,13 +121,13 @@ func (r *Reconciler) tellAction(ctx context.Context, p *pass) {
 	}
 	switch p.state {
 	case release.Absent:
-		logger.Info("release installed", "revision", revision, "digest", p.desired.Digest)
+		logger.Info("release installed", "revision", revision, "digest", p.outline.Digest)
 		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision, what))
 	case release.OutOfDate:
-		logger.Info("release upgraded", "revision", revision, "digest", p.desired.Digest)
+		logger.Info("release upgraded", "revision", revision, "digest", p.outline.Digest)
 		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision, what))
 	case release.Unfinished:
-		logger.Info("release resumed", "revision", revision, "digest", p.desired.Digest)
+		logger.Info("release resumed", "revision", revision, "digest", p.outline.Digest)
 		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision, what))
 	case release.Drifted:
 		logger.Info("drift corrected", "changes", p.plan.String())

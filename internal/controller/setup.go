@@ -108,7 +108,8 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed))
+	seen := predicate.NewPredicateFuncs(func(object client.Object) bool { reconciler.memory.seen(object); return true })
+	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, seen, changed))
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}

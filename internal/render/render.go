@@ -47,20 +47,27 @@ type Draft struct {
 	result   Result // without hooks and digest
 }
 
+// Outline says of what one resource becomes all but the objects themselves.
+type Outline struct {
+	// Digest of chart name, chart version and objects: 32 hexadecimal characters.
+	Digest string
+	// Keys of the objects, in the order in which they are to be applied.
+	Keys []Key
+	// Unserved are the objects that were left out because the cluster does not serve their kind.
+	Unserved []Key
+	// ClusterScoped says that some of the objects live outside of namespaces.
+	ClusterScoped bool
+}
+
 // Result is what one resource becomes. It is shared: nobody may change it.
 type Result struct {
+	Outline
 	// Values are the chart's values, without the chart's defaults.
 	Values chartutil.Values
 	// Objects in the order in which they are to be applied.
 	Objects []*unstructured.Unstructured
 	// Sources names the template of each object.
 	Sources []string
-	// Unserved are the objects that were left out because the cluster does not serve their kind.
-	Unserved []Key
-	// ClusterScoped says that some of the objects live outside of namespaces.
-	ClusterScoped bool
-	// Digest of chart name, chart version and Objects: 32 hexadecimal characters.
-	Digest string
 }
 
 // InvalidSpecError says that the spec cannot be translated into values.
@@ -141,6 +148,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	}
 	for _, object := range result.Objects {
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
+		result.Keys = append(result.Keys, KeyOf(object))
 	}
 	result.Digest = r.digest(result.Objects)
 	return &result, nil

@@ -29,7 +29,7 @@ type Input struct {
 	// Digest of what is rendered; empty where it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil where nothing can be rendered.
-	Rendered []*unstructured.Unstructured
+	Rendered []render.Key
 	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.

@@ -229,26 +229,24 @@ func (s state) input(t *testing.T) Input {
 }
 
 func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
-	rendered := func(kind, version, name string) *unstructured.Unstructured {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind}}
-		o.SetName(name)
-		return o
+	rendered := func(kind, group, name string) render.Key {
+		return render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
 	}
 	second := deployment(counts{1, 1, 1, 1})
 	second.Name = "second"
 	cases := map[string]struct {
-		rendered []*unstructured.Unstructured
+		rendered []render.Key
 		there    []client.Object
 		previous v1.Phase
 		phase    v1.Phase
 		reason   string
 	}{
-		"it is missing at first":              {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
-		"it is missing later":                 {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"one of two is missing":               {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web"), rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"it is there":                         {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
-		"none is rendered":                    {[]*unstructured.Unstructured{rendered("Service", "v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
-		"a Deployment of another API is none": {[]*unstructured.Unstructured{rendered("Deployment", "example.com/v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"it is missing at first":              {[]render.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
+		"it is missing later":                 {[]render.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"one of two is missing":               {[]render.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"it is there":                         {[]render.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
+		"none is rendered":                    {[]render.Key{rendered("Service", "", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"a Deployment of another API is none": {[]render.Key{rendered("Deployment", "example.com", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
