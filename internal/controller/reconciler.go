@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -161,11 +162,10 @@ func (p *pass) unnoticed() bool {
 		return false
 	}
 	for key, object := range p.snapshot.Objects {
-		deployment, full := object.(*unstructured.Unstructured)
-		if !full || key.Kind != "Deployment" {
+		if key.Kind != "Deployment" {
 			continue
 		}
-		if observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration"); observed < deployment.GetGeneration() {
+		if deployment := observe.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
 			return true
 		}
 	}

@@ -97,7 +97,7 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     cache.TransformStripManagedFields(),
+			DefaultTransform:     observe.Transform,
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 		},

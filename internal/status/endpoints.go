@@ -7,7 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -22,12 +21,10 @@ const nodeAddress = "NODE"
 func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *observe.Snapshot) {
 	out.Endpoints, out.URL = nil, ""
 	name := resource.GetName()
-	var ingress networkingv1.Ingress
-	if decode(snapshot.Object(networkingv1.GroupName, "Ingress", name), &ingress) {
-		out.Endpoints = append(out.Endpoints, ingressEndpoints(&ingress)...)
+	if ingress := observe.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
+		out.Endpoints = append(out.Endpoints, ingressEndpoints(ingress)...)
 	}
-	var service corev1.Service
-	if decode(snapshot.Object(corev1.GroupName, "Service", name), &service) {
+	if service := observe.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
 		host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
 		for _, port := range service.Spec.Ports {
 			number := port.Port
@@ -45,10 +42,6 @@ func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, sn
 	if len(out.Endpoints) > 0 {
 		out.URL = out.Endpoints[0].URL
 	}
-}
-
-func decode(object *unstructured.Unstructured, into any) bool {
-	return object != nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) == nil
 }
 
 func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/observe"
@@ -90,14 +89,7 @@ func workloadOf(resource *unstructured.Unstructured, snapshot *observe.Snapshot)
 			object = snapshot.Object(key.Group, key.Kind, key.Name)
 		}
 	}
-	if object == nil {
-		return nil
-	}
-	deployment := &appsv1.Deployment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
-		return nil // the API server serves no such Deployment
-	}
-	return deployment
+	return observe.As[appsv1.Deployment](object)
 }
 
 func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {
