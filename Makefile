@@ -55,10 +55,11 @@ manifests: ## Generate the CRD from the types in api/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the CRD reference.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
+	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 
 .PHONY: fmt
 fmt: ## Format the Go code.
