@@ -8,7 +8,7 @@ import (
 	"fmt"
 	"os"
 
-	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/promql/parser"
 )
 
@@ -50,7 +50,7 @@ func selectors(expression parser.Expr) []Selector {
 		}
 		selector := Selector{Metric: vector.Name, Labels: []string{}}
 		for _, matcher := range vector.LabelMatchers {
-			if matcher.Name != labels.MetricName {
+			if matcher.Name != model.MetricNameLabel {
 				selector.Labels = append(selector.Labels, matcher.Name)
 			}
 		}
