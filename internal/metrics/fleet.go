@@ -137,11 +137,12 @@ type labeller struct {
 }
 
 func (l *labeller) label(name, value string) *dto.LabelPair {
-	key := [2]string{name, value}
-	if l.known[key] == nil {
-		l.known[key] = &dto.LabelPair{Name: &key[0], Value: &key[1]}
+	known := l.known[[2]string{name, value}]
+	if known == nil {
+		known = &dto.LabelPair{Name: ptr.To(name), Value: ptr.To(value)}
+		l.known[[2]string{name, value}] = known
 	}
-	return l.known[key]
+	return known
 }
 
 // show sends the conditions of a resource.

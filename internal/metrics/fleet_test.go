@@ -150,16 +150,34 @@ func TestOnlyTheLeaderShowsTheFleet(t *testing.T) {
 	}
 }
 
-func BenchmarkScrape(b *testing.B) {
+// thousand is a fleet of that many resources, with all conditions.
+func thousand(t testing.TB) *prometheus.Registry {
+	t.Helper()
 	cache := &informer{}
 	for i := range 1000 {
 		cache.items = append(cache.items, resource(fmt.Sprintf("team-%d", i%20), fmt.Sprintf("app-%d", i), "Ready True Running", "Available True MinimumReplicasAvailable",
 			"Progressing True NewReplicaSetAvailable", "Deployed True Installed", "Reconciling False AsExpected", "Stalled False AsExpected"))
 	}
-	m := New()
-	run(b, m.Fleet(appService, cache))
-	registry := prometheus.NewRegistry()
+	m, registry := New(), prometheus.NewRegistry()
+	run(t, m.Fleet(appService, cache))
 	registry.MustRegister(m)
+	return registry
+}
+
+func TestAScrapeOfManyResourcesAllocatesLittle(t *testing.T) {
+	registry := thousand(t)
+	allocations := testing.AllocsPerRun(3, func() {
+		if families, err := registry.Gather(); err != nil || len(families) == 0 {
+			t.Errorf("got %d families and the error %v", len(families), err)
+		}
+	})
+	if each := allocations / 1000; each > 40 { // most of them are the registry's
+		t.Errorf("got %.0f allocations for each resource", each)
+	}
+}
+
+func BenchmarkScrape(b *testing.B) {
+	registry := thousand(b)
 	b.ReportAllocs()
 	for b.Loop() {
 		if _, err := registry.Gather(); err != nil {
