@@ -5,6 +5,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -152,5 +153,29 @@ func TestNamesOfAlerts(t *testing.T) {
 			t.Errorf("%q does not begin with AppService, or is there twice", alert.Name)
 		}
 		seen[alert.Name] = true
+	}
+}
+
+// What needs the API of another project is there for those who want it, and not in what everybody deploys.
+func TestWhatIsDeployedByDefaultNeedsNoForeignAPI(t *testing.T) {
+	resources := func(folder string) []string {
+		t.Helper()
+		text, err := read("config/" + folder + "/kustomization.yaml")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var content struct {
+			Resources []string `json:"resources"`
+		}
+		if err := yaml.Unmarshal(text, &content); err != nil {
+			t.Fatal(err)
+		}
+		return content.Resources
+	}
+	if list := resources("default"); slices.Contains(list, "../prometheus") || slices.Contains(list, "../grafana") {
+		t.Errorf("config/default has %v", list)
+	}
+	if list := resources("prometheus"); !slices.Equal(list, []string{"monitor.yaml", "rules.yaml"}) {
+		t.Errorf("config/prometheus has %v", list)
 	}
 }
