@@ -10,8 +10,10 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
 	"helm.sh/helm/v3/pkg/chart"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -111,6 +113,30 @@ func TestReconcilesAreCounted(t *testing.T) {
 		`appservice_reconcile_duration_seconds_count{kind="AppService",outcome="gone"} 1`,
 		`appservice_reconcile_duration_seconds_count{kind="AppService",outcome="error"} 1`,
 	)
+}
+
+// An action may take several reconciles; what they waited for in between is not counted.
+func TestWhatAnActionTakesAddsUp(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
+		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
+			b.clock.SetTime(b.clock.Now().Add(100 * time.Millisecond))
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")
+		},
+	})
+	b.released(t) // and its objects are missing
+	for range 2 {
+		b.reconcile(t)
+		b.clock.SetTime(b.clock.Now().Add(staleRetry))
+	}
+	if got := b.memory.resources[webName].took; got != 200*time.Millisecond {
+		t.Errorf("got %s, want 200ms", got)
+	}
+	b.installed(t)
+	b.reconcile(t)
+	if got := b.memory.resources[webName].took; got != 0 {
+		t.Errorf("the next action begins at %s", got)
+	}
 }
 
 func TestActionsAreCounted(t *testing.T) {
