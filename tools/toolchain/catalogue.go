@@ -64,7 +64,7 @@ func prometheus(name string) program {
 	}
 }
 
-// stampPrometheus gives the programs of Prometheus the version of their module: v0.315.0 is Prometheus 3.15.0.
+// stampPrometheus gives the programs of Prometheus the version of their module, in which v0.315.0 stands for 3.15.0.
 func stampPrometheus(version string) []string {
 	return []string{"github.com/prometheus/common/version.Version=" + version}
 }
