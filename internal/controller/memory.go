@@ -46,6 +46,8 @@ type remembered struct {
 
 	// wrote is what was last written of a release that is still to be recorded.
 	wrote wrote
+	// took is the time spent on the action that is under way.
+	took time.Duration
 
 	failure failure
 }

@@ -22,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -58,6 +59,7 @@ type Reconciler struct {
 	Client       client.Client // reads come from informers
 	Live         client.Reader // reads past them
 	Recorder     record.EventRecorder
+	Metrics      *metrics.Kind
 	Clock        clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
 	Period time.Duration
@@ -93,12 +95,15 @@ type pass struct {
 	plan     *release.Plan
 	state    release.State
 	paused   bool
+	acted    bool  // something was to be written
+	reported bool  // status says what came of it
 	err      error // why the objects are not as rendered
 }
 
 // Reconcile brings one resource to what its spec says.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	p := &pass{}
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	p, began := &pass{}, r.Clock.Now()
+	defer func() { r.measure(p, began, err) }()
 	if err := r.read(ctx, request, p); err != nil || p.resource == nil {
 		return reconcile.Result{}, err
 	}
@@ -122,7 +127,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		if !r.mayAct(p) {
 			return reconcile.Result{RequeueAfter: rolloutRetry}, nil
 		}
-		p.err = r.act(ctx, p)
+		p.err = r.timed(ctx, p)
 	}
 	if stale(p.err) && p.memory.failure.mayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
@@ -134,6 +139,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if p.err == nil {
 		r.tellAction(ctx, p)
+		r.measureAction(p)
 		if p.unnoticed() {
 			return reconcile.Result{RequeueAfter: noticePatience}, nil
 		}
@@ -141,6 +147,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
+	p.reported = true
 	return r.next(p), nil
 }
 

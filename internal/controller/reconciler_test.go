@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -141,6 +142,7 @@ func newBench(t *testing.T, image string) *bench {
 		Client:       b.client,
 		Live:         b.client,
 		Recorder:     b.recorder,
+		Metrics:      metrics.New().Kind(appService.Kind, &chart.Metadata{}),
 		Clock:        b.clock,
 		Period:       20 * time.Second,
 		Rollouts:     &Rollouts{Limit: 1},
