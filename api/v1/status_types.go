@@ -53,6 +53,11 @@ type AppServiceStatus struct {
 	// +optional
 	Endpoints []Endpoint `json:"endpoints,omitempty"`
 
+	// Resources are the objects that the AppService became, in the order in which they are applied.
+	// +listType=atomic
+	// +optional
+	Resources []ResourceStatus `json:"resources,omitempty"`
+
 	// Release is the Helm release that the objects belong to.
 	// +optional
 	Release *ReleaseStatus `json:"release,omitempty"`
@@ -67,6 +72,22 @@ type AppServiceStatus struct {
 	// +listMapKey=type
 	// +optional
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ResourceStatus is one object that the AppService became.
+type ResourceStatus struct {
+	// Kind of the object.
+	Kind string `json:"kind"`
+
+	// Name of the object.
+	Name string `json:"name"`
+
+	// Ready says that nothing is left to wait for.
+	Ready bool `json:"ready"`
+
+	// Message says what is waited for where it is not ready.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // Endpoint is one address of the service.

@@ -50,6 +50,8 @@ type remembered struct {
 	took time.Duration
 
 	failure failure
+
+	pace pace
 }
 
 // equal are the versions of objects that were found to be as what has the digest.

@@ -95,9 +95,10 @@ type pass struct {
 	plan     *release.Plan
 	state    release.State
 	paused   bool
-	acted    bool  // something was to be written
-	reported bool  // status says what came of it
-	err      error // why the objects are not as rendered
+	acted    bool          // something was to be written
+	reported bool          // status says what came of it
+	damped   time.Duration // until status may say so; 0 where it does
+	err      error         // why the objects are not as rendered
 }
 
 // Reconcile brings one resource to what its spec says.
@@ -277,22 +278,30 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 }
 
 // next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
-// written, after the period of the kind otherwise.
+// written, when the status may be written that was held back, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
 		p.memory.settled, p.memory.capabilities = !p.paused, p.basis.capabilities
 		after := r.Period
-		if p.snapshot.Unconfirmed && (after == 0 || after > observe.Lapse) {
-			after = observe.Lapse
+		if p.snapshot.Unconfirmed {
+			after = sooner(after, observe.Lapse)
 		}
-		return reconcile.Result{RequeueAfter: after}
+		return reconcile.Result{RequeueAfter: sooner(after, p.damped)}
 	}
 	var previous *release.PreviousError
 	if errors.As(p.err, &previous) {
 		return reconcile.Result{RequeueAfter: previousRetry}
 	}
 	return reconcile.Result{RequeueAfter: p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration(), awaited(p.err))}
+}
+
+// sooner gives the shorter of two times to wait, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // awaited tells whether a change of something that is watched ends the error, and trying costs nothing.

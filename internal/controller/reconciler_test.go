@@ -404,6 +404,9 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
 		t.Error("it is not ready")
 	}
+	if events := b.events(); len(events) != 1 || !strings.HasPrefix(events[0], "Normal Recovered ") {
+		t.Errorf("got events %q, want that it recovered", events)
+	}
 	b.change(t, "refused")
 	if next := b.reconcile(t); next != 5*time.Second {
 		t.Errorf("a failure after success is tried again after %s, want 5s", next)

@@ -58,6 +58,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	workload := workloadOf(in.Resource, in.Snapshot)
 	counters(out, workload)
 	endpoints(out, in.Resource, in.Snapshot)
+	resources(out, in)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
 	} else {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -45,12 +44,7 @@ func snapshot(t *testing.T, objects ...client.Object) *observe.Snapshot {
 		Record:  &observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
 	}
 	for _, object := range objects {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole := &unstructured.Unstructured{Object: content}
-		s.Objects[render.KeyOf(whole)] = whole
+		s.Objects[render.KeyOf(object)] = object
 	}
 	return s
 }
