@@ -3,6 +3,7 @@ package main
 import (
 	"archive/tar"
 	"bytes"
+	"errors"
 	"io"
 	"maps"
 	"path"
@@ -86,7 +87,7 @@ func (f filesystem) unpack(archive io.Reader, keep func(name string) bool) error
 	reader := tar.NewReader(archive)
 	for {
 		header, err := reader.Next()
-		if err == io.EOF {
+		if errors.Is(err, io.EOF) {
 			return nil
 		}
 		if err != nil {

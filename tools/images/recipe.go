@@ -25,6 +25,7 @@ type recipe struct {
 func (r recipe) image(arch string) (v1.Image, error) {
 	image, err := mutate.ConfigFile(empty.Image, &v1.ConfigFile{
 		Architecture: arch, OS: "linux", Config: r.config, Created: v1.Time{Time: time.Unix(0, 0).UTC()},
+		RootFS: v1.RootFS{Type: "layers"},
 	})
 	if err != nil {
 		return nil, err

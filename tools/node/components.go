@@ -3,11 +3,8 @@ package node
 import (
 	"context"
 	"fmt"
-	"os"
 	"os/exec"
-	"path/filepath"
 	"slices"
-	"strings"
 
 	"github.com/example/appservice-operator/tools/processes"
 )
@@ -95,15 +92,15 @@ func (i *instance) start(ctx context.Context, components ...component) error {
 const kubelet = "kubelet"
 
 func (i *instance) restartKubelet(ctx context.Context) error {
+	before, err := i.heartbeat(ctx)
+	if err != nil {
+		return err
+	}
 	running, err := processes.Of(ctx, i.dir)
 	if err != nil {
 		return err
 	}
 	if err := processes.Kill(kubelet, running[kubelet]); err != nil {
-		return err
-	}
-	before, err := i.heartbeat(ctx)
-	if err != nil {
 		return err
 	}
 	all := i.components()
@@ -123,9 +120,10 @@ func (i *instance) restartKubelet(ctx context.Context) error {
 	})
 }
 
-// heartbeat returns the time of the kubelet's last sign of life.
+// heartbeat returns the time of the kubelet's last sign of life, nothing if there has been none.
 func (i *instance) heartbeat(ctx context.Context) (string, error) {
-	return i.kubectl(ctx, "get", "lease", i.name, "--namespace=kube-node-lease", "--output=jsonpath={.spec.renewTime}")
+	return i.kubectl(ctx, "get", "lease", i.name, "--namespace=kube-node-lease",
+		"--ignore-not-found", "--output=jsonpath={.spec.renewTime}")
 }
 
 // kubectl runs kubectl on the cluster and returns what it prints.
@@ -150,35 +148,4 @@ func (i *instance) isReady(ctx context.Context) error {
 		_, err = i.kubectl(ctx, "get", "serviceaccount", "default")
 	}
 	return err
-}
-
-// load imports the archive of an image.
-func (i *instance) load(ctx context.Context, archive string) error {
-	_, err := output(exec.CommandContext(ctx, "ctr", "--address", i.socket(), "--namespace", "k8s.io", "images", "import", archive))
-	return err
-}
-
-// loadPause builds and imports the image that every pod needs.
-func (i *instance) loadPause(ctx context.Context) error {
-	archive := i.path("pause.tar")
-	if err := BuildImage(ctx, "-out", archive, "pause"); err != nil {
-		return err
-	}
-	return i.until(ctx, func(ctx context.Context) error { return i.load(ctx, archive) })
-}
-
-// BuildImage runs tools/images. A relative path in the arguments starts there.
-func BuildImage(ctx context.Context, args ...string) error {
-	root, err := toolchainRoot()
-	if err != nil {
-		return err
-	}
-	command := exec.CommandContext(ctx, "go", append([]string{"run", "."}, args...)...)
-	command.Dir = filepath.Join(root, "tools", "images")
-	command.Env = append(os.Environ(), "PWD="+command.Dir, "GOWORK=off", "CGO_ENABLED=0")
-	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	if _, err := output(command); err != nil {
-		return fmt.Errorf("cannot build image (%s): %w", strings.Join(args, " "), err)
-	}
-	return nil
 }

@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"hash/fnv"
-	"io/fs"
 	"net/netip"
 	"os"
 	"os/exec"
@@ -13,7 +12,6 @@ import (
 	"strconv"
 	"syscall"
 
-	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 )
 
@@ -37,17 +35,25 @@ func (i *instance) enclose(ctx context.Context) error {
 	return i.connect(ctx)
 }
 
-// inside returns a command that runs in the node's namespaces.
-func (i *instance) inside(ctx context.Context, program string, args ...string) (*exec.Cmd, error) {
+// pid returns the number of the node's first process.
+func (i *instance) pid(ctx context.Context) (string, error) {
 	running, err := processes.Of(ctx, i.dir)
+	if err != nil {
+		return "", err
+	}
+	if len(running[first]) == 0 {
+		return "", errors.New("its first process has ended")
+	}
+	return strconv.Itoa(running[first][0]), nil
+}
+
+// inside returns a command that runs in the node's namespaces. It does not end with this process.
+func (i *instance) inside(ctx context.Context, program string, args ...string) (*exec.Cmd, error) {
+	pid, err := i.pid(ctx)
 	if err != nil {
 		return nil, err
 	}
-	if len(running[first]) == 0 {
-		return nil, errors.New("its first process has ended")
-	}
-	enter := []string{"--target", strconv.Itoa(running[first][0]), "--net", "--pid", "--mount", "--", program}
-	return exec.Command("nsenter", append(enter, args...)...), nil
+	return exec.Command("nsenter", append([]string{"--target", pid, "--net", "--pid", "--mount", "--", program}, args...)...), nil
 }
 
 // detach starts a process that lives on when this one ends. What it prints goes to a file in the folder for logs.
@@ -88,15 +94,16 @@ func linkOf(name string) link {
 	return link{name: fmt.Sprintf("node-%08x", hash.Sum32()), host: address(base + 1), node: address(base + 2)}
 }
 
+// connect makes the link and gives its ends their addresses.
 func (i *instance) connect(ctx context.Context) error {
-	l := linkOf(i.name)
-	running, err := processes.Of(ctx, i.dir)
-	if err != nil || len(running[first]) == 0 {
-		return fmt.Errorf("cannot find the first process of the node (error: %w)", err)
+	pid, err := i.pid(ctx)
+	if err != nil {
+		return err
 	}
-	inside := []string{"nsenter", "--target", strconv.Itoa(running[first][0]), "--net", "ip"}
+	l := linkOf(i.name)
+	inside := []string{"nsenter", "--target", pid, "--net", "ip"}
 	for _, args := range [][]string{
-		{"ip", "link", "add", l.name, "type", "veth", "peer", "name", "eth0", "netns", strconv.Itoa(running[first][0])},
+		{"ip", "link", "add", l.name, "type", "veth", "peer", "name", "eth0", "netns", pid},
 		{"ip", "address", "add", l.host.String() + "/30", "dev", l.name},
 		{"ip", "link", "set", l.name, "up"},
 		append(inside, "address", "add", l.node.String()+"/30", "dev", "eth0"),
@@ -120,91 +127,6 @@ func (i *instance) disconnect(ctx context.Context) error {
 	}
 	if _, err := output(exec.CommandContext(ctx, "ip", "link", "delete", name)); err != nil && there() {
 		return fmt.Errorf("cannot disconnect the node: %w", err)
-	}
-	return nil
-}
-
-// group is the name of the control group that the node's pods are in.
-func (i *instance) group() string { return "appservice-" + i.name }
-
-// groupRoots returns the folders in which control groups are made: one, or one for each controller under version 1.
-func groupRoots() ([]string, error) {
-	const mount = "/sys/fs/cgroup"
-	if _, err := os.Stat(filepath.Join(mount, "cgroup.procs")); err == nil {
-		return []string{mount}, nil
-	}
-	controllers, err := filepath.Glob(filepath.Join(mount, "*", "cgroup.procs"))
-	if err != nil {
-		return nil, err
-	}
-	var roots []string
-	for _, file := range controllers {
-		roots = append(roots, filepath.Dir(file))
-	}
-	return roots, nil
-}
-
-// makeGroups makes the control groups that the kubelet expects.
-func (i *instance) makeGroups() error {
-	roots, err := groupRoots()
-	if err != nil {
-		return err
-	}
-	for _, root := range roots {
-		group := filepath.Join(root, i.group())
-		if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
-			return fmt.Errorf("cannot make a control group: %w", err)
-		}
-		// A new group of the cpuset controller, version 1, has no processors and no memory, and takes no process.
-		for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {
-			value, err := os.ReadFile(filepath.Join(root, name))
-			if err != nil {
-				continue
-			}
-			if err := os.WriteFile(filepath.Join(group, name), value, 0o644); err != nil {
-				return fmt.Errorf("cannot set up a control group: %w", err)
-			}
-		}
-	}
-	return nil
-}
-
-// removeGroups removes the control groups. They are busy until their last process has ended.
-func (i *instance) removeGroups(ctx context.Context) error {
-	roots, err := groupRoots()
-	if err != nil {
-		return err
-	}
-	return poll.Within(ctx, patience, func(ctx context.Context) error {
-		return poll.Until(ctx, func(context.Context) error {
-			for _, root := range roots {
-				if err := removeGroup(filepath.Join(root, i.group())); err != nil {
-					return err
-				}
-			}
-			return nil
-		})
-	})
-}
-
-// removeGroup removes a control group and those below. Their files go with them.
-func removeGroup(group string) error {
-	children, err := os.ReadDir(group)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	for _, child := range children {
-		if child.IsDir() {
-			if err := removeGroup(filepath.Join(group, child.Name())); err != nil {
-				return err
-			}
-		}
-	}
-	if err := syscall.Rmdir(group); err != nil && !errors.Is(err, syscall.ENOENT) {
-		return fmt.Errorf("cannot remove control group %s: %w", group, err)
 	}
 	return nil
 }

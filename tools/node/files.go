@@ -7,8 +7,6 @@ import (
 	"os"
 	"os/exec"
 	"text/template"
-
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // files are the settings of the programs, some of them templates.
@@ -66,5 +64,3 @@ func (i *instance) writeSettings(name string) error {
 	}
 	return os.WriteFile(i.path(name), content.Bytes(), 0o644)
 }
-
-func toolchainRoot() (string, error) { return toolchain.Root() }
