@@ -58,7 +58,9 @@ func (i *instance) writeSettings(name string) error {
 		return err
 	}
 	var content bytes.Buffer
-	err = parsed.Execute(&content, map[string]string{"Dir": i.dir, "Cgroup": i.group(), "PodNetwork": podNetwork})
+	err = parsed.Execute(&content, map[string]string{
+		"Dir": i.dir, "Cgroup": i.group(), "PodNetwork": podNetwork, "Address": linkOf(i.name).node.String(),
+	})
 	if err != nil {
 		return err
 	}
