@@ -103,6 +103,7 @@ func (i *instance) restartKubelet(ctx context.Context) error {
 	if err := processes.Kill(kubelet, running[kubelet]); err != nil {
 		return err
 	}
+	i.ended = make(chan string, most) // the end of the old one is no surprise
 	all := i.components()
 	at := slices.IndexFunc(all, func(c component) bool { return c.name == kubelet })
 	if err := i.start(ctx, all[at]); err != nil {

@@ -69,9 +69,10 @@ func (i *instance) detach(command *exec.Cmd, name string) error {
 	if err := command.Start(); err != nil {
 		return err
 	}
+	ended := i.ended
 	go func() {
 		_ = command.Wait()
-		i.ended <- name
+		ended <- name
 	}()
 	return nil
 }

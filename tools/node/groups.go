@@ -7,6 +7,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/example/appservice-operator/tools/poll"
@@ -42,6 +43,12 @@ func (i *instance) makeGroups() error {
 		group := filepath.Join(root, i.group())
 		if err := os.Mkdir(group, 0o755); err != nil && !errors.Is(err, fs.ErrExist) {
 			return fmt.Errorf("cannot make a control group: %w", err)
+		}
+		// A group has the controllers of version 2 that the one above passes on. Not all machines let us decide.
+		if controllers, err := os.ReadFile(filepath.Join(root, "cgroup.controllers")); err == nil {
+			for _, controller := range strings.Fields(string(controllers)) {
+				_ = os.WriteFile(filepath.Join(root, "cgroup.subtree_control"), []byte("+"+controller), 0o644)
+			}
 		}
 		// A new group of the cpuset controller, version 1, has no processors and no memory, and takes no process.
 		for _, name := range []string{"cpuset.cpus", "cpuset.mems"} {

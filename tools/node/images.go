@@ -13,8 +13,13 @@ import (
 
 // load imports the archive of an image.
 func (i *instance) load(ctx context.Context, archive string) error {
-	_, err := output(exec.CommandContext(ctx, "ctr", "--address", i.socket(), "--namespace", "k8s.io", "images", "import", archive))
+	_, err := i.ctr(ctx, "images", "import", archive)
 	return err
+}
+
+// ctr talks to containerd, about what is Kubernetes' in it.
+func (i *instance) ctr(ctx context.Context, args ...string) (string, error) {
+	return output(exec.CommandContext(ctx, "ctr", append([]string{"--address", i.socket(), "--namespace", "k8s.io"}, args...)...))
 }
 
 // loadPause builds and imports the image that every pod needs.

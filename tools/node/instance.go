@@ -23,8 +23,11 @@ type instance struct {
 	dir      string
 	programs toolchain.Programs
 	progress io.Writer
-	ended    chan string // names of the components that this process has started and that have ended
+	ended    chan string // names of the components that this process has started and that have ended, up to most
 }
+
+// most is more than the components of a node.
+const most = 10
 
 func (i *instance) path(elements ...string) string {
 	return filepath.Join(append([]string{i.dir}, elements...)...)

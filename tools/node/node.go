@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"strings"
 	"time"
 
 	"github.com/example/appservice-operator/tools/filelock"
@@ -118,6 +119,15 @@ func (n *Node) RestartKubelet(ctx context.Context) error {
 	return nil
 }
 
+// Kill kills the first process of a container, without asking it first. The ID is that of the container's status.
+func (n *Node) Kill(ctx context.Context, containerID string) error {
+	_, id, _ := strings.Cut(containerID, "://")
+	if _, err := n.instance.ctr(ctx, "task", "kill", "--signal", "SIGKILL", id); err != nil {
+		return fmt.Errorf("cannot kill container %s: %w", id, err)
+	}
+	return nil
+}
+
 // Programs provides the programs of Kubernetes that a node is made of, built if need be.
 func Programs(ctx context.Context, progress io.Writer) (toolchain.Programs, error) {
 	return toolchain.Ensure(ctx, progress, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
@@ -162,6 +172,6 @@ func lock(ctx context.Context, options Options) (*instance, func(), error) {
 		return nil, nil, err
 	}
 	i := &instance{name: options.Name, dir: filepath.Join(cache, "nodes", options.Name), progress: options.Progress}
-	i.ended = make(chan string, 100) // more than are ever started
+	i.ended = make(chan string, most)
 	return i, release, nil
 }

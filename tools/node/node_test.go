@@ -40,8 +40,7 @@ func TestLife(t *testing.T) {
 	if _, err := n.instance.kubectl(ctx, "create", "configmap", "witness"); err != nil {
 		t.Fatal(err)
 	}
-	n = up()
-	if _, err := n.instance.kubectl(ctx, "get", "configmap", "witness"); err != nil {
+	if _, err := up().instance.kubectl(ctx, "get", "configmap", "witness"); err != nil {
 		t.Errorf("a node that was up was not used again: %v", err)
 	}
 	if err := n.RestartKubelet(ctx); err != nil {
