@@ -11,6 +11,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -38,6 +39,8 @@ type cluster struct {
 	address    string // of a node
 	config     *rest.Config
 	load       func(ctx context.Context, archive string) error
+	// kill ends the manager in a pod without giving it time.
+	kill func(ctx context.Context, pod *corev1.Pod) error
 	// restartKubelet restarts a kubelet. It is not set where nobody has said how.
 	restartKubelet func(context.Context) error
 }
@@ -86,6 +89,9 @@ func (s *suite) useOwn(ctx context.Context) (end func(context.Context) error, er
 		kubeconfig: n.Kubeconfig, kubectl: n.Kubectl,
 		load:           func(ctx context.Context, archive string) error { return n.Load(ctx, archive) },
 		restartKubelet: n.RestartKubelet,
+		kill: func(ctx context.Context, pod *corev1.Pod) error {
+			return n.Kill(ctx, pod.Status.ContainerStatuses[0].ContainerID)
+		},
 	}
 	return end, nil
 }
@@ -105,6 +111,10 @@ func (s *suite) useCurrent(ctx context.Context) error {
 		load: func(ctx context.Context, archive string) error {
 			return s.command(ctx, append(slices.Clone(load), archive)...)
 		},
+	}
+	// The nearest thing to it without rights on the node.
+	s.cluster.kill = func(ctx context.Context, pod *corev1.Pod) error {
+		return s.client.Delete(ctx, pod, client.GracePeriodSeconds(0))
 	}
 	if restart := strings.Fields(os.Getenv("RESTART_KUBELET")); len(restart) > 0 {
 		s.cluster.restartKubelet = func(ctx context.Context) error { return s.command(ctx, restart...) }
@@ -129,6 +139,9 @@ func (s *suite) connect(ctx context.Context) (err error) {
 	if s.client, err = client.New(s.cluster.config, client.Options{Scheme: scheme}); err != nil {
 		return err
 	}
+	if err := s.refuseOperator(ctx); err != nil {
+		return err
+	}
 	var nodes corev1.NodeList
 	if err := s.client.List(ctx, &nodes); err != nil {
 		return err
@@ -142,6 +155,18 @@ func (s *suite) connect(ctx context.Context) (err error) {
 		}
 	}
 	return fmt.Errorf("no node of the cluster has an address")
+}
+
+// refuseOperator returns an error if the cluster knows AppServices: the last check deletes all of them.
+func (s *suite) refuseOperator(ctx context.Context) error {
+	switch err := s.client.List(ctx, &v1.AppServiceList{}); {
+	case err == nil:
+		return fmt.Errorf("cannot use the cluster of %s: the operator's CRD is installed there, see \"make uninstall\"", s.cluster.kubeconfig)
+	case meta.IsNoMatchError(err):
+		return nil
+	default:
+		return err
+	}
 }
 
 // loadImages builds all images and brings them into the cluster.

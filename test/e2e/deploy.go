@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -48,40 +49,55 @@ func deploy(ctx context.Context, s *suite) (err error) {
 	})
 }
 
-// leader returns the pod of the manager that works.
-func (s *suite) leader(ctx context.Context) (*corev1.Pod, error) {
+// holder returns the identity of the manager that works: the name of its pod, an underscore and what makes the process
+// unique.
+func (s *suite) holder(ctx context.Context) (string, error) {
 	var lease coordinationv1.Lease
 	if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: operatorLease}, &lease); err != nil {
+		return "", err
+	}
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+		return holder, nil
+	}
+	return "", errors.New("nobody leads")
+}
+
+// leader returns the pod of the manager that works.
+func (s *suite) leader(ctx context.Context) (*corev1.Pod, error) {
+	holder, err := s.holder(ctx)
+	if err != nil {
 		return nil, err
 	}
-	holder := ptr.Deref(lease.Spec.HolderIdentity, "")
 	var pods corev1.PodList
 	if err := s.client.List(ctx, &pods, client.InNamespace(operatorNamespace)); err != nil {
 		return nil, err
 	}
 	for _, p := range pods.Items {
-		// The identity is the pod's name, an underscore and a number.
-		if len(holder) > len(p.Name) && holder[:len(p.Name)+1] == p.Name+"_" {
+		if strings.HasPrefix(holder, p.Name+"_") {
 			return &p, nil
 		}
 	}
 	return nil, fmt.Errorf("%q leads, which is no pod of the manager", holder)
 }
 
-// killLeader kills the manager that works, without giving it time to say so, and has the other one do some work.
+// killLeader kills the manager that works, without giving it time to say so, and has its successor do some work.
 func killLeader(ctx context.Context, s *suite) error {
 	return s.withoutRestarts(ctx, func() error {
+		before, err := s.holder(ctx)
+		if err != nil {
+			return err
+		}
 		old, err := s.leader(ctx)
 		if err != nil {
 			return err
 		}
-		if err := s.client.Delete(ctx, old, client.GracePeriodSeconds(0)); err != nil {
+		if err := s.cluster.kill(ctx, old); err != nil {
 			return err
 		}
 		err = poll.Until(ctx, func(ctx context.Context) error {
-			now, err := s.leader(ctx)
-			if err == nil && now.UID == old.UID {
-				err = errors.New("the pod that was killed still leads")
+			now, err := s.holder(ctx)
+			if err == nil && now == before {
+				err = errors.New("the manager that was killed still leads")
 			}
 			return err
 		})
@@ -131,7 +147,7 @@ func (s *suite) withoutRestarts(ctx context.Context, do func() error) error {
 	return nil
 }
 
-// restarts returns how often the containers of the ready pods in the applications' namespace have restarted, by UID.
+// restarts returns how often the containers of the pods that serve in the applications' namespace have restarted.
 func (s *suite) restarts(ctx context.Context) (map[string]int32, error) {
 	var pods corev1.PodList
 	if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
@@ -140,7 +156,7 @@ func (s *suite) restarts(ctx context.Context) (map[string]int32, error) {
 	counts := map[string]int32{}
 	for _, p := range pods.Items {
 		for _, c := range p.Status.ContainerStatuses {
-			if c.Ready {
+			if c.Ready && p.DeletionTimestamp == nil {
 				counts[p.Name+" "+string(p.UID)] += c.RestartCount
 			}
 		}

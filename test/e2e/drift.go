@@ -44,7 +44,11 @@ func editDeployment(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	return s.untilReady(ctx, named(seed))
+	app := named(seed)
+	if err := s.untilOnly(ctx, app, image); err != nil {
+		return err
+	}
+	return s.untilReady(ctx, app)
 }
 
 // damageService changes the selector of a Service behind the operator's back, and then deletes it.
@@ -68,11 +72,15 @@ func damageService(ctx context.Context, s *suite) error {
 	if err := poll.Within(ctx, soon, mended); err != nil {
 		return err
 	}
+	before := service.UID
 	if err := s.client.Delete(ctx, service); err != nil {
 		return err
 	}
 	if err := poll.Within(ctx, soon, mended); err != nil {
 		return err
+	}
+	if service.UID == before {
+		return errors.New("the Service was not deleted")
 	}
 	return s.serves(ctx, seedPort)
 }

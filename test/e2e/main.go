@@ -121,7 +121,7 @@ func checks() []check {
 		{"an application that crashes is reported", crash},
 		{"a Deployment that was edited is put back", editDeployment},
 		{"a Service that was edited, then deleted, is put back and serves", damageService},
-		{"the leader is killed: the other takes over, no application pod restarts", killLeader},
+		{"the leading manager is killed: another takes over, no application pod restarts", killLeader},
 		{"the kubelet restarts: no application pod restarts", restartKubelet},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"make undeploy: applications go on serving", undeploy},

@@ -7,14 +7,15 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 )
 
-// nginxPackages are nginx of Debian and the libraries that it needs.
-func nginxPackages() []string {
-	return []string{"nginx", "libc6", "libcrypt1", "libpcre2-8-0", "libssl3", "zlib1g"}
+// nginxPackages are nginx of Debian and the libraries that it needs. Some are called otherwise in later releases.
+func nginxPackages() [][]string {
+	return [][]string{{"nginx"}, {"libc6"}, {"libcrypt1"}, {"libpcre2-8-0"}, {"libssl3t64", "libssl3"}, {"zlib1g"}}
 }
 
 // nginxConfiguration is that of the nginx image that everybody knows, as far as it can be seen from outside.
@@ -54,8 +55,9 @@ func nginx(ctx context.Context, wanted request) (recipe, error) {
 	}, nil
 }
 
-// addPackages unpacks packages of Debian, without their documentation. Nothing is installed on this machine.
-func (f filesystem) addPackages(ctx context.Context, arch string, packages []string) error {
+// addPackages unpacks packages of Debian, without their documentation: of each group of names the first that there is.
+// Nothing is installed on this machine.
+func (f filesystem) addPackages(ctx context.Context, arch string, packages [][]string) error {
 	dir, err := os.MkdirTemp("", "appservice-packages-")
 	if err != nil {
 		return err
@@ -67,12 +69,15 @@ func (f filesystem) addPackages(ctx context.Context, arch string, packages []str
 	}
 	var names []string
 	for _, p := range packages {
-		names = append(names, p+":"+arch)
+		known := slices.IndexFunc(p, func(name string) bool {
+			return exec.CommandContext(ctx, "apt-cache", "show", name+":"+arch).Run() == nil
+		})
+		names = append(names, p[max(0, known)]+":"+arch) // where none is known, apt-get says so
 	}
 	download := exec.CommandContext(ctx, "apt-get", append([]string{"--quiet", "download"}, names...)...)
 	download.Dir = dir
 	if output, err := download.CombinedOutput(); err != nil {
-		return fmt.Errorf("cannot download %s: %w: %s: run apt-get update first", strings.Join(packages, ", "), err, lastLine(output))
+		return fmt.Errorf("cannot download %s: %w: %s: run apt-get update first", strings.Join(names, ", "), err, lastLine(output))
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil {
