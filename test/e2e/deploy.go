@@ -180,8 +180,7 @@ func undeploy(ctx context.Context, s *suite) error {
 		if err := s.command(ctx, "make", "undeploy", "IMG="+managerTag); err != nil {
 			return err
 		}
-		_, err := s.request(ctx, seedPort)
-		return err
+		return s.request(ctx, seedPort)
 	})
 }
 

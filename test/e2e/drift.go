@@ -36,7 +36,7 @@ func editDeployment(ctx context.Context, s *suite) error {
 				return err
 			}
 			if now := deployment.Spec.Template.Spec.Containers[0].Image; now != image || *deployment.Spec.Replicas != 2 {
-				return fmt.Errorf("Deployment %s has image %s and %d replicas, want %s and 2", seed, now, *deployment.Spec.Replicas, image)
+				return fmt.Errorf("the Deployment of %s has image %s and %d replicas, want %s and 2", seed, now, *deployment.Spec.Replicas, image)
 			}
 			return nil
 		})

@@ -122,7 +122,7 @@ func breakTag(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	if _, err := s.request(ctx, rolledPort); err != nil {
+	if err := s.request(ctx, rolledPort); err != nil {
 		return fmt.Errorf("the old version does not serve: %w", err)
 	}
 	if err := s.change(ctx, app, func() { app.Spec.Image = newTag }); err != nil {

@@ -33,8 +33,7 @@ func (s *suite) startLoad(ctx context.Context, nodePort int) *load {
 			defer ticker.Stop()
 			for ctx.Err() == nil {
 				// A request that has begun is finished: stopping is no failure.
-				_, err := s.request(context.WithoutCancel(ctx), nodePort)
-				l.note(err)
+				l.note(s.request(context.WithoutCancel(ctx), nodePort))
 				select {
 				case <-ticker.C:
 				case <-ctx.Done():

@@ -77,6 +77,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		}
 	}()
 	passed, failed := s.perform(ctx, checks())
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
 	s.say("took %s", time.Since(start).Round(time.Second))
 	s.say("E2E passed=%d failed=%d", passed, failed)
 	if failed > 0 {
@@ -88,6 +91,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 // perform runs the checks one after the other and counts.
 func (s *suite) perform(ctx context.Context, checks []check) (passed, failed int) {
 	for _, c := range checks {
+		if ctx.Err() != nil {
+			break
+		}
 		start := time.Now()
 		limited, cancel := context.WithTimeout(ctx, patience)
 		err := c.do(limited, s)

@@ -156,6 +156,9 @@ func supported() error {
 	if os.Geteuid() != 0 {
 		return fmt.Errorf("it needs root")
 	}
+	if version := os.Getenv("KUBERNETES_VERSION"); version != "" && version != toolchain.DefaultKubernetes {
+		return fmt.Errorf("it cannot be of Kubernetes %s: leave KUBERNETES_VERSION unset", version)
+	}
 	return nil
 }
 
