@@ -115,8 +115,7 @@ func killLeader(ctx context.Context, s *suite) error {
 // restartKubelet restarts the kubelet of a node.
 func restartKubelet(ctx context.Context, s *suite) error {
 	if s.cluster.restartKubelet == nil {
-		s.say("RESTART_KUBELET is not set: the kubelet is not restarted")
-		return nil
+		return fmt.Errorf("%w: RESTART_KUBELET is not set", errSkipped)
 	}
 	return s.withoutRestarts(ctx, func() error {
 		if err := s.cluster.restartKubelet(ctx); err != nil {

@@ -97,12 +97,9 @@ func (f filesystem) addPackages(ctx context.Context, arch string, packages [][]s
 
 // isNeeded says whether a program may look for the file.
 func isNeeded(name string) bool {
-	for _, folder := range []string{"usr/share/doc", "usr/share/man", "usr/share/lintian", "usr/lib/x86_64-linux-gnu/gconv"} {
-		if name == folder || strings.HasPrefix(name, folder+"/") {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc([]string{"usr/share/doc/", "usr/share/man/", "usr/share/lintian/", "/gconv/"}, func(part string) bool {
+		return strings.Contains(name+"/", part)
+	})
 }
 
 func lastLine(output []byte) string {
