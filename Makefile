@@ -138,16 +138,16 @@ test-versions: ## Run the integration tests on control planes of older Kubernete
 	  results="$$results $$version=$$result"; \
 	done; echo "VERSIONS$$results"; exit $$failed
 
+.PHONY: e2e
+e2e: ## Show on real pods that what is built here works: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
+	@go run ./test/e2e
+
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
 	@echo '==> Refusals.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
-
-.PHONY: e2e
-e2e: ## Show on real pods that what is built here works: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
-	@go run ./test/e2e
 
 ##@ Benchmarks
 

@@ -104,8 +104,8 @@ func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string)
 
 // reasons are what AppServices that cannot become ready say of it: Ready's reason contains one of these.
 var reasons = map[string][]string{
-	"broken tag": {"ImagePull", v1.ReasonRolloutStalled},
-	"memory":     {"OOM", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
+	"broken tag": {"Image", v1.ReasonRolloutStalled},
+	"memory":     {"OutOfMemory", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
 	"crash":      {"Crash", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
 }
 
