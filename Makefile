@@ -69,10 +69,12 @@ fmt: ## Format the Go code.
 .PHONY: vet
 vet: ## Run go vet.
 	go vet ./...
+	go vet -C tools/images ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint.
 	$(call tool,golangci-lint) run
+	cd tools/images && $(call tool,golangci-lint) run
 
 .PHONY: lint-fix
 lint-fix: ## Run golangci-lint and let it repair what it can, imports included.

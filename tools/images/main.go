@@ -2,8 +2,8 @@
 // tools/images . -h".
 //
 // An image is a list of layers and a configuration, both made here: Go programs are compiled, packages of Debian are
-// unpacked. No time, no user name and no path of this machine goes into an image, so the same sources always yield the
-// same digest. The archives are of the kind that docker, podman, containerd and kind load.
+// unpacked. No time, no user name and no path of this machine goes into an image, so the same sources and the same Go
+// always yield the same digest. The archives are of the kind that docker, podman, containerd and kind load.
 package main
 
 import (

@@ -90,7 +90,9 @@ func (p program) build(ctx context.Context, arch string) ([]byte, error) {
 	out := filepath.Join(dir, "program")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", p.ldflags, "-o", out, p.path)
 	command.Dir = filepath.Join(root, p.module)
-	command.Env = append(os.Environ(), "PWD="+command.Dir, "GOFLAGS=-mod=readonly", "GOWORK=off", "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch)
+	command.Env = append(os.Environ(), "PWD="+command.Dir, "GOFLAGS=-mod=readonly", "GOWORK=off",
+		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch,
+		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=") // what the user has set for builds of their own would change the image
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
 	if output, err := command.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("cannot compile %s: %w: %s", p.path, err, strings.TrimSpace(string(output)))
