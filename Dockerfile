@@ -17,8 +17,12 @@ COPY internal/ internal/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
     -ldflags "-X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
 
-# Charts and watches.yaml are inside the binary.
+# Charts and watches.yaml are inside the binary. tools/images makes the same image without a container engine.
 FROM gcr.io/distroless/static:nonroot
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="appservice-operator" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /
 COPY --from=builder /workspace/manager /manager
 USER 65532:65532

@@ -7,6 +7,8 @@ IMAGE_TAG_BASE ?= example.com/appservice-operator
 IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 CONTAINER_TOOL ?= docker
+# The processor that make image-tar builds for.
+ARCH ?= amd64
 # The versions of Kubernetes that make test-versions runs on; make test runs on the newest.
 OLDER_VERSIONS ?= 1.34 1.35
 # More arguments for the manager (make run) and for go test (make test).
@@ -68,10 +70,12 @@ fmt: ## Format the Go code.
 .PHONY: vet
 vet: ## Run go vet.
 	go vet ./...
+	go vet -C tools/images ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint.
 	$(call tool,golangci-lint) run
+	cd tools/images && $(call tool,golangci-lint) run
 
 .PHONY: lint-fix
 lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
@@ -104,6 +108,8 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
 	@go test $(TESTFLAGS) ./internal/render
+	@echo '==> Unit tests of tools that are modules of their own.'
+	@go test -C tools/images $(TESTFLAGS) ./...
 
 .PHONY: test-chart
 test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
@@ -142,6 +148,10 @@ test-versions: ## Run the integration tests on control planes of older Kubernete
 	  results="$$results $$version=$$result"; \
 	done; echo "VERSIONS$$results"; exit $$failed
 
+.PHONY: e2e
+e2e: ## Show on real pods that what is built here works: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
+	@go run ./test/e2e
+
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
 	@echo '==> Refusals.'
@@ -173,6 +183,14 @@ cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) 
 cluster-down: ## End that cluster and delete its state.
 	@go run ./tools/cmd/cluster down
 
+.PHONY: node
+node: ## Bring up a local cluster of one real node (NODE_NAME; Linux, root) and say how to use it.
+	@go run ./tools/cmd/node up
+
+.PHONY: node-down
+node-down: ## End that cluster and delete its state.
+	@go run ./tools/cmd/node down
+
 ##@ Build
 
 .PHONY: build
@@ -197,6 +215,12 @@ docker-buildx: ## Build the image IMG for all PLATFORMS and push it.
 	  $(CONTAINER_TOOL) buildx create --name appservice-operator --driver docker-container
 	$(CONTAINER_TOOL) buildx build --builder appservice-operator --platform '$(PLATFORMS)' \
 	  --build-arg VERSION='$(VERSION)' --tag '$(IMG)' --push .
+
+.PHONY: image-tar
+image-tar: ## Build the image IMG for linux/ARCH from files, without a container engine, as an archive in dist.
+	@mkdir -p dist
+	@go run -C tools/images . -arch '$(ARCH)' -version '$(VERSION)' -tag '$(IMG)' \
+	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
 
 .PHONY: build-installer
 build-installer: ## Write dist/install.yaml: the CRD and the manager with the image IMG.

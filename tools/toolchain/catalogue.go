@@ -37,6 +37,8 @@ func catalogue(version string) []program {
 		kubernetes("kube-controller-manager", "1 min"),
 		kubernetes("kube-scheduler", "10 s"),
 		kubernetes("kubectl", "30 s"),
+		kubernetes("kubelet", "3 min"),
+		kubernetes("kube-proxy", "30 s"),
 		kwok("kwok", "2 min"),
 		kwok("kwokctl", "20 s"),
 		{
