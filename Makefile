@@ -238,6 +238,20 @@ bundle-build: ## Build the bundle's image BUNDLE_IMG.
 bundle-push: ## Push the bundle's image BUNDLE_IMG.
 	$(CONTAINER_TOOL) push '$(BUNDLE_IMG)'
 
+.PHONY: catalog
+catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.
+	@CGO_ENABLED=0 go run -C tools/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' \
+	  catalog/template.yaml dist/catalog/appservice-operator
+	@$(OPM) validate dist/catalog && echo 'The catalog is valid.'
+
+.PHONY: catalog-build
+catalog-build: catalog ## Build the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) build --file catalog.Dockerfile --tag '$(CATALOG_IMG)' .
+
+.PHONY: catalog-push
+catalog-push: ## Push the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) push '$(CATALOG_IMG)'
+
 ##@ Deployment (the current cluster)
 
 .PHONY: install

@@ -4,7 +4,9 @@ go 1.26.0
 
 tool github.com/operator-framework/operator-registry/cmd/opm
 
-require github.com/operator-framework/operator-registry v1.57.0 // indirect
+require github.com/operator-framework/operator-registry v1.57.0
+
+require github.com/sirupsen/logrus v1.9.3
 
 require (
 	cel.dev/expr v0.24.0 // indirect
@@ -119,7 +121,6 @@ require (
 	github.com/sigstore/fulcio v1.7.1 // indirect
 	github.com/sigstore/protobuf-specs v0.4.3 // indirect
 	github.com/sigstore/sigstore v1.9.5 // indirect
-	github.com/sirupsen/logrus v1.9.3 // indirect
 	github.com/smallstep/pkcs7 v0.2.1 // indirect
 	github.com/spf13/cobra v1.9.1 // indirect
 	github.com/spf13/pflag v1.0.7 // indirect

@@ -1,0 +1,70 @@
+// Command render writes the file-based catalog of a basic template:
+//
+//	go run -C tools/opm ./render -root ../.. catalog/template.yaml dist/catalog/appservice-operator
+//
+// It does what opm alpha render-template basic does, and takes folders with a bundle in them besides images, so that it
+// needs no registry. Their manifests become part of the catalog, and OLM has nothing to unpack.
+package main
+
+import (
+	"bytes"
+	"context"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"syscall"
+
+	"github.com/operator-framework/operator-registry/alpha/action"
+	"github.com/operator-framework/operator-registry/alpha/declcfg"
+	"github.com/operator-framework/operator-registry/alpha/template/basic"
+	"github.com/sirupsen/logrus"
+)
+
+func main() {
+	root := flag.String("root", ".", "the repository's root, where the template and the folders of bundles are")
+	flag.Parse()
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := fmt.Errorf("want two arguments, the template and the folder to write: got %d", flag.NArg())
+	if flag.NArg() == 2 {
+		err = run(ctx, *root, flag.Arg(0), flag.Arg(1))
+	}
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "render:", err)
+		os.Exit(1)
+	}
+}
+
+// run renders a template into the file catalog.yaml of folder output, which it makes.
+func run(ctx context.Context, root, template, output string) error {
+	if err := os.Chdir(root); err != nil {
+		return err
+	}
+	text, err := os.ReadFile(template)
+	if err != nil {
+		return err
+	}
+	logrus.SetOutput(io.Discard) // loading a bundle says more than anybody wants to know; what matters is in the error
+	catalog, err := basic.Template{RenderBundle: bundle}.Render(ctx, bytes.NewReader(text))
+	if err != nil {
+		return fmt.Errorf("cannot render %s: %w", template, err)
+	}
+	var rendered bytes.Buffer
+	if err := declcfg.WriteYAML(*catalog, &rendered); err != nil {
+		return err
+	}
+	if err := os.MkdirAll(output, 0o755); err != nil {
+		return err
+	}
+	path := filepath.Join(output, "catalog.yaml")
+	fmt.Printf("%s: %d channels, %d bundles\n", path, len(catalog.Channels), len(catalog.Bundles))
+	return os.WriteFile(path, rendered.Bytes(), 0o644)
+}
+
+// bundle renders one bundle, from a folder or from an image.
+func bundle(ctx context.Context, ref string) (*declcfg.DeclarativeConfig, error) {
+	return action.Render{Refs: []string{ref}, AllowedRefMask: action.RefBundleDir | action.RefBundleImage}.Run(ctx)
+}
