@@ -92,8 +92,8 @@ lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
 	$(call tool,golangci-lint) run --fix
 
 .PHONY: lint-chart
-lint-chart: ## Run helm lint on the chart.
-	$(call tool,helm) lint --strict helm-charts/appservice
+lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it.
+	$(call tool,helm) lint --strict helm-charts/appservice config/chart
 
 .PHONY: verify
 verify: ## Check that the generated files, the bundle among them, are up to date.
@@ -101,7 +101,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
 .PHONY: check
-check: vet lint lint-chart verify test ## Run all that CI runs.
+check: vet lint lint-chart verify catalog test ## Run all that CI runs.
 
 .PHONY: clean
 clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
@@ -212,6 +212,10 @@ build-installer: ## Write dist/install.yaml: the CRD and the manager with the im
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
 	  cat "$$dir/all.yaml"; } > dist/install.yaml
 	@echo 'Wrote dist/install.yaml.'
+
+.PHONY: build-chart
+build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
+	@mkdir -p dist && $(call tool,helm) package config/chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
 
 ##@ Bundle and catalog (OLM)
 
