@@ -45,8 +45,11 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1)}
 	go func() { running.done <- mgr.Start(ctx) }()
 	t.Cleanup(func() { running.Stop(t) })
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("the caches of the operator did not fill")
+	// Without a right to list or watch they never fill.
+	patience, enough := context.WithTimeout(ctx, Patience)
+	defer enough()
+	if !mgr.GetCache().WaitForCacheSync(patience) {
+		t.Fatalf("the caches of the operator did not fill; forbidden were %v", requests.Forbidden())
 	}
 	return running
 }

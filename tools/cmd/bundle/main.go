@@ -97,16 +97,28 @@ func describe(csv *unstructured.Unstructured, created string, picture []byte) er
 
 // managerImage returns the image of the only container of the only Deployment.
 func managerImage(csv *unstructured.Unstructured) (string, error) {
-	deployments, _, err := unstructured.NestedSlice(csv.Object, "spec", "install", "spec", "deployments")
-	if err != nil || len(deployments) != 1 {
-		return "", fmt.Errorf("it has %d Deployments, want one (error %v)", len(deployments), err)
+	deployment, err := only(csv.Object, "spec", "install", "spec", "deployments")
+	if err != nil {
+		return "", err
 	}
-	containers, _, err := unstructured.NestedSlice(deployments[0].(map[string]any), "spec", "template", "spec", "containers")
-	if err != nil || len(containers) != 1 {
-		return "", fmt.Errorf("the Deployment has %d containers, want one (error %v)", len(containers), err)
+	container, err := only(deployment, "spec", "template", "spec", "containers")
+	if err != nil {
+		return "", err
 	}
-	image, _, err := unstructured.NestedString(containers[0].(map[string]any), "image")
+	image, _, err := unstructured.NestedString(container, "image")
 	return image, err
+}
+
+// only returns the only element of a list of objects.
+func only(within map[string]any, path ...string) (map[string]any, error) {
+	list, _, err := unstructured.NestedSlice(within, path...)
+	if err != nil {
+		return nil, err
+	}
+	if len(list) != 1 {
+		return nil, fmt.Errorf("it has %d %s, want one", len(list), path[len(path)-1])
+	}
+	return list[0].(map[string]any), nil
 }
 
 func read(path string) (*unstructured.Unstructured, error) {
