@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -58,11 +59,17 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 func (m *Manager) Stop(t *testing.T) {
 	t.Helper()
 	m.cancel()
-	if err, open := <-m.done; open {
+	select {
+	case err, open := <-m.done:
+		if !open {
+			return
+		}
 		close(m.done)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("the operator ended with: %v", err)
 		}
+	case <-time.After(Patience): // controller-runtime never ends while its caches cannot fill
+		t.Error("the operator did not end")
 	}
 }
 
