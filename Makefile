@@ -101,7 +101,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
 .PHONY: check
-check: vet lint lint-chart verify catalog test ## Run all that CI runs.
+check: vet lint lint-chart verify catalog test scorecard ## Run all that CI runs.
 
 .PHONY: clean
 clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
@@ -241,6 +241,19 @@ bundle-build: ## Build the bundle's image BUNDLE_IMG.
 .PHONY: bundle-push
 bundle-push: ## Push the bundle's image BUNDLE_IMG.
 	$(CONTAINER_TOOL) push '$(BUNDLE_IMG)'
+
+# With SCORECARDFLAGS=-pods the operator and SCORECARD_IMG must be in the current cluster.
+.PHONY: scorecard
+scorecard: ## Run the scorecard's tests and ours on bundle/, without containers. SCORECARDFLAGS=-pods: as pods of the current cluster.
+	@go run ./test/scorecard/run $(SCORECARDFLAGS)
+
+.PHONY: scorecard-build
+scorecard-build: ## Build the image of our scorecard tests, SCORECARD_IMG.
+	$(CONTAINER_TOOL) build --file test/scorecard/Dockerfile --tag '$(SCORECARD_IMG)' .
+
+.PHONY: scorecard-push
+scorecard-push: ## Push the image SCORECARD_IMG.
+	$(CONTAINER_TOOL) push '$(SCORECARD_IMG)'
 
 .PHONY: catalog
 catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.

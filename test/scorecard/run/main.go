@@ -12,6 +12,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"slices"
 	"strings"
 	"syscall"
 
@@ -68,7 +69,7 @@ func run(ctx context.Context, pods bool, untar string) (passed, failed int, err 
 			return
 		}
 		failed++
-		fmt.Printf("FAIL %s: %s\n", verdict.Name, strings.Join(verdict.Errors, "; "))
+		fmt.Printf("FAIL %s: %s\n", verdict.Name, strings.Join(slices.Compact(verdict.Errors), "; "))
 	}
 	if pods {
 		err = inPods(ctx, root, untar, count)
