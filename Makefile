@@ -257,12 +257,13 @@ scorecard-push: ## Push the image SCORECARD_IMG.
 
 .PHONY: catalog
 catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.
-	@CGO_ENABLED=0 go run -C tools/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' \
+	@CGO_ENABLED=0 go run -C tools/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' $(CATALOG_FLAGS) \
 	  catalog/template.yaml dist/catalog/appservice-operator
 	@$(OPM) validate dist/catalog && echo 'The catalog is valid.'
 
 .PHONY: catalog-build
-catalog-build: catalog ## Build the catalog's image CATALOG_IMG.
+catalog-build: CATALOG_FLAGS = -images '$(IMAGE_TAG_BASE)-bundle'
+catalog-build: catalog ## Build the catalog's image CATALOG_IMG. It names the bundles' images, which must have been pushed.
 	$(CONTAINER_TOOL) build --file catalog.Dockerfile --tag '$(CATALOG_IMG)' .
 
 .PHONY: catalog-push

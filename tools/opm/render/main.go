@@ -3,7 +3,8 @@
 //	go run -C tools/opm ./render -root ../.. catalog/template.yaml dist/catalog/appservice-operator
 //
 // It does what opm alpha render-template basic does, and takes folders with a bundle in them besides images, so that it
-// needs no registry. Their manifests become part of the catalog, and OLM has nothing to unpack.
+// needs no registry. Their manifests become part of the catalog, and OLM v0 has nothing to unpack. OLM v1 pulls bundles
+// from a registry: for it, -images says where those of the folders have been published.
 package main
 
 import (
@@ -15,6 +16,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"strings"
 	"syscall"
 
 	"github.com/operator-framework/operator-registry/alpha/action"
@@ -25,11 +27,12 @@ import (
 
 func main() {
 	root := flag.String("root", ".", "the repository's root, where the template and the folders of bundles are")
+	images := flag.String("images", "", "the repository of the bundles' images; each has the tag v and its version")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := fmt.Errorf("want two arguments, the template and the folder to write: got %d", flag.NArg())
 	if flag.NArg() == 2 {
-		err = run(ctx, *root, flag.Arg(0), flag.Arg(1))
+		err = run(ctx, *root, *images, flag.Arg(0), flag.Arg(1))
 	}
 	cancel()
 	if err != nil {
@@ -39,7 +42,7 @@ func main() {
 }
 
 // run renders a template into the file catalog.yaml of folder output, which it makes.
-func run(ctx context.Context, root, template, output string) error {
+func run(ctx context.Context, root, images, template, output string) error {
 	if err := os.Chdir(root); err != nil {
 		return err
 	}
@@ -51,6 +54,12 @@ func run(ctx context.Context, root, template, output string) error {
 	catalog, err := basic.Template{RenderBundle: bundle}.Render(ctx, bytes.NewReader(text))
 	if err != nil {
 		return fmt.Errorf("cannot render %s: %w", template, err)
+	}
+	for i := range catalog.Bundles {
+		bundle := &catalog.Bundles[i]
+		if _, version, found := strings.Cut(bundle.Name, ".v"); found && bundle.Image == "" && images != "" {
+			bundle.Image = images + ":v" + version
+		}
 	}
 	var rendered bytes.Buffer
 	if err := declcfg.WriteYAML(*catalog, &rendered); err != nil {
