@@ -41,8 +41,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract and test/integration are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/contract $(MODULE)/test/integration,$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract, test/integration and test/olm are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration olm),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -101,7 +101,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
 .PHONY: check
-check: vet lint lint-chart verify catalog test scorecard ## Run all that CI runs.
+check: vet lint lint-chart verify catalog test test-olm scorecard ## Run all that CI runs.
 
 .PHONY: clean
 clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
@@ -139,6 +139,12 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-olm
+test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.
+	@echo '==> OLM.'
+	@go run ./tools/cmd/cluster build
+	go test -timeout=20m -count=1 -v $(TESTFLAGS) ./test/olm
 
 .PHONY: test-versions
 test-versions: ## Run the integration tests on control planes of older Kubernetes, one after the other: OLDER_VERSIONS.

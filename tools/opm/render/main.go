@@ -25,14 +25,24 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
+// options say what is rendered, and to where; all paths are seen from the root.
+type options struct {
+	root     string
+	template string
+	output   string // the folder for catalog.yaml, made if it is not there
+	images   string // the repository of the images of bundles that are folders; empty to name none
+}
+
 func main() {
-	root := flag.String("root", ".", "the repository's root, where the template and the folders of bundles are")
-	images := flag.String("images", "", "the repository of the bundles' images; each has the tag v and its version")
+	var options options
+	flag.StringVar(&options.root, "root", ".", "the repository's root, where the template and the folders of bundles are")
+	flag.StringVar(&options.images, "images", "", "the repository of the bundles' images; each has the tag v and its version")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := fmt.Errorf("want two arguments, the template and the folder to write: got %d", flag.NArg())
 	if flag.NArg() == 2 {
-		err = run(ctx, *root, *images, flag.Arg(0), flag.Arg(1))
+		options.template, options.output = flag.Arg(0), flag.Arg(1)
+		err = run(ctx, options)
 	}
 	cancel()
 	if err != nil {
@@ -41,34 +51,34 @@ func main() {
 	}
 }
 
-// run renders a template into the file catalog.yaml of folder output, which it makes.
-func run(ctx context.Context, root, images, template, output string) error {
-	if err := os.Chdir(root); err != nil {
+// run renders a template into catalog.yaml.
+func run(ctx context.Context, options options) error {
+	if err := os.Chdir(options.root); err != nil {
 		return err
 	}
-	text, err := os.ReadFile(template)
+	text, err := os.ReadFile(options.template)
 	if err != nil {
 		return err
 	}
 	logrus.SetOutput(io.Discard) // loading a bundle says more than anybody wants to know; what matters is in the error
 	catalog, err := basic.Template{RenderBundle: bundle}.Render(ctx, bytes.NewReader(text))
 	if err != nil {
-		return fmt.Errorf("cannot render %s: %w", template, err)
+		return fmt.Errorf("cannot render %s: %w", options.template, err)
 	}
 	for i := range catalog.Bundles {
 		bundle := &catalog.Bundles[i]
-		if _, version, found := strings.Cut(bundle.Name, ".v"); found && bundle.Image == "" && images != "" {
-			bundle.Image = images + ":v" + version
+		if _, version, found := strings.Cut(bundle.Name, ".v"); found && bundle.Image == "" && options.images != "" {
+			bundle.Image = options.images + ":v" + version
 		}
 	}
 	var rendered bytes.Buffer
 	if err := declcfg.WriteYAML(*catalog, &rendered); err != nil {
 		return err
 	}
-	if err := os.MkdirAll(output, 0o755); err != nil {
+	if err := os.MkdirAll(options.output, 0o755); err != nil {
 		return err
 	}
-	path := filepath.Join(output, "catalog.yaml")
+	path := filepath.Join(options.output, "catalog.yaml")
 	fmt.Printf("%s: %d channels, %d bundles\n", path, len(catalog.Channels), len(catalog.Bundles))
 	return os.WriteFile(path, rendered.Bytes(), 0o644)
 }
