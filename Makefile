@@ -41,8 +41,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/integration and test/olm are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration olm),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract, test/integration, test/monitoring and test/olm are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration monitoring olm),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -70,10 +70,11 @@ manifests: ## Generate the CRD from the types in api/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the CRD reference.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
+	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 
 .PHONY: fmt
 fmt: ## Format the Go code.
@@ -110,7 +111,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-integration ## Run the tests of Go code and chart, the contract test, then the integration tests.
+test: test-unit test-chart test-contract test-alerts test-integration ## Run the tests of Go code and chart, the contract test, those of alerts, then the integration tests.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -130,6 +131,12 @@ test-contract: ## Check that each field of the API does something. CONTRACTFLAGS
 	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
 
+.PHONY: test-alerts
+test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
+	@echo '==> Alerts and dashboards.'
+	@go run ./tools/cmd/tool promtool --version >/dev/null
+	@go test -count=1 $(TESTFLAGS) ./test/monitoring
+
 .PHONY: golden
 golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
 	go test ./internal/render -run TestGolden -update
@@ -138,6 +145,7 @@ golden: ## Write the golden files of test/testdata/cases anew. Review the differ
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 .PHONY: test-olm

@@ -65,6 +65,12 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Endpoints",order=7
 	Endpoints []Endpoint `json:"endpoints,omitempty"`
 
+	// Resources are the objects that the AppService became, in the order in which they are applied.
+	// +listType=atomic
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Resources",order=8
+	Resources []ResourceStatus `json:"resources,omitempty"`
+
 	// Release is the Helm release that the objects belong to.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Helm release"
@@ -82,6 +88,22 @@ type AppServiceStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",order=2,xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"}
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ResourceStatus is one object that the AppService became.
+type ResourceStatus struct {
+	// Kind of the object.
+	Kind string `json:"kind"`
+
+	// Name of the object.
+	Name string `json:"name"`
+
+	// Ready says that nothing is left to wait for.
+	Ready bool `json:"ready"`
+
+	// Message says what is waited for where it is not ready.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // Endpoint is one address of the service.

@@ -97,9 +97,10 @@ func TestChartValues(t *testing.T) {
 			env:  "one,two",
 		},
 		"monitoring and a network policy": {
-			values: chartutil.Values{"serviceMonitor": object{"enabled": true}, "networkPolicy": object{"enabled": true}},
+			values: chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}},
 			want: []string{
 				"NetworkPolicy " + system + "/appservice-operator-allow-metrics-traffic",
+				"PrometheusRule " + system + "/appservice-operator-controller-manager-alerts",
 				"ServiceMonitor " + system + "/appservice-operator-controller-manager-metrics-monitor",
 			},
 		},
@@ -136,7 +137,7 @@ func TestChartValues(t *testing.T) {
 
 // What is optional in the chart is what kustomize builds from the folders of these names.
 func TestOptionalPartsOfTheChart(t *testing.T) {
-	got := render(t, chartutil.Values{"serviceMonitor": object{"enabled": true}, "networkPolicy": object{"enabled": true}})
+	got := render(t, chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}})
 	for _, folder := range []string{"prometheus", "network-policy"} {
 		for _, object := range kustomize(t, folder) {
 			name := object.GetKind() + " " + system + "/appservice-operator-" + object.GetName()

@@ -63,6 +63,8 @@ func catalogue(version string) []program {
 			path: operatorSDK + "/cmd/helm-operator", source: operatorSDK,
 			stamp: stampOperatorSDK, minutes: "2 min",
 		},
+		prometheus("prometheus"),
+		prometheus("promtool"),
 		{
 			name: "opm", module: "opm", path: operatorRegistry + "/cmd/opm", source: operatorRegistry,
 			tags: slim, minutes: "6 min",
@@ -73,6 +75,20 @@ func catalogue(version string) []program {
 		lifecycle("olm-cpb", "/util/cpb", "20 s"),
 		lifecycle("olm-copy-content", "/cmd/copy-content", "10 s"),
 	}
+}
+
+// prometheus is a program of Prometheus, without what finds targets in clouds, and without its pages.
+func prometheus(name string) program {
+	const source = "github.com/prometheus/prometheus"
+	return program{
+		name: name, module: "prometheus", path: source + "/cmd/" + name, source: source, tags: "remove_all_sd",
+		stamp: stampPrometheus, minutes: "2 min",
+	}
+}
+
+// stampPrometheus gives the programs of Prometheus the version of their module, in which v0.315.0 stands for 3.15.0.
+func stampPrometheus(version string) []string {
+	return []string{"github.com/prometheus/common/version.Version=" + version}
 }
 
 // stampKubernetes gives a program the version that the module has: without it the API server calls itself v0.0.0.
