@@ -1,6 +1,7 @@
 package packaging
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"os"
 	"path/filepath"
@@ -132,7 +133,13 @@ func TestVersionsAgree(t *testing.T) {
 	version := version(t)
 	bundle := csv(t)
 	chart := read[object](t, filepath.Join(root, "config/chart/Chart.yaml"))
-	image := "example.com/appservice-operator:v" + version
+	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(dockerfile), "ARG VERSION="+version+"\n") {
+		t.Errorf("the Dockerfile's VERSION is not %s", version)
+	}
 	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
 	for what, got := range map[string]any{
 		"the bundle's name":           strings.TrimPrefix(bundle.GetName(), "appservice-operator.v"),
@@ -144,7 +151,31 @@ func TestVersionsAgree(t *testing.T) {
 		"the related image":           strings.TrimPrefix(related["image"].(string), "example.com/appservice-operator:v"),
 	} {
 		if got != version {
-			t.Errorf("%s is %v, want %s, the Makefile's VERSION (image %s)", what, got, version, image)
+			t.Errorf("%s is %v, want %s, the Makefile's VERSION", what, got, version)
+		}
+	}
+}
+
+// What operator-sdk would fill in by itself, or not at all, comes from files: the bundle is the same each time.
+func TestTheBundleIsCompletedFromFiles(t *testing.T) {
+	base := read[object](t, filepath.Join(root, "config/manifests/bases", csvFile))
+	want := at[string](t, base, "metadata", "annotations", "createdAt")
+	if got := csv(t).GetAnnotations()["createdAt"]; got != want {
+		t.Errorf("createdAt is %s, want that of the base, %s", got, want)
+	}
+	picture, err := os.ReadFile(filepath.Join(root, "config/manifests/icon.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	icon := at[list](t, csv(t).Object, "spec", "icon")[0].(object)
+	if icon["base64data"] != base64.StdEncoding.EncodeToString(picture) || icon["mediatype"] != "image/svg+xml" {
+		t.Error("the icon is not config/manifests/icon.svg")
+	}
+	for _, stage := range at[list](t, read[object](t, filepath.Join(present, "../tests/scorecard/config.yaml")), "stages") {
+		for _, test := range at[list](t, stage.(object), "tests") {
+			if image, _ := test.(object)["image"].(string); !strings.Contains(image, "/") {
+				t.Errorf("the scorecard test %v has the image %q", test.(object)["entrypoint"], image)
+			}
 		}
 	}
 }
