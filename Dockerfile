@@ -2,7 +2,7 @@
 FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
 ARG TARGETOS
 ARG TARGETARCH
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 WORKDIR /workspace
 
 # The modules have a layer of their own: it is built again only when go.mod or go.sum changes.

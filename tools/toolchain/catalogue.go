@@ -11,8 +11,14 @@ type program struct {
 	minutes string                        // how long a build takes on 2 cores when Go's build cache is empty
 }
 
-// operatorSDK is the module of operator-sdk.
-const operatorSDK = "github.com/operator-framework/operator-sdk"
+const (
+	operatorSDK      = "github.com/operator-framework/operator-sdk"
+	operatorRegistry = "github.com/operator-framework/operator-registry"
+	olm              = "github.com/operator-framework/operator-lifecycle-manager"
+)
+
+// slim leaves out what would need C, or a container engine's libraries.
+const slim = "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,json1"
 
 // catalogue lists all programs, those of Kubernetes in the version that the module kubernetes-VERSION pins.
 func catalogue(version string) []program {
@@ -27,6 +33,9 @@ func catalogue(version string) []program {
 			name: name, module: "kwok", path: "sigs.k8s.io/kwok/cmd/" + name, source: "sigs.k8s.io/kwok",
 			minutes: minutes,
 		}
+	}
+	lifecycle := func(name, path, minutes string) program {
+		return program{name: name, module: "olm", path: olm + path, source: olm, tags: slim, minutes: minutes}
 	}
 	return []program{
 		{
@@ -44,8 +53,12 @@ func catalogue(version string) []program {
 		{
 			name: "operator-sdk", module: "operator-sdk",
 			path: operatorSDK + "/cmd/operator-sdk", source: operatorSDK,
-			tags:  "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,json1",
-			stamp: stampOperatorSDK, minutes: "2 min",
+			tags: slim, stamp: stampOperatorSDK, minutes: "8 min",
+		},
+		{
+			name: "scorecard-test", module: "operator-sdk",
+			path: operatorSDK + "/images/scorecard-test", source: operatorSDK,
+			tags: slim, stamp: stampOperatorSDK, minutes: "2 min",
 		},
 		{
 			name: "helm-operator", module: "operator-sdk",
@@ -54,6 +67,15 @@ func catalogue(version string) []program {
 		},
 		prometheus("prometheus"),
 		prometheus("promtool"),
+		{
+			name: "opm", module: "opm", path: operatorRegistry + "/cmd/opm", source: operatorRegistry,
+			tags: slim, minutes: "6 min",
+		},
+		// OLM's own programs carry names that say too little outside of it.
+		lifecycle("olm-catalog", "/cmd/catalog", "6 min"),
+		lifecycle("olm-operator", "/cmd/olm", "2 min"),
+		lifecycle("olm-cpb", "/util/cpb", "20 s"),
+		lifecycle("olm-copy-content", "/cmd/copy-content", "10 s"),
 	}
 }
 
