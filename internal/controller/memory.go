@@ -45,6 +45,9 @@ type remembered struct {
 	// wrote is what was last written of a release that is still to be recorded.
 	wrote wrote
 
+	// diagnosis of the Deployment; nil while it is as desired.
+	diagnosis *diagnosis
+
 	failure failure
 }
 

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -21,6 +22,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -54,8 +56,9 @@ type Reconciler struct {
 	References   ReferenceSource
 	Hosts        *Hosts // nil for kinds that claim none
 	Rollouts     *Rollouts
-	Client       client.Client // reads come from informers
-	Live         client.Reader // reads past them
+	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
+	Client       client.Client                  // reads come from informers
+	Live         client.Reader                  // reads past them
 	Recorder     record.EventRecorder
 	Clock        clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
@@ -90,6 +93,7 @@ type pass struct {
 	snapshot *observe.Snapshot
 	plan     *release.Plan
 	state    release.State
+	causes   []diagnose.Cause // why the Deployment is not as desired
 	paused   bool
 	err      error // why the objects are not as rendered
 }
@@ -134,6 +138,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{RequeueAfter: noticePatience}, nil
 		}
 	}
+	r.diagnose(ctx, p)
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -261,7 +266,7 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 }
 
 // next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
-// written, after the period of the kind otherwise.
+// written, when pods are to be looked at, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
@@ -269,6 +274,11 @@ func (r *Reconciler) next(p *pass) reconcile.Result {
 		after := r.Period
 		if p.snapshot.Unconfirmed && (after == 0 || after > observe.Lapse) {
 			after = observe.Lapse
+		}
+		if d := p.memory.diagnosis; d != nil {
+			if look := d.wait(r.Clock.Now()); after == 0 || after > look {
+				after = look
+			}
 		}
 		return reconcile.Result{RequeueAfter: after}
 	}

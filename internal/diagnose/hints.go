@@ -45,3 +45,21 @@ var hints = map[string]string{
 
 // Hint says what to do about a reason; empty where nothing is to be done.
 func Hint(reason string) string { return hints[reason] }
+
+// recurring are the reasons of causes that pods do not show all the time: between two crashes a container seems to be well.
+var recurring = map[string]bool{
+	v1.ReasonContainerCrashed: true, v1.ReasonOutOfMemory: true, v1.ReasonLivenessProbeFailing: true, v1.ReasonStartupProbeFailing: true,
+}
+
+// Recurs tells whether pods seem to be well at times while a reason lasts.
+func Recurs(reason string) bool { return recurring[reason] }
+
+// shown are the reasons that only a look at pods tells.
+var shown = map[string]bool{
+	v1.ReasonImageNotFound: true, v1.ReasonImagePullUnauthorized: true, v1.ReasonImageNameInvalid: true, v1.ReasonImagePullFailed: true,
+	v1.ReasonContainerStartFailed: true, v1.ReasonContainerConfigInvalid: true, v1.ReasonReadinessProbeFailing: true, v1.ReasonUnschedulable: true,
+	v1.ReasonDependencyMissing: true, v1.ReasonVolumeNotBound: true, v1.ReasonVolumeNotMounted: true, v1.ReasonNodeTrouble: true,
+}
+
+// Seen tells whether a reason is one that pods show.
+func Seen(reason string) bool { return shown[reason] || recurring[reason] }

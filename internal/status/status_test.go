@@ -491,7 +491,7 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 20 { // a map is gone through in every order
 				got := ""
-				if d := workloadOf(resource(), test.snapshot); d != nil {
+				if d := Workload(resource(), test.snapshot); d != nil {
 					got = d.Name
 				}
 				if got != test.want {
