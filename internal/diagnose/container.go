@@ -74,6 +74,9 @@ func configuring(c container, message string) Cause {
 	}
 	cause := Cause{Reason: v1.ReasonContainerConfigInvalid, Source: c.source(), Message: c.source() + " cannot be configured", Effect: Lasting}
 	switch {
+	case strings.Contains(message, "runAsUser breaks non-root policy"):
+		cause.Message = c.source() + " must not run as root, and runAsUser says that it does"
+		cause.Hint = "set runAsUser to another number than 0, or runAsNonRoot to false"
 	case strings.Contains(message, "image will run as root"):
 		cause.Message = c.source() + " must not run as root, and its image does"
 		cause.Hint = "use an image with a numeric user other than 0, or set spec.security.container.runAsUser"

@@ -47,6 +47,24 @@ func refusal(f Findings) (string, bool) {
 	return "", false
 }
 
+// usage tells of each resource what is asked for and what is used, all given as "cpu=1,pods=2".
+func usage(requested, used, limited string) string {
+	of := func(list, resource string) string {
+		for item := range strings.SplitSeq(list, ",") {
+			if name, amount, _ := strings.Cut(item, "="); name == resource {
+				return amount
+			}
+		}
+		return "?"
+	}
+	var parts []string
+	for item := range strings.SplitSeq(requested, ",") {
+		resource, amount, _ := strings.Cut(item, "=")
+		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod asks for %s", of(used, resource), of(limited, resource), resource, amount))
+	}
+	return strings.Join(parts, "; ")
+}
+
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 
 // refusals are the words of the API server's admission about pods, the first that fits.
@@ -58,7 +76,7 @@ var refusals = []struct {
 	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
 		c.Source = "ResourceQuota " + found[1]
 		c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
-		c.Detail = brief(fmt.Sprintf("a pod asks for %s; used are %s of %s", found[2], found[3], found[4]))
+		c.Detail = brief(usage(found[2], found[3], found[4]))
 	}},
 	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
 		c.Source = "ResourceQuota " + found[1]

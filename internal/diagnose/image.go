@@ -22,7 +22,7 @@ var pullFailures = []struct {
 	{regexp.MustCompile(`(?i)no match for platform`), v1.ReasonImagePullFailed, "the image does not exist for the processors of the nodes"},
 	{regexp.MustCompile(`(?i)manifest\.v1|schema ?1\b.*(no longer|not) supported|no longer supported since containerd`), v1.ReasonImagePullFailed, "the image is too old: its format (Docker schema 1) is no longer supported"},
 	{regexp.MustCompile(`(?i)manifest unknown|name unknown|\bnot found\b|\b404\b|code = NotFound`), v1.ReasonImageNotFound, "the registry does not have it"},
-	{regexp.MustCompile(`(?i)no such host|server misbehaving|Temporary failure in name resolution`), v1.ReasonImagePullFailed, "the name of the registry cannot be resolved"},
+	{regexp.MustCompile(`(?i)no such host|dial tcp: lookup |server misbehaving|Temporary failure in name resolution`), v1.ReasonImagePullFailed, "the name of the registry cannot be resolved"},
 	{regexp.MustCompile(`(?i)connection refused`), v1.ReasonImagePullFailed, "the registry refuses connections"},
 	{regexp.MustCompile(`(?i)i/o timeout|context deadline exceeded|TLS handshake timeout|no route to host|network is unreachable`), v1.ReasonImagePullFailed, "the registry cannot be reached"},
 	{regexp.MustCompile(`(?i)x509:|server gave HTTP response to HTTPS client`), v1.ReasonImagePullFailed, "the certificate of the registry is not trusted"},

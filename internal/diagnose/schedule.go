@@ -66,7 +66,7 @@ var (
 
 // nodes puts the scheduler's words about nodes in plainer ones: "2 of 3 nodes have too little cpu left".
 func nodes(message string) string {
-	message, _, _ = strings.Cut(message, " preemption: ")
+	message, _, _ = strings.Cut(message, ". ") // what follows is about preemption
 	if strings.HasPrefix(message, "no nodes available") {
 		return "the cluster has no nodes"
 	}

@@ -124,12 +124,19 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 	return nil
 }
 
-// named is a volume in the words of the spec: a kubelet names the persistent volume instead of the claim.
+// named is a volume in the words of the spec. The kubelet names the persistent volume where the spec names a claim.
 func named(pod *corev1.Pod, name string) string {
+	var claims []string
 	for _, volume := range pod.Spec.Volumes {
 		if volume.Name == name {
 			return fmt.Sprintf("volume %q", name)
 		}
+		if volume.PersistentVolumeClaim != nil {
+			claims = append(claims, volume.Name)
+		}
+	}
+	if len(claims) == 1 {
+		return fmt.Sprintf("volume %q", claims[0])
 	}
 	return "a volume"
 }

@@ -7,7 +7,7 @@ import (
 )
 
 // maxDetail is the length of other people's words in characters.
-const maxDetail = 120
+const maxDetail = 140
 
 // What is taken out of other people's words: what changes from one time to the next, and what may be secret.
 var (

@@ -1,5 +1,5 @@
 // Command record has a cluster get into each trouble that package diagnose knows, and keeps what the API server then shows:
-// internal/diagnose/testdata/NAME.yaml, for the tests of that package. What to record is in scenarios.yaml.
+// test/testdata/diagnosis/NAME.yaml, for tests. What to record is in scenarios.yaml.
 //
 //	go run ./test/diagnosis/record [-only REGEXP] [-out FOLDER]
 //
@@ -21,11 +21,13 @@ import (
 	"sync"
 	"time"
 
+	"github.com/go-logr/logr"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/discovery"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 )
 
@@ -55,9 +57,10 @@ type recording struct {
 
 func main() {
 	only := flag.String("only", "", "record the scenarios whose names match")
-	out := flag.String("out", "internal/diagnose/testdata", "folder of the recordings")
+	out := flag.String("out", "test/testdata/diagnosis", "folder of the recordings")
 	at := flag.Int("parallel", 6, "how many scenarios run at a time")
 	flag.Parse()
+	log.SetLogger(logr.Discard())
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
 	defer stop()
 	if err := run(ctx, *only, *out, *at); err != nil {
@@ -75,7 +78,7 @@ func run(ctx context.Context, only, out string, parallel int) error {
 	if err := yaml.UnmarshalStrict(scenarios, &all); err != nil {
 		return fmt.Errorf("cannot read the scenarios: %w", err)
 	}
-	stage, err := newStage(ctx)
+	stage, err := newStage()
 	if err != nil {
 		return err
 	}
@@ -115,7 +118,7 @@ func run(ctx context.Context, only, out string, parallel int) error {
 }
 
 // newStage connects to the cluster.
-func newStage(ctx context.Context) (*stage, error) {
+func newStage() (*stage, error) {
 	cfg, err := config.GetConfig()
 	if err != nil {
 		return nil, err
@@ -133,7 +136,6 @@ func newStage(ctx context.Context) (*stage, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot reach the cluster: %w", err)
 	}
-	_ = ctx
 	return &stage{Client: c, version: version.GitVersion}, nil
 }
 

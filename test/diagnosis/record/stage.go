@@ -165,6 +165,10 @@ func (w wait) over(objects []unstructured.Unstructured) error {
 	for _, object := range objects {
 		part, _ := json.Marshal(object.Object["status"])
 		switch object.GetKind() {
+		case "Deployment":
+			if observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration"); observed < object.GetGeneration() {
+				return fmt.Errorf("the Deployment is not noticed yet")
+			}
 		case "Pod":
 			pods.Write(part)
 			statuses, _, _ := unstructured.NestedSlice(object.Object, "status", "containerStatuses")

@@ -89,10 +89,6 @@ func registry(w http.ResponseWriter, r *http.Request) {
 		answer(http.StatusUnauthorized, "UNAUTHORIZED")
 	case strings.HasPrefix(path, "/busy/"):
 		answer(http.StatusTooManyRequests, "TOOMANYREQUESTS")
-	case strings.HasPrefix(path, "/old/"):
-		w.Header().Set("Content-Type", "application/vnd.docker.distribution.manifest.v1+prettyjws")
-		w.Header().Set("Docker-Content-Digest", "sha256:44136fa355b3678a1146ad16f7e8649e94fb4fc21fe77e8310c060f61caaff8a")
-		_, _ = fmt.Fprint(w, `{}`)
 	default:
 		answer(http.StatusNotFound, "MANIFEST_UNKNOWN")
 	}
