@@ -34,8 +34,5 @@ func run(m *testing.M) int {
 	if rows := refusals.rows.Load(); rows > 0 {
 		fmt.Printf("REFUSALS rows=%d seen=%d healed=%d\n", rows, refusals.seen.Load(), refusals.healed.Load())
 	}
-	if rows := diagnoses.rows.Load(); rows > 0 {
-		fmt.Printf("DIAGNOSES rows=%d correct=%d\n", rows, diagnoses.correct.Load())
-	}
 	return code
 }
