@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
@@ -63,7 +64,7 @@ func (r *Reconciler) diagnose(ctx context.Context, p *pass) {
 		return
 	}
 	stalled := diagnosed(p.previous)
-	if status.Settled(workload) && !(stalled && r.unsure(p)) {
+	if status.Settled(workload) && !p.unsure() {
 		p.memory.diagnosis, p.causes = nil, diagnose.Causes(findings)
 		return
 	}
@@ -76,13 +77,12 @@ func (r *Reconciler) diagnose(ctx context.Context, p *pass) {
 		p.memory.diagnosis = d
 	}
 	d.saw(now, progressOf(workload))
-	if !now.Before(d.next) {
-		switch {
-		case !stalled && r.Looks != nil && !r.Looks.TryAccept():
-			d.next = now.Add(lookRetry)
-		default:
-			r.look(ctx, d, &findings)
-		}
+	switch {
+	case now.Before(d.next):
+	case !stalled && r.Looks != nil && !r.Looks.TryAccept():
+		d.next = now.Add(lookRetry)
+	default:
+		r.look(ctx, d, &findings)
 	}
 	if d.looked.IsZero() {
 		d.causes = diagnose.Causes(findings)
@@ -104,13 +104,13 @@ func (r *Reconciler) look(ctx context.Context, d *diagnosis, findings *diagnose.
 // diagnosed tells whether a status says that the rollout is stuck for a cause that pods show.
 func diagnosed(previous *v1.AppServiceStatus) bool {
 	condition := meta.FindStatusCondition(previous.Conditions, v1.ConditionStalled)
-	return condition != nil && condition.Status == "True" && diagnose.Seen(condition.Reason)
+	return condition != nil && condition.Status == metav1.ConditionTrue && diagnose.Seen(condition.Reason)
 }
 
 // unsure tells whether pods that seem to be well may be about to crash again.
-func (r *Reconciler) unsure(p *pass) bool {
+func (p *pass) unsure() bool {
 	condition := meta.FindStatusCondition(p.previous.Conditions, v1.ConditionStalled)
-	if !diagnose.Recurs(condition.Reason) || p.previous.ObservedGeneration != p.resource.GetGeneration() {
+	if !diagnosed(p.previous) || !diagnose.Recurs(condition.Reason) || p.previous.ObservedGeneration != p.resource.GetGeneration() {
 		return false
 	}
 	d := p.memory.diagnosis

@@ -27,12 +27,12 @@ func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.
 func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	state, restarts := c.status.State, c.status.RestartCount
 	effect := Passing
-	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 {
+	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 || heldBack(f, pod, c) {
 		effect = Lasting
 	}
 	cause := Cause{Reason: v1.ReasonContainerCrashed, Source: c.source(), Effect: effect, restarts: restarts}
-	switch {
-	case ended.Reason == "OOMKilled":
+	switch ended.Reason {
+	case "OOMKilled":
 		cause.Reason, cause.Message = v1.ReasonOutOfMemory, c.source()+" uses more memory than it may"
 		if limit, limited := c.Resources.Limits[corev1.ResourceMemory]; limited {
 			cause.Message = fmt.Sprintf("%s uses more memory than its limit of %s", c.source(), limit.String())
@@ -41,7 +41,7 @@ func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSt
 			cause.Effect = Lasting
 		}
 		return cause
-	case ended.Reason == "StartError", ended.Reason == "ContainerCannotRun":
+	case "StartError", "ContainerCannotRun":
 		return unstartable(c, ended.Message, effect)
 	}
 	if killed, found := killedByProbe(f, pod, c, ended); found {
@@ -54,6 +54,16 @@ func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSt
 	}
 	cause.Detail = lastWords(ended.Message)
 	return cause
+}
+
+// heldBack tells whether the kubelet puts off to start a container again. Its status may say for long only that it ended.
+func heldBack(f Findings, pod *corev1.Pod, c container) bool {
+	for _, event := range f.eventsOf(pod.UID, "BackOff") {
+		if event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container") {
+			return true
+		}
+	}
+	return false
 }
 
 // signal names the signal that an exit code stands for.

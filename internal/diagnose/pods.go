@@ -139,6 +139,11 @@ func creating(pod *corev1.Pod) bool {
 // appearance puts what is wrong with a pod in one word, the same for pods in the same trouble; empty where it is well.
 func appearance(pod *corev1.Pod) string {
 	if ready := condition(pod, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionTrue {
+		for _, container := range containers(pod) {
+			if container.status.LastTerminationState.Terminated != nil && !container.init {
+				return "restarted"
+			}
+		}
 		return ""
 	}
 	var words []string

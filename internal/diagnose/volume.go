@@ -61,19 +61,21 @@ func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 		cause.Effect, cause.Message = Lasting, fmt.Sprintf("the volume of PersistentVolumeClaim %q is gone", claim.Name)
 		return cause
 	}
-	for _, event := range f.eventsOf(claim.UID, "ProvisioningFailed", "FailedBinding", "ExternalProvisioning", "WaitForPodScheduled") {
-		switch found := missingClass.FindStringSubmatch(event.Message); {
-		case found != nil:
-			cause.Effect, cause.Detail = Lasting, fmt.Sprintf("there is no StorageClass %q", found[1])
-			cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in spec.persistence.storageClassName; the claim has to be deleted for that to take effect"
-		case strings.Contains(event.Message, "no storage class is set"):
-			cause.Effect, cause.Detail = Lasting, "it names no StorageClass and the cluster has no default one"
-		case event.Reason == "ExternalProvisioning":
-			cause.Detail = "the provisioner of its StorageClass has not made it"
-		default:
-			cause.Detail = brief(event.Message)
-		}
+	events := f.eventsOf(claim.UID, "ProvisioningFailed", "FailedBinding", "ExternalProvisioning", "WaitForPodScheduled")
+	if len(events) == 0 {
 		return cause
+	}
+	event := events[0]
+	switch found := missingClass.FindStringSubmatch(event.Message); {
+	case found != nil:
+		cause.Effect, cause.Detail = Lasting, fmt.Sprintf("there is no StorageClass %q", found[1])
+		cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in spec.persistence.storageClassName; the claim has to be deleted for that to take effect"
+	case strings.Contains(event.Message, "no storage class is set"):
+		cause.Effect, cause.Detail = Lasting, "it names no StorageClass and the cluster has no default one"
+	case event.Reason == "ExternalProvisioning":
+		cause.Detail = "the provisioner of its StorageClass has not made it"
+	default:
+		cause.Detail = brief(event.Message)
 	}
 	return cause
 }
@@ -115,10 +117,10 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 		}
 		return []Cause{cause}
 	}
-	for _, event := range f.eventsOf(pod.UID, "FailedCreatePodSandBox", "NetworkNotReady") {
+	if events := f.eventsOf(pod.UID, "FailedCreatePodSandBox", "NetworkNotReady"); len(events) > 0 {
 		return []Cause{{
 			Reason: v1.ReasonNodeTrouble, Source: "node", Message: "the node cannot set up the pod", Effect: Passing,
-			Detail: brief(afterLast(event.Message, "desc = ")), Until: until,
+			Detail: brief(afterLast(events[0].Message, "desc = ")), Until: until,
 		}}
 	}
 	return nil

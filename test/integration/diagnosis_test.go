@@ -95,7 +95,7 @@ var troubleRows = map[string]trouble{
 	"a quota that is used up": {
 		hinder: func(t *testing.T, app *v1.AppService) { noPods(t, app.Namespace) },
 		change: func(s *v1.AppServiceSpec) { s.Image = "nginx:2" },
-		reason: v1.ReasonQuotaExceeded, message: []string{`ResourceQuota "none"`, "pods=1"}, hint: "quota",
+		reason: v1.ReasonQuotaExceeded, message: []string{`ResourceQuota "none"`, "pods are used"}, hint: "quota",
 	},
 	"pods that begin to crash later": {
 		change: scripted(runs(ready, "1", true, "", 0),

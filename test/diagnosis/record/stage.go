@@ -94,7 +94,16 @@ func (s *stage) namespace(ctx context.Context, name string, labels map[string]st
 	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
 	namespace.SetName(name)
 	namespace.SetLabels(labels)
-	if err := s.make(ctx, namespace); err != nil {
+	fresh := namespace.DeepCopy()
+	err := until(ctx, func() error { // one that an earlier run left goes first
+		namespace = fresh.DeepCopy()
+		err := s.make(ctx, namespace)
+		if apierrors.IsAlreadyExists(err) {
+			_ = s.Delete(ctx, fresh.DeepCopy())
+		}
+		return err
+	})
+	if err != nil {
 		return err
 	}
 	account := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount"}}
@@ -172,7 +181,8 @@ func (w wait) over(objects []unstructured.Unstructured) error {
 		case "Pod":
 			pods.Write(part)
 			statuses, _, _ := unstructured.NestedSlice(object.Object, "status", "containerStatuses")
-			for _, status := range statuses {
+			inits, _, _ := unstructured.NestedSlice(object.Object, "status", "initContainerStatuses")
+			for _, status := range append(statuses, inits...) {
 				count, _, _ := unstructured.NestedInt64(status.(map[string]any), "restartCount")
 				restarts = max(restarts, count)
 			}

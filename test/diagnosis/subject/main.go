@@ -27,8 +27,7 @@ func main() {
 		}
 		os.Exit(code)
 	case "panic":
-		var none map[string]string
-		none["a"] = "b"
+		panic("no database")
 	case "eat":
 		debug.SetGCPercent(-1)
 		for held := [][]byte{}; ; {
