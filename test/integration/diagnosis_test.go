@@ -230,6 +230,32 @@ func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 	}
 }
 
+func TestARestartOfTheOperatorChangesNoDiagnosis(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	troubleRows["an image that is not there"].change(&app.Spec)
+	cluster.Create(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonImageNotFound)
+	if want := v1.PhaseFailed; app.Status.Phase != want {
+		t.Errorf("got phase %s, want %s: nothing serves", app.Status.Phase, want)
+	}
+	rest(t, first)
+	first.Stop(t)
+	second := cluster.Manager(t, namespace)
+	harness.Eventually(t, "the new operator looks at pods", func() error {
+		return want("looks", looks(second.Requests.Since(0)) > 0, true)
+	})
+	rest(t, second)
+	if got := statusWrites(second.Requests.WritesSince(0)); got > 0 {
+		t.Errorf("it wrote the status %d times, though nothing has changed", got)
+	}
+	if after := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, ""); after.Message != condition.Message {
+		t.Errorf("got %q, before %q", after.Message, condition.Message)
+	}
+}
+
 func TestACrashLoopDoesNotFlap(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
