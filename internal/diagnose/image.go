@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -29,6 +30,9 @@ var pullFailures = []struct {
 	{regexp.MustCompile(`(?i)no space left on device`), v1.ReasonImagePullFailed, "the disk of the node is full"},
 }
 
+// pullPatience is for how long a first attempt may fail. Kubelets may show it until the next one, which they put off.
+const pullPatience = 8 * time.Second
+
 // pulling says why the image of a container is not on its node.
 func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerStateWaiting) Cause {
 	cause := Cause{
@@ -45,7 +49,10 @@ func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 		cause.Hint = "set spec.imagePullPolicy to IfNotPresent, or put the image on each node"
 		return cause
 	case "ErrImagePull":
-		cause.Effect = Passing // tried again at once; ImagePullBackOff comes next
+		cause.Effect = Passing // tried again at once; ImagePullBackOff comes next, sooner or later
+		if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil {
+			cause.Until = scheduled.LastTransitionTime.Add(pullPatience)
+		}
 	}
 	message := state.Message
 	if _, why, found := strings.Cut(message, "ErrImagePull: "); found {

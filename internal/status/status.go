@@ -76,6 +76,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 		condition.Message = oneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
+	damp(in, out, verdict)
 	return out
 }
 
