@@ -2,7 +2,7 @@
 FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
 ARG TARGETOS
 ARG TARGETARCH
-ARG VERSION=0.1.0
+ARG VERSION=0.2.0
 WORKDIR /workspace
 
 # The modules have a layer of their own: it is built again only when go.mod or go.sum changes.
@@ -17,8 +17,12 @@ COPY internal/ internal/
 RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpath -buildvcs=false \
     -ldflags "-X github.com/example/appservice-operator/internal/version.Version=${VERSION}" -o manager ./cmd/manager
 
-# Charts and watches.yaml are inside the binary.
+# Charts and watches.yaml are inside the binary. tools/images makes the same image without a container engine.
 FROM gcr.io/distroless/static:nonroot
+ARG VERSION=0.1.0
+LABEL org.opencontainers.image.title="appservice-operator" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.licenses="Apache-2.0"
 WORKDIR /
 COPY --from=builder /workspace/manager /manager
 USER 65532:65532

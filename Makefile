@@ -2,11 +2,25 @@
 # and built from there when it is first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes are plain
 # POSIX sh.
 
-VERSION ?= 0.1.0
+VERSION ?= 0.2.0
 IMAGE_TAG_BASE ?= example.com/appservice-operator
 IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
+# The bundle for OLM, its channels, and the catalog that offers it.
+BUNDLE_IMG ?= $(IMAGE_TAG_BASE)-bundle:v$(VERSION)
+CATALOG_IMG ?= $(IMAGE_TAG_BASE)-catalog:v$(VERSION)
+SCORECARD_IMG ?= $(IMAGE_TAG_BASE)-scorecard:v$(VERSION)
+CHANNELS ?= stable,fast,candidate
+DEFAULT_CHANNEL ?= stable
+BUNDLE_GEN_FLAGS ?= -q --overwrite --version $(VERSION) --channels=$(CHANNELS) --default-channel=$(DEFAULT_CHANNEL)
+# true asks the registry for digests and writes these instead of tags: the images must have been pushed.
+USE_IMAGE_DIGESTS ?= false
+ifeq ($(USE_IMAGE_DIGESTS), true)
+BUNDLE_GEN_FLAGS += --use-image-digests
+endif
 PLATFORMS ?= linux/amd64,linux/arm64,linux/ppc64le,linux/s390x
 CONTAINER_TOOL ?= docker
+# The processor that make image-tar builds for.
+ARCH ?= amd64
 # The versions of Kubernetes that make test-versions runs on; make test runs on the newest.
 OLDER_VERSIONS ?= 1.34 1.35
 # More arguments for the manager (make run) and for go test (make test).
@@ -27,12 +41,15 @@ MODULE := github.com/example/appservice-operator
 override NAMESPACE := appservice-operator-system
 override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
-GENERATED := $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml docs/reference/*.md)
-# Those of test/contract and test/integration are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(MODULE)/test/contract $(MODULE)/test/integration,$(shell go list ./...)),$(error cannot list the packages))
+# Expanded anew each time: generating may add files.
+GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+# Those of test/contract, test/integration, test/monitoring and test/olm are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration monitoring olm),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
+OPERATOR_SDK = go run ./tools/cmd/tool operator-sdk
+OPM = go run ./tools/cmd/tool opm
 
 .NOTPARALLEL:
 
@@ -55,10 +72,11 @@ manifests: ## Generate the CRD from the types in api/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the CRD reference.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
+	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 
 .PHONY: fmt
 fmt: ## Format the Go code.
@@ -67,26 +85,28 @@ fmt: ## Format the Go code.
 .PHONY: vet
 vet: ## Run go vet.
 	go vet ./...
+	go vet -C tools/images ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint.
 	$(call tool,golangci-lint) run
+	cd tools/images && $(call tool,golangci-lint) run
 
 .PHONY: lint-fix
 lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
 	$(call tool,golangci-lint) run --fix
 
 .PHONY: lint-chart
-lint-chart: ## Run helm lint on the chart.
-	$(call tool,helm) lint --strict helm-charts/appservice
+lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it.
+	$(call tool,helm) lint --strict helm-charts/appservice config/chart
 
 .PHONY: verify
-verify: ## Check that the generated files are up to date.
-	@before=$$(git hash-object $(GENERATED)) && $(MAKE) generate && after=$$(git hash-object $(GENERATED)) || exit; \
+verify: ## Check that the generated files, the bundle among them, are up to date.
+	@before=$$(git hash-object $(GENERATED)) && $(MAKE) generate bundle && after=$$(git hash-object $(GENERATED)) || exit; \
 	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
 .PHONY: check
-check: vet lint lint-chart verify test ## Run all that CI runs.
+check: vet lint lint-chart verify catalog test test-olm scorecard ## Run all that CI runs.
 
 .PHONY: clean
 clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
@@ -95,7 +115,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-integration ## Run the tests of Go code and chart, the contract test, then the integration tests.
+test: test-unit test-chart test-contract test-alerts test-integration ## Run the tests of Go code and chart, the contract test, those of alerts, then the integration tests.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -103,6 +123,8 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
 	@go test $(TESTFLAGS) ./internal/render
+	@echo '==> Unit tests of tools that are modules of their own.'
+	@go test -C tools/images $(TESTFLAGS) ./...
 
 .PHONY: test-chart
 test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
@@ -115,6 +137,12 @@ test-contract: ## Check that each field of the API does something. CONTRACTFLAGS
 	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
 
+.PHONY: test-alerts
+test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
+	@echo '==> Alerts and dashboards.'
+	@go run ./tools/cmd/tool promtool --version >/dev/null
+	@go test -count=1 $(TESTFLAGS) ./test/monitoring
+
 .PHONY: golden
 golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
 	go test ./internal/render -run TestGolden -update
@@ -123,7 +151,14 @@ golden: ## Write the golden files of test/testdata/cases anew. Review the differ
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-olm
+test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.
+	@echo '==> OLM.'
+	@go run ./tools/cmd/cluster build
+	go test -timeout=20m -count=1 -v $(TESTFLAGS) ./test/olm
 
 .PHONY: test-versions
 test-versions: ## Run the integration tests on control planes of older Kubernetes, one after the other: OLDER_VERSIONS.
@@ -133,6 +168,10 @@ test-versions: ## Run the integration tests on control planes of older Kubernete
 	  else result=failed; failed=1; fi; \
 	  results="$$results $$version=$$result"; \
 	done; echo "VERSIONS$$results"; exit $$failed
+
+.PHONY: e2e
+e2e: ## Show on real pods that what is built here works: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
+	@go run ./test/e2e
 
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
@@ -180,6 +219,14 @@ cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) 
 cluster-down: ## End that cluster and delete its state.
 	@go run ./tools/cmd/cluster down
 
+.PHONY: node
+node: ## Bring up a local cluster of one real node (NODE_NAME; Linux, root) and say how to use it.
+	@go run ./tools/cmd/node up
+
+.PHONY: node-down
+node-down: ## End that cluster and delete its state.
+	@go run ./tools/cmd/node down
+
 ##@ Build
 
 .PHONY: build
@@ -205,6 +252,12 @@ docker-buildx: ## Build the image IMG for all PLATFORMS and push it.
 	$(CONTAINER_TOOL) buildx build --builder appservice-operator --platform '$(PLATFORMS)' \
 	  --build-arg VERSION='$(VERSION)' --tag '$(IMG)' --push .
 
+.PHONY: image-tar
+image-tar: ## Build the image IMG for linux/ARCH from files, without a container engine, as an archive in dist.
+	@mkdir -p dist
+	@go run -C tools/images . -arch '$(ARCH)' -version '$(VERSION)' -tag '$(IMG)' \
+	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
+
 .PHONY: build-installer
 build-installer: ## Write dist/install.yaml: the CRD and the manager with the image IMG.
 	@$(call overlay,crd default); mkdir -p dist; \
@@ -212,6 +265,63 @@ build-installer: ## Write dist/install.yaml: the CRD and the manager with the im
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
 	  cat "$$dir/all.yaml"; } > dist/install.yaml
 	@echo 'Wrote dist/install.yaml.'
+
+.PHONY: build-chart
+build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
+	@mkdir -p dist && $(call tool,helm) package config/chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
+
+##@ Bundle and catalog (OLM)
+
+# A pipe, since generate bundle takes nothing else; kustomize keeps the order of the samples, of which consoles offer the first.
+.PHONY: bundle
+bundle: manifests ## Generate bundle/ for the image IMG and validate it.
+	@$(OPERATOR_SDK) generate kustomize manifests -q
+	@rm -rf bundle/manifests bundle/metadata bundle/tests
+	@$(call overlay,manifests,fifo); \
+	cat "$$dir/all.yaml" | $(OPERATOR_SDK) generate bundle $(BUNDLE_GEN_FLAGS)
+	@go run ./tools/cmd/bundle -scorecard-image '$(SCORECARD_IMG)'
+	@$(MAKE) --no-print-directory bundle-validate
+
+.PHONY: bundle-validate
+bundle-validate: ## Validate bundle/. A warning is a failure.
+	@mkdir -p bin; $(OPERATOR_SDK) bundle validate ./bundle --select-optional suite=operatorframework 2>bin/validate.log; status=$$?; \
+	cat bin/validate.log >&2; [ $$status -eq 0 ] && ! grep -q 'level=warning' bin/validate.log
+
+.PHONY: bundle-build
+bundle-build: ## Build the bundle's image BUNDLE_IMG.
+	$(CONTAINER_TOOL) build --file bundle.Dockerfile --tag '$(BUNDLE_IMG)' .
+
+.PHONY: bundle-push
+bundle-push: ## Push the bundle's image BUNDLE_IMG.
+	$(CONTAINER_TOOL) push '$(BUNDLE_IMG)'
+
+# With SCORECARDFLAGS=-pods the operator and SCORECARD_IMG must be in the current cluster.
+.PHONY: scorecard
+scorecard: ## Run the scorecard's tests and ours on bundle/, without containers. SCORECARDFLAGS=-pods: as pods of the current cluster.
+	@go run ./test/scorecard/run $(SCORECARDFLAGS)
+
+.PHONY: scorecard-build
+scorecard-build: ## Build the image of our scorecard tests, SCORECARD_IMG.
+	$(CONTAINER_TOOL) build --file test/scorecard/Dockerfile --tag '$(SCORECARD_IMG)' .
+
+.PHONY: scorecard-push
+scorecard-push: ## Push the image SCORECARD_IMG.
+	$(CONTAINER_TOOL) push '$(SCORECARD_IMG)'
+
+.PHONY: catalog
+catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.
+	@CGO_ENABLED=0 go run -C tools/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' $(CATALOG_FLAGS) \
+	  catalog/template.yaml dist/catalog/appservice-operator
+	@$(OPM) validate dist/catalog && echo 'The catalog is valid.'
+
+.PHONY: catalog-build
+catalog-build: CATALOG_FLAGS = -images '$(IMAGE_TAG_BASE)-bundle'
+catalog-build: catalog ## Build the catalog's image CATALOG_IMG. It names the bundles' images, which must have been pushed.
+	$(CONTAINER_TOOL) build --file catalog.Dockerfile --tag '$(CATALOG_IMG)' .
+
+.PHONY: catalog-push
+catalog-push: ## Push the catalog's image CATALOG_IMG.
+	$(CONTAINER_TOOL) push '$(CATALOG_IMG)'
 
 ##@ Deployment (the current cluster)
 
@@ -244,11 +354,13 @@ undeploy: ## Remove the manager and its RBAC. The CRD, the AppServices and their
 	else echo "Namespace $(NAMESPACE) stays: AppServices that live in it: $$#."; fi; \
 	echo 'The manager is gone. The CRD stays, and with it every AppService and its application.'
 
-# Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml. The folder $$dir is ignored by git and
+# Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
+# second argument. The folder $$dir is ignored by git and
 # deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
-{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; } > "$$dir/kustomization.yaml"; \
+{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
+  echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
 (cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)'); \
 $(KUSTOMIZE) build "$$dir" > "$$dir/all.yaml"
 endef

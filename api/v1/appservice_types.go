@@ -30,17 +30,20 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Size",order=2,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:podCount"}
 	Size *int32 `json:"size,omitempty"`
 
 	// Image is the container image to run, for example registry.example.com/team/web:1.2.3.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image",order=1,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Image string `json:"image"`
 
 	// ImagePullPolicy says when the image is pulled. Defaults to Always for the tag latest, else to IfNotPresent.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:imagePullPolicy","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullPolicy corev1.PullPolicy `json:"imagePullPolicy,omitempty"`
 
 	// ImagePullSecrets name the Secrets with which images are pulled.
@@ -48,28 +51,33 @@ type AppServiceSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull secrets",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ImagePullSecrets []LocalReference `json:"imagePullSecrets,omitempty"`
 
 	// Command replaces the entry point of the image.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Command",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Command []string `json:"command,omitempty"`
 
 	// Args are the arguments of the entry point.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=256
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Arguments",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Args []string `json:"args,omitempty"`
 
 	// WorkingDir is the folder in which the entry point starts. Defaults to the image's.
 	// +kubebuilder:validation:MaxLength=1024
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Working directory",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	WorkingDir string `json:"workingDir,omitempty"`
 
 	// Resources are the compute resources of the main container. A request may not exceed its limit.
 	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu','memory','ephemeral-storage'].all(r, !(r in self.requests) || !(r in self.limits) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="spec.resources.requests must not exceed spec.resources.limits (cpu, memory, ephemeral-storage)"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
 	// Envs are environment variables of the main container, taken literally. Names are unique.
@@ -77,16 +85,19 @@ type AppServiceSpec struct {
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment variables",order=5
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
 	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment from",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	EnvFrom []corev1.EnvFromSource `json:"envFrom,omitempty"`
 
 	// Config is the configuration of the application, given to it as environment variables and files. A change rolls the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Configuration",order=6
 	Config *Config `json:"config,omitempty"`
 
 	// Lifecycle are hooks of the main container. Where there are ports, preStop defaults to a pause of 5 seconds, in which
@@ -95,10 +106,12 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="!has(self.postStart) || !has(self.postStart.httpGet) || !has(self.postStart.httpGet.host)",message="spec.lifecycle.postStart.httpGet.host must be left out: hooks call the pod itself"
 	// +kubebuilder:validation:XValidation:rule="!has(self.preStop) || !has(self.preStop.httpGet) || !has(self.preStop.httpGet.host)",message="spec.lifecycle.preStop.httpGet.host must be left out: hooks call the pod itself"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Lifecycle",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 
 	// Probes tell whether the main container has started, is ready, is alive.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Probes",order=9
 	Probes *Probes `json:"probes,omitempty"`
 
 	// InitContainers run one after the other before the main container starts.
@@ -109,6 +122,7 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.initContainers[] must not be privileged"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.restartPolicy))",message="spec.initContainers[].restartPolicy must be left out: use spec.sidecars"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Init containers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 
 	// Sidecars run beside the main container; they start before it and stop after it.
@@ -118,14 +132,17 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.name != 'app')",message="spec.sidecars[].name must not be app: that is the main container"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.sidecars[] must not be privileged"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
 	// ServiceAccount is the identity of the pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
 
 	// Security says how tightly the pods are locked in.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Security *Security `json:"security,omitempty"`
 
 	// Ports are the ports that the service offers. None means no Service. Any nodePort makes it a NodePort Service, unless
@@ -137,22 +154,27 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(p, !has(p.name) || self.exists_one(q, has(q.name) && q.name == p.name))",message="spec.ports[].name must be unique"
 	// +kubebuilder:validation:XValidation:rule="size(self) <= 1 || self.all(p, has(p.name))",message="spec.ports[].name is required when there is more than one port"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Ports",order=3
 	Ports []Port `json:"ports,omitempty"`
 
 	// Service refines the Service.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Service *Service `json:"service,omitempty"`
 
 	// Ingress makes the service reachable by host name from outside the cluster.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Ingress",order=7
 	Ingress *Ingress `json:"ingress,omitempty"`
 
 	// Route makes the service reachable through a Gateway, by an HTTPRoute.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Route",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Route *Route `json:"route,omitempty"`
 
 	// NetworkPolicy limits who may talk to the pods, and whom they may talk to.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
 	// HostAliases are further lines of the pods' hosts file.
@@ -160,10 +182,12 @@ type AppServiceSpec struct {
 	// +listMapKey=ip
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Host aliases",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	HostAliases []corev1.HostAlias `json:"hostAliases,omitempty"`
 
 	// DNSConfig refines how the pods resolve names.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS configuration",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
 
 	// Volumes of the pods. Paths of the node (hostPath) are refused.
@@ -173,6 +197,7 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !has(v.hostPath))",message="spec.volumes[].hostPath is not allowed: use another kind of volume"
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['data', 'config-files']))",message="spec.volumes[].name must not be data or config-files: spec.persistence and spec.config.files use them"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
 	// VolumeMounts say where the main container sees volumes.
@@ -180,25 +205,30 @@ type AppServiceSpec struct {
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume mounts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
 
 	// Persistence gives the service a volume that lasts.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Persistence",order=10
 	Persistence *Persistence `json:"persistence,omitempty"`
 
 	// NodeSelector names the labels that a node must have.
 	// +kubebuilder:validation:MaxProperties=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Node selector",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NodeSelector map[string]Label `json:"nodeSelector,omitempty"`
 
 	// Tolerations let pods run on nodes with taints.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Tolerations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Tolerations []corev1.Toleration `json:"tolerations,omitempty"`
 
 	// Affinity draws pods to nodes and to other pods, or keeps them away.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Affinity",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Affinity *corev1.Affinity `json:"affinity,omitempty"`
 
 	// TopologySpreadConstraints spread pods. Defaults to spreading over zones and nodes as far as possible.
@@ -207,73 +237,88 @@ type AppServiceSpec struct {
 	// +listMapKey=whenUnsatisfiable
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Topology spread constraints",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
 	// PriorityClassName says which pods go first when there is not enough room.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PriorityClassName string `json:"priorityClassName,omitempty"`
 
 	// Autoscaling lets the number of replicas follow the load.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Autoscaling",order=8
 	Autoscaling *Autoscaling `json:"autoscaling,omitempty"`
 
 	// PodDisruptionBudget limits how many pods are evicted at a time. By default it is one, when at least 2 replicas are kept.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod disruption budget",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
 
 	// Strategy says how pods of a new version replace those of the old one.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Update strategy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:updateStrategy","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
 
 	// MinReadySeconds is how long a pod must be ready before it counts as available.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Minimum ready seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	MinReadySeconds *int32 `json:"minReadySeconds,omitempty"`
 
 	// ProgressDeadlineSeconds is how long a rollout may make no progress before it counts as stalled. Defaults to 600.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Progress deadline seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ProgressDeadlineSeconds *int32 `json:"progressDeadlineSeconds,omitempty"`
 
 	// RevisionHistoryLimit is how many old ReplicaSets are kept. Defaults to 10.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Revision history limit",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	RevisionHistoryLimit *int32 `json:"revisionHistoryLimit,omitempty"`
 
 	// TerminationGracePeriodSeconds is how long a pod may take to stop. Defaults to 30.
 	// +kubebuilder:validation:Minimum=0
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Termination grace period seconds",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:number","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TerminationGracePeriodSeconds *int64 `json:"terminationGracePeriodSeconds,omitempty"`
 
 	// Monitoring lets the Prometheus operator scrape the service.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Monitoring",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 
 	// PodLabels are further labels of the pods.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodLabels map[string]Label `json:"podLabels,omitempty"`
 
 	// PodAnnotations are further annotations of the pods.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
 	// CommonLabels are further labels of all objects, pods included.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.commonLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Common labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	CommonLabels map[string]Label `json:"commonLabels,omitempty"`
 
 	// ReloadOnChange rolls the pods when a ConfigMap or Secret that the spec references changes. Defaults to true.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Reload on change",order=12,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	ReloadOnChange *bool `json:"reloadOnChange,omitempty"`
 
 	// Paused leaves everything as it is: nothing is installed, upgraded or repaired. Deletion goes on.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
 }
 
@@ -311,6 +356,7 @@ type LocalReference struct {
 // +kubebuilder:printcolumn:name="Phase",type=string,JSONPath=`.status.phase`,priority=1
 // +kubebuilder:printcolumn:name="Reason",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].reason`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
+// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1}}
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 53 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 53 characters: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
 type AppService struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -127,8 +127,16 @@ const (
 const (
 	// ReasonDriftCorrected: an object that was deleted or edited was put back.
 	ReasonDriftCorrected = "DriftCorrected"
-	// ReasonRecovered: a release that an earlier operator process left unfinished was taken up.
+	// ReasonReleaseResumed: a release that an earlier operator process left unfinished was taken up.
+	ReasonReleaseResumed = "ReleaseResumed"
+	// ReasonDegraded: nothing moves without help, but something still serves.
+	ReasonDegraded = "Degraded"
+	// ReasonStalled: nothing moves without help, and nothing serves.
+	ReasonStalled = "Stalled"
+	// ReasonRecovered: what was Degraded or Stalled is as desired again.
 	ReasonRecovered = "Recovered"
+	// ReasonResumed: spec.paused was taken off.
+	ReasonResumed = "Resumed"
 )
 
 // LabelManaged is the label, with value "true", that every rendered object and release record carries. The operator's

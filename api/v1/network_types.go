@@ -52,6 +52,7 @@ type Service struct {
 	// Type of the Service. Defaults to NodePort where a port names a node port, else to ClusterIP.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service type",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:ClusterIP","urn:alm:descriptor:com.tectonic.ui:select:NodePort","urn:alm:descriptor:com.tectonic.ui:select:LoadBalancer"}
 	Type corev1.ServiceType `json:"type,omitempty"`
 
 	// Annotations of the Service.
@@ -267,6 +268,7 @@ type RouteMatch struct {
 type NetworkPolicy struct {
 	// Enabled makes a NetworkPolicy. Without from, everybody may still reach the ports, and nothing else.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled,omitempty"`
 
 	// From lists who may reach the ports.

@@ -46,6 +46,7 @@ type Autoscaling struct {
 type PodDisruptionBudget struct {
 	// Enabled makes a PodDisruptionBudget, or none. By default there is one when at least 2 replicas are kept.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod disruption budget enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled *bool `json:"enabled,omitempty"`
 
 	// MinAvailable is the number, or percentage, of pods that must stay.
@@ -61,6 +62,7 @@ type PodDisruptionBudget struct {
 type Monitoring struct {
 	// Enabled makes a ServiceMonitor.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Monitoring enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled,omitempty"`
 
 	// Port is the port of an entry in spec.ports. Defaults to the first.

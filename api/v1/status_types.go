@@ -6,67 +6,104 @@ import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 type AppServiceStatus struct {
 	// ObservedGeneration is the generation of the spec that this status speaks of.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Observed generation",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	ObservedGeneration int64 `json:"observedGeneration,omitempty"`
 
 	// Phase is the state in one word, for people. Programs read the conditions.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Phase",order=1,xDescriptors={"urn:alm:descriptor:io.kubernetes.phase"}
 	Phase Phase `json:"phase,omitempty"`
 
 	// Readiness is the number of ready replicas and the number wanted, for example 2/2.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready replicas of those wanted",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Readiness string `json:"readiness,omitempty"`
 
 	// Replicas is the number of pods that exist.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Replicas"
 	Replicas int32 `json:"replicas"`
 
 	// UpdatedReplicas is the number of pods that run the present version.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Updated replicas"
 	UpdatedReplicas int32 `json:"updatedReplicas,omitempty"`
 
 	// ReadyReplicas is the number of ready pods.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Ready replicas"
 	ReadyReplicas int32 `json:"readyReplicas,omitempty"`
 
 	// AvailableReplicas is the number of pods that have been ready for long enough to count.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Available replicas"
 	AvailableReplicas int32 `json:"availableReplicas,omitempty"`
 
 	// UnavailableReplicas is the number of pods that are still missing.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Unavailable replicas"
 	UnavailableReplicas int32 `json:"unavailableReplicas,omitempty"`
 
 	// Selector selects the pods, in the form that the scale subresource wants.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Selector",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	Selector string `json:"selector,omitempty"`
 
 	// Image is the image that the Deployment runs.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Image",order=5,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Image string `json:"image,omitempty"`
 
 	// URL is the best address of the service: external, else in the cluster.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="URL",order=3,xDescriptors={"urn:alm:descriptor:org.w3:link"}
 	URL string `json:"url,omitempty"`
 
 	// Endpoints are all addresses of the service.
 	// +listType=atomic
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Endpoints",order=7
 	Endpoints []Endpoint `json:"endpoints,omitempty"`
+
+	// Resources are the objects that the AppService became, in the order in which they are applied.
+	// +listType=atomic
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Resources",order=8
+	Resources []ResourceStatus `json:"resources,omitempty"`
 
 	// Release is the Helm release that the objects belong to.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Helm release"
 	Release *ReleaseStatus `json:"release,omitempty"`
 
 	// Problems are all that is wrong or worth knowing, errors first.
 	// +listType=atomic
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Problems",order=6
 	Problems []Problem `json:"problems,omitempty"`
 
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Conditions",order=2,xDescriptors={"urn:alm:descriptor:io.kubernetes.conditions"}
 	Conditions []metav1.Condition `json:"conditions,omitempty"`
+}
+
+// ResourceStatus is one object that the AppService became.
+type ResourceStatus struct {
+	// Kind of the object.
+	Kind string `json:"kind"`
+
+	// Name of the object.
+	Name string `json:"name"`
+
+	// Ready says that nothing is left to wait for.
+	Ready bool `json:"ready"`
+
+	// Message says what is waited for where it is not ready.
+	// +optional
+	Message string `json:"message,omitempty"`
 }
 
 // Endpoint is one address of the service.

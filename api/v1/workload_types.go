@@ -173,6 +173,7 @@ type GRPCProbe struct {
 type ServiceAccount struct {
 	// Create a ServiceAccount for this service alone.
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Create the service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Create bool `json:"create,omitempty"`
 
 	// Name of the ServiceAccount. Defaults to that of the AppService where it is created, else to default.
@@ -200,6 +201,7 @@ type Security struct {
 	// enforces restricted, the profile is Restricted in any case. Defaults to Baseline.
 	// +kubebuilder:validation:Enum=Baseline;Restricted
 	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security profile",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:Restricted","urn:alm:descriptor:com.tectonic.ui:select:Baseline"}
 	Profile string `json:"profile,omitempty"`
 
 	// Pod refines the security context of the pods. It may not go below Baseline.

@@ -15,7 +15,7 @@ import (
 // hold gives a resource the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
 // resource that lives in a namespace. Resources without such objects, AppServices among them, get none.
 func (r *Reconciler) hold(ctx context.Context, p *pass) error {
-	if !p.desired.ClusterScoped || controllerutil.ContainsFinalizer(p.resource, v1.Finalizer) {
+	if !p.outline.ClusterScoped || controllerutil.ContainsFinalizer(p.resource, v1.Finalizer) {
 		return nil
 	}
 	held := p.resource.DeepCopy()

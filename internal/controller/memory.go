@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"slices"
 	"sync"
 	"time"
 
@@ -24,16 +25,17 @@ type memory struct {
 type remembered struct {
 	uid types.UID
 
-	// desired was rendered on this basis.
+	// outline is that of what was rendered on this basis; desired is all of it, nil again once it is real: rendering it anew
+	// takes a millisecond, keeping it 45 KB.
+	outline *render.Outline
 	desired *render.Result
 	basis   basis
 	facts   postrender.Facts
-	groups  map[string]bool // API groups of what was rendered
 
 	// references of what the templates made on that basis.
 	references []reference.Reference
-	// equal are the versions of the objects that were found to be as desired, by key; nil where none were compared.
-	equal map[render.Key]string
+	// equal are the objects that were found to be as desired.
+	equal equal
 	// settled says that the objects were once as rendered in this process, with these capabilities: a change after that
 	// is not the operator's.
 	settled      bool
@@ -44,11 +46,21 @@ type remembered struct {
 
 	// wrote is what was last written of a release that is still to be recorded.
 	wrote wrote
+	// took is the time spent on the action that is under way.
+	took time.Duration
 
 	// diagnosis of the Deployment; nil while it is as desired.
 	diagnosis *diagnosis
 
 	failure failure
+
+	pace pace
+}
+
+// equal are the versions of objects that were found to be as what has the digest.
+type equal struct {
+	digest   string
+	versions map[render.Key]string
 }
 
 // wrote is the digest of a release and what was written of it, in words.
@@ -63,16 +75,40 @@ type basis struct {
 
 // newest gives the resource as the last status write left it where the cache is still behind that: a patch made from an
 // older status would leave fields as they are that have changed since.
-func (m *remembered) newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+func (m *memory) newest(known *remembered, cached *unstructured.Unstructured) *unstructured.Unstructured {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known.behind(cached) {
+		return known.written
+	}
+	known.written = nil
+	return cached
+}
+
+// wrote notes a resource as a status write left it.
+func (m *memory) wrote(known *remembered, written *unstructured.Unstructured) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known.written = written
+}
+
+// seen drops what a status write left when the cache shows it.
+func (m *memory) seen(cached client.Object) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known := m.resources[client.ObjectKeyFromObject(cached)]
+	if known != nil && !known.behind(cached) {
+		known.written = nil
+	}
+}
+
+// behind tells whether the cache shows a resource as it was before the last status write.
+func (m *remembered) behind(cached client.Object) bool {
 	if m.written == nil {
-		return cached
+		return false
 	}
 	order, err := resourceversion.CompareResourceVersion(cached.GetResourceVersion(), m.written.GetResourceVersion())
-	if err == nil && order < 0 {
-		return m.written
-	}
-	m.written = nil
-	return cached
+	return err == nil && order < 0
 }
 
 // of gives what is remembered of a resource, and the UID of an earlier one of its name that was remembered until now.
@@ -110,7 +146,7 @@ func (m *memory) rendering(group string) []types.NamespacedName {
 	defer m.mu.Unlock()
 	var list []types.NamespacedName
 	for name, known := range m.resources {
-		if known.groups[group] {
+		if known.renders(group) {
 			list = append(list, name)
 		}
 	}
@@ -119,25 +155,32 @@ func (m *memory) rendering(group string) []types.NamespacedName {
 
 // rendered notes what was rendered on a basis and with the facts of the cluster.
 func (m *memory) rendered(known *remembered, desired *render.Result, on basis, facts postrender.Facts) {
-	groups := map[string]bool{}
-	for _, object := range desired.Objects {
-		groups[object.GroupVersionKind().Group] = true
-	}
-	for _, key := range desired.Unserved {
-		groups[key.Group] = true
-	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	known.desired, known.basis, known.facts, known.groups, known.equal = desired, on, facts, groups, nil
+	outline := desired.Outline
+	known.outline, known.desired, known.basis, known.facts = &outline, desired, on, facts
 }
 
-// asBefore tells whether objects are the very ones that were found to be as desired.
+// unrendered drops what was rendered.
+func (m *memory) unrendered(known *remembered) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	known.outline, known.desired = nil, nil
+}
+
+// renders tells whether a rendered object, left out or not, is of an API group.
+func (m *remembered) renders(group string) bool {
+	of := func(key render.Key) bool { return key.Group == group }
+	return m.outline != nil && (slices.ContainsFunc(m.outline.Keys, of) || slices.ContainsFunc(m.outline.Unserved, of))
+}
+
+// asBefore tells whether objects are the very ones that were found to be as they still are to be.
 func (m *remembered) asBefore(objects map[render.Key]client.Object) bool {
-	if m.equal == nil || len(objects) != len(m.equal) {
+	if m.outline == nil || m.outline.Digest != m.equal.digest || len(objects) != len(m.equal.versions) {
 		return false
 	}
 	for key, object := range objects {
-		if version, found := m.equal[key]; !found || version != object.GetResourceVersion() {
+		if version, found := m.equal.versions[key]; !found || version != object.GetResourceVersion() {
 			return false
 		}
 	}
@@ -146,9 +189,9 @@ func (m *remembered) asBefore(objects map[render.Key]client.Object) bool {
 
 // found notes the objects that were found to be as desired.
 func (m *remembered) found(objects map[render.Key]client.Object) {
-	m.equal = make(map[render.Key]string, len(objects))
+	m.equal = equal{m.outline.Digest, make(map[render.Key]string, len(objects))}
 	for key, object := range objects {
-		m.equal[key] = object.GetResourceVersion()
+		m.equal.versions[key] = object.GetResourceVersion()
 	}
 }
 

@@ -119,15 +119,23 @@ func TestNewest(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			m := &remembered{}
-			if test.written != "" {
-				m.written = app("a", test.written)
-			}
-			if got := m.newest(app("a", test.cached)).GetResourceVersion(); got != test.want {
-				t.Errorf("got version %q, want %q", got, test.want)
-			}
-			if kept := m.written != nil; kept != test.kept {
-				t.Errorf("what was written is remembered: %t, want %t", kept, test.kept)
+			for by, look := range map[string]func(*memory, *remembered, *unstructured.Unstructured){
+				"a reconcile": func(m *memory, known *remembered, cached *unstructured.Unstructured) {
+					if got := m.newest(known, cached).GetResourceVersion(); got != test.want {
+						t.Errorf("got version %q, want %q", got, test.want)
+					}
+				},
+				"an event": func(m *memory, _ *remembered, cached *unstructured.Unstructured) { m.seen(cached) },
+			} {
+				m := &memory{}
+				known, _ := m.of(app("a", "1"))
+				if test.written != "" {
+					m.wrote(known, app("a", test.written))
+				}
+				look(m, known, app("a", test.cached))
+				if kept := known.written != nil; kept != test.kept {
+					t.Errorf("what was written is remembered after %s: %t, want %t", by, kept, test.kept)
+				}
 			}
 		})
 	}
@@ -180,6 +188,10 @@ func TestWhatWasFoundToBeAsDesiredIsNotComparedAgain(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			m := &remembered{}
+			rendered := func(digest string) {
+				(&memory{}).rendered(m, &render.Result{Outline: render.Outline{Digest: digest}}, basis{}, postrender.Facts{})
+			}
+			rendered("a")
 			if m.asBefore(test.objects) {
 				t.Error("nothing was found yet")
 			}
@@ -187,7 +199,11 @@ func TestWhatWasFoundToBeAsDesiredIsNotComparedAgain(t *testing.T) {
 			if got := m.asBefore(test.objects); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
-			(&memory{}).rendered(m, &render.Result{}, basis{}, postrender.Facts{})
+			rendered("a")
+			if got := m.asBefore(test.objects); got != test.want {
+				t.Errorf("got %t after the same was rendered again, want %t", got, test.want)
+			}
+			rendered("b")
 			if m.asBefore(test.objects) {
 				t.Error("it counts although something else is desired now")
 			}

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"time"
 
+	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -23,6 +24,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -60,6 +62,7 @@ type Reconciler struct {
 	Client       client.Client                  // reads come from informers
 	Live         client.Reader                  // reads past them
 	Recorder     record.EventRecorder
+	Metrics      *metrics.Kind
 	Clock        clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
 	Period time.Duration
@@ -88,19 +91,24 @@ type pass struct {
 	previous *v1.AppServiceStatus // status of resource
 	memory   *remembered
 	basis    basis
-	desired  *render.Result
+	outline  *render.Outline
+	desired  *render.Result        // nil where memory has let go of it and nobody needed it
 	advice   []reference.Reference // what is missing, though pods start without it
 	snapshot *observe.Snapshot
 	plan     *release.Plan
 	state    release.State
 	causes   []diagnose.Cause // why the Deployment is not as desired
 	paused   bool
-	err      error // why the objects are not as rendered
+	acted    bool          // something was to be written
+	reported bool          // status says what came of it
+	damped   time.Duration // until status may say so; 0 where it does
+	err      error         // why the objects are not as rendered
 }
 
 // Reconcile brings one resource to what its spec says.
-func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	p := &pass{}
+func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (result reconcile.Result, err error) {
+	p, began := &pass{}, r.Clock.Now()
+	defer func() { r.measure(p, began, err) }()
 	if err := r.read(ctx, request, p); err != nil || p.resource == nil {
 		return reconcile.Result{}, err
 	}
@@ -118,22 +126,25 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if p.err == nil && !p.paused {
-		r.decide(p)
+		p.err = r.decide(ctx, p)
+	}
+	if p.err == nil && !p.paused {
 		if !r.mayAct(p) {
 			return reconcile.Result{RequeueAfter: rolloutRetry}, nil
 		}
-		p.err = r.act(ctx, p)
+		p.err = r.timed(ctx, p)
 	}
 	if stale(p.err) && p.memory.failure.mayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", p.err.Error())
 		return reconcile.Result{RequeueAfter: staleRetry}, nil
 	}
 	if p.err == nil && p.releases() && p.unwritten() {
-		p.memory.wrote = wrote{p.desired.Digest, p.plan.String()}
+		p.memory.wrote = wrote{p.outline.Digest, p.plan.String()}
 		return reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(bookkeeping)}, nil
 	}
 	if p.err == nil {
 		r.tellAction(ctx, p)
+		r.measureAction(p)
 		if p.unnoticed() {
 			return reconcile.Result{RequeueAfter: noticePatience}, nil
 		}
@@ -142,6 +153,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
+	p.reported = true
 	return r.next(p), nil
 }
 
@@ -153,7 +165,7 @@ func (p *pass) releases() bool {
 // unwritten tells whether the action has objects to write, once for each release: what people wait for goes first, the record
 // comes when nobody's objects wait.
 func (p *pass) unwritten() bool {
-	return !p.plan.Empty() && (!p.releases() || p.memory.wrote.digest != p.desired.Digest)
+	return !p.plan.Empty() && (!p.releases() || p.memory.wrote.digest != p.outline.Digest)
 }
 
 // unnoticed tells whether a release was just written of which the Deployment controller has not taken note: its word comes
@@ -163,11 +175,10 @@ func (p *pass) unnoticed() bool {
 		return false
 	}
 	for key, object := range p.snapshot.Objects {
-		deployment, full := object.(*unstructured.Unstructured)
-		if !full || key.Kind != "Deployment" {
+		if key.Kind != "Deployment" {
 			continue
 		}
-		if observed, _, _ := unstructured.NestedInt64(deployment.Object, "status", "observedGeneration"); observed < deployment.GetGeneration() {
+		if deployment := observe.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
 			return true
 		}
 	}
@@ -195,7 +206,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	if p.memory, earlier = r.memory.of(resource); earlier != "" {
 		r.Observer.Forget(earlier)
 	}
-	p.resource = p.memory.newest(resource)
+	p.resource = r.memory.newest(p.memory, resource)
 	p.previous, err = statusOf(p.resource)
 	return err
 }
@@ -211,17 +222,23 @@ func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 	return err
 }
 
-func (r *Reconciler) decide(p *pass) {
-	if p.memory.asBefore(p.snapshot.Objects) {
-		p.plan = &release.Plan{}
-	} else {
-		p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+// decide tells what there is to do. Only where that is something, or objects have changed, is all that is desired looked at.
+func (r *Reconciler) decide(ctx context.Context, p *pass) error {
+	p.plan = &release.Plan{}
+	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
+	if p.state == release.InSync && p.memory.asBefore(p.snapshot.Objects) {
+		return nil
 	}
-	p.state = release.Decide(p.desired.Digest, p.snapshot.Record, p.plan)
+	if err := r.whole(ctx, p); err != nil {
+		return err
+	}
+	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
 	if p.plan.Empty() && len(p.plan.Going) == 0 {
 		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
 		p.memory.found(p.snapshot.Objects)
 	}
+	return nil
 }
 
 // act carries out the action of the state and looks again.
@@ -266,27 +283,33 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 }
 
 // next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
-// written, when pods are to be looked at, after the period of the kind otherwise.
+// written, when pods are to be looked at or the status may be written that was held back, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
 		p.memory.settled, p.memory.capabilities = !p.paused, p.basis.capabilities
 		after := r.Period
-		if p.snapshot.Unconfirmed && (after == 0 || after > observe.Lapse) {
-			after = observe.Lapse
+		if p.snapshot.Unconfirmed {
+			after = sooner(after, observe.Lapse)
 		}
 		if d := p.memory.diagnosis; d != nil {
-			if look := d.wait(r.Clock.Now()); after == 0 || after > look {
-				after = look
-			}
+			after = sooner(after, d.wait(r.Clock.Now()))
 		}
-		return reconcile.Result{RequeueAfter: after}
+		return reconcile.Result{RequeueAfter: sooner(after, p.damped)}
 	}
 	var previous *release.PreviousError
 	if errors.As(p.err, &previous) {
 		return reconcile.Result{RequeueAfter: previousRetry}
 	}
 	return reconcile.Result{RequeueAfter: p.memory.failure.again(r.Clock.Now(), p.resource.GetGeneration(), awaited(p.err))}
+}
+
+// sooner gives the shorter of two times to wait, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
+	}
+	return a
 }
 
 // awaited tells whether a change of something that is watched ends the error, and trying costs nothing.

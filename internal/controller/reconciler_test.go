@@ -27,6 +27,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/reference"
@@ -141,6 +142,7 @@ func newBench(t *testing.T, image string) *bench {
 		Client:       b.client,
 		Live:         b.client,
 		Recorder:     b.recorder,
+		Metrics:      metrics.New().Kind(appService.Kind, &chart.Metadata{}),
 		Clock:        b.clock,
 		Period:       20 * time.Second,
 		Rollouts:     &Rollouts{Limit: 1},
@@ -220,6 +222,19 @@ func (b *bench) installed(t *testing.T) {
 // released lets the journal know of a release of what is rendered, and of none of its objects.
 func (b *bench) released(t *testing.T) *render.Result {
 	t.Helper()
+	desired := b.rendered(t)
+	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
+		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
+		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
+	}}
+	release.SetGroupVersionKind(observe.SecretKind)
+	b.Observer.Wrote("web-uid", release)
+	return desired
+}
+
+// rendered gives what the resource becomes, and counts renders from now on.
+func (b *bench) rendered(t *testing.T) *render.Result {
+	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b.web(t))
 	if err != nil {
 		t.Fatal(err)
@@ -230,12 +245,6 @@ func (b *bench) released(t *testing.T) *render.Result {
 	if err != nil {
 		t.Fatal(err)
 	}
-	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
-		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
-	}}
-	release.SetGroupVersionKind(observe.SecretKind)
-	b.Observer.Wrote("web-uid", release)
 	b.renders = 0
 	return desired
 }
@@ -266,6 +275,27 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 0 {
 		t.Errorf("got events: %v", events)
+	}
+}
+
+func TestWhatIsRealIsRenderedAgainWhenAnObjectChanges(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	b.reconcile(t)
+	uid := b.web(t).UID
+	if known := b.memory.resources[webName]; known.desired != nil || known.outline == nil {
+		t.Errorf("of what is real, memory keeps more or less than the outline: %+v", known)
+	}
+	for _, object := range b.rendered(t).Objects {
+		live := object.DeepCopy()
+		live.SetUID("c-1")
+		live.SetResourceVersion("7")
+		b.Observer.Wrote(uid, live)
+	}
+	b.reconcile(t)
+	b.reconcile(t)
+	if b.renders != 1 || b.statuses != 1 {
+		t.Errorf("got %d renders and %d status writes, want one of each", b.renders, b.statuses)
 	}
 }
 
@@ -373,6 +403,9 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 	if !meta.IsStatusConditionTrue(b.web(t).Status.Conditions, v1.ConditionReady) {
 		t.Error("it is not ready")
+	}
+	if events := b.events(); len(events) != 1 || !strings.HasPrefix(events[0], "Normal Recovered ") {
+		t.Errorf("got events %q, want that it recovered", events)
 	}
 	b.change(t, "refused")
 	if next := b.reconcile(t); next != 5*time.Second {

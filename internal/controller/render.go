@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// render makes what is desired, or takes it from memory where nothing has changed that it depends on. An error after p.desired
+// render tells what is desired: made anew, or from memory where nothing has changed that it depends on. An error after p.outline
 // is set says why it may not become real.
 func (r *Reconciler) render(ctx context.Context, p *pass) error {
 	capabilities, version, err := r.Capabilities.Get(ctx)
@@ -23,7 +23,7 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 	}
 	p.basis = basis{p.resource.GetGeneration(), version, p.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
 	var draft *render.Draft
-	if p.memory.desired == nil || p.memory.basis != p.basis {
+	if p.memory.outline == nil || p.memory.basis != p.basis {
 		if draft, err = r.draft(ctx, p, capabilities); err != nil {
 			return err
 		}
@@ -38,19 +38,39 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 				return err
 			}
 		}
-		desired, err := r.Renderer.Finish(ctx, draft, facts)
-		if err != nil {
-			return rendering(err)
+		if err := r.finish(ctx, p, draft, facts); err != nil {
+			return err
 		}
-		r.memory.rendered(p.memory, desired, p.basis, facts)
 	}
-	p.desired = p.memory.desired
+	p.outline, p.desired = p.memory.outline, p.memory.desired
 	return r.mayBecomeReal(ctx, p, facts)
+}
+
+// whole renders the objects again that memory has let go of.
+func (r *Reconciler) whole(ctx context.Context, p *pass) error {
+	if p.desired != nil {
+		return nil
+	}
+	capabilities, version, err := r.Capabilities.Get(ctx)
+	if err != nil {
+		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
+	}
+	p.basis.capabilities = version
+	facts := p.memory.facts
+	draft, err := r.draft(ctx, p, capabilities)
+	if err != nil {
+		return err
+	}
+	if err := r.finish(ctx, p, draft, facts); err != nil {
+		return err
+	}
+	p.outline, p.desired = p.memory.outline, p.memory.desired
+	return nil
 }
 
 // draft carries out the templates and sees to it that what they render is watched.
 func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil.Capabilities) (*render.Draft, error) {
-	p.memory.desired = nil
+	r.memory.unrendered(p.memory)
 	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
 	if err != nil {
 		return nil, rendering(err)
@@ -63,6 +83,16 @@ func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil
 	p.memory.references = draft.References
 	r.References.Refer(client.ObjectKeyFromObject(p.resource), draft.References)
 	return draft, nil
+}
+
+// finish puts what the templates made through the hooks and remembers it.
+func (r *Reconciler) finish(ctx context.Context, p *pass, draft *render.Draft, facts postrender.Facts) error {
+	desired, err := r.Renderer.Finish(ctx, draft, facts)
+	if err != nil {
+		return rendering(err)
+	}
+	r.memory.rendered(p.memory, desired, p.basis, facts)
+	return nil
 }
 
 // mayBecomeReal looks for what stands in the way of what is desired, before anything is written.

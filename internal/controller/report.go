@@ -1,13 +1,11 @@
 package controller
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -16,14 +14,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// report writes the status, if it differs, in one patch, and then tells what happened in events and in the log.
+// report writes the status, if it differs and nothing flaps, in one patch, and then tells what happened in events and in the
+// log.
 func (r *Reconciler) report(ctx context.Context, p *pass) error {
 	in := status.Input{
 		Resource: p.resource,
@@ -35,12 +33,20 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
-	if p.desired != nil {
-		in.Digest, in.Rendered, in.Unserved = p.desired.Digest, p.desired.Objects, p.desired.Unserved
+	if p.outline != nil {
+		in.Digest, in.Rendered, in.Unserved = p.outline.Digest, p.outline.Keys, p.outline.Unserved
 	}
 	current := status.Summarize(in)
 	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.end(p.resource.GetUID())
+		if p.err == nil {
+			p.memory.desired = nil
+		}
+	}
+	if p.err == nil { // attempts that fail have a pace of their own
+		if p.damped = p.memory.pace.wait(r.Clock.Now(), p.previous, current); p.damped > 0 {
+			return nil
+		}
 	}
 	if err := r.writeStatus(ctx, p, current); err != nil {
 		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
@@ -94,52 +100,6 @@ func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppSe
 		return err
 	}
 	written.SetManagedFields(nil)
-	p.memory.written = written
+	r.memory.wrote(p.memory, written)
 	return nil
-}
-
-// tell makes an event and a log line of an error, where Ready changes with it.
-func (r *Reconciler) tell(ctx context.Context, p *pass, current *v1.AppServiceStatus, problem *status.Problem) {
-	if p.err == nil {
-		return
-	}
-	before := meta.FindStatusCondition(p.previous.Conditions, v1.ConditionReady)
-	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
-	if now.Reason != v1.ReasonPending && (before == nil || before.Reason != now.Reason || before.Message != now.Message) {
-		log.FromContext(ctx).Info("reconcile failed", "reason", problem.Reason, "message", now.Message, "generation", p.resource.GetGeneration())
-		r.event(p, corev1.EventTypeWarning, problem.Reason, now.Message)
-	}
-}
-
-// tellAction makes an event and a log line of an action that was carried out.
-func (r *Reconciler) tellAction(ctx context.Context, p *pass) {
-	logger, revision, what := log.FromContext(ctx), 0, cmp.Or(p.memory.wrote.plan, "nothing had to be written")
-	if p.snapshot.Record != nil {
-		revision = p.snapshot.Record.Revision
-	}
-	switch p.state {
-	case release.Absent:
-		logger.Info("release installed", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonInstalled, fmt.Sprintf("release %d: %s", revision, what))
-	case release.OutOfDate:
-		logger.Info("release upgraded", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonUpgraded, fmt.Sprintf("release %d: %s", revision, what))
-	case release.Unfinished:
-		logger.Info("release resumed", "revision", revision, "digest", p.desired.Digest)
-		r.event(p, corev1.EventTypeNormal, v1.ReasonRecovered, fmt.Sprintf("release %d was unfinished: %s", revision, what))
-	case release.Drifted:
-		logger.Info("drift corrected", "changes", p.plan.String())
-		r.event(p, corev1.EventTypeNormal, v1.ReasonDriftCorrected, p.plan.String())
-	}
-	p.memory.wrote = wrote{}
-}
-
-// maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.
-const maxNote = 256
-
-func (r *Reconciler) event(p *pass, kind, reason, note string) {
-	if runes := []rune(note); len(runes) > maxNote {
-		note = string(runes[:maxNote-1]) + "…"
-	}
-	r.Recorder.Event(p.resource, kind, reason, note)
 }

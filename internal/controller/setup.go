@@ -25,6 +25,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
@@ -43,6 +44,7 @@ type Shared struct {
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Capabilities *Discovered
 	Recorder     record.EventRecorder
+	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
 	Rollouts     *Rollouts
 	// Looks bounds how often pods are looked at.
@@ -79,6 +81,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
+		Metrics:  shared.Metrics.Kind(kind.Kind, watch.Chart.Metadata),
 		Clock:    shared.Clock,
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
@@ -111,8 +114,12 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	if _, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false)); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
+	if err := mgr.Add(shared.Metrics.Fleet(kind, mgr.GetCache())); err != nil {
+		return fmt.Errorf("cannot show %s in the metrics: %w", kind.Kind, err)
+	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed))
+	seen := predicate.NewPredicateFuncs(func(object client.Object) bool { reconciler.memory.seen(object); return true })
+	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, seen, changed))
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}

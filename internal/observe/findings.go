@@ -9,7 +9,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,19 +21,9 @@ func Findings(snapshot *Snapshot, workload *appsv1.Deployment) diagnose.Findings
 	if workload == nil {
 		return out
 	}
-	scaler, ingress := &autoscalingv2.HorizontalPodAutoscaler{}, &networkingv1.Ingress{}
-	if decode(snapshot, "autoscaling", "HorizontalPodAutoscaler", workload.Name, scaler) {
-		out.Autoscaler = scaler
-	}
-	if decode(snapshot, networkingv1.GroupName, "Ingress", workload.Name, ingress) {
-		out.Ingress = ingress
-	}
+	out.Autoscaler = As[autoscalingv2.HorizontalPodAutoscaler](snapshot.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
+	out.Ingress = As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", workload.Name))
 	return out
-}
-
-func decode(snapshot *Snapshot, group, kind, name string, into any) bool {
-	object := snapshot.Object(group, kind, name)
-	return object != nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) == nil
 }
 
 // Look adds to findings what is watched by nobody: pods and ReplicaSets of the Deployment, events of those that are in

@@ -10,8 +10,9 @@ import (
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -32,8 +33,8 @@ const controllerIndex = "metadata.controller"
 
 // Snapshot is what is there for one resource. Its objects are shared with the caches: nobody may change them.
 type Snapshot struct {
-	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is PartialObjectMetadata unless its payload
-	// had to be fetched; everything else is Unstructured.
+	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is metadata unless its
+	// payload had to be fetched. Content and As read the others, whatever they are in the caches.
 	Objects map[render.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
@@ -45,9 +46,8 @@ type Snapshot struct {
 }
 
 // Object gives an object of the snapshot, nil where there is none.
-func (s *Snapshot) Object(group, kind, name string) *unstructured.Unstructured {
-	object, _ := s.Objects[render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}].(*unstructured.Unstructured)
-	return object
+func (s *Snapshot) Object(group, kind, name string) client.Object {
+	return s.Objects[render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}]
 }
 
 // tracked is a kind whose objects are part of snapshots.
@@ -95,15 +95,6 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool) {
 	if added := (tracked{kind, clusterScoped}); !slices.Contains(o.kinds, added) {
 		o.kinds = append(slices.Clone(o.kinds), added)
 	}
-}
-
-func representation(kind schema.GroupVersionKind) client.Object {
-	if kind == SecretKind {
-		return Metadata(kind)
-	}
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object
 }
 
 func controllerOf(object client.Object) []string {
@@ -178,29 +169,21 @@ func (o *Observer) list(ctx context.Context, namespace, index string, kind schem
 		client.MatchingFields{controllerIndex: index},
 		client.UnsafeDisableDeepCopy,
 	}
-	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
-	if kind == SecretKind {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(listKind)
-		if err := o.cache.List(ctx, list, options...); err != nil {
-			return err
-		}
-		for i := range list.Items {
-			item := list.Items[i]
-			item.SetGroupVersionKind(kind)
-			into[render.KeyOf(&item)] = &item
-		}
-		return nil
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(listKind)
+	list := listOf(kind)
 	if err := o.cache.List(ctx, list, options...); err != nil {
 		return err
 	}
-	for i := range list.Items {
-		into[render.KeyOf(&list.Items[i])] = &list.Items[i]
-	}
-	return nil
+	return meta.EachListItem(list, func(item runtime.Object) error {
+		object, ok := item.(client.Object)
+		if !ok {
+			return fmt.Errorf("%T is not an object", item)
+		}
+		if kind == SecretKind {
+			object.GetObjectKind().SetGroupVersionKind(kind) // of a copy: informers of metadata do not tell
+		}
+		into[render.KeyOf(object)] = object
+		return nil
+	})
 }
 
 // Begin says that an action of an owner begins: what it writes is noted between that and the end.

@@ -10,8 +10,10 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -25,6 +27,7 @@ import (
 var (
 	configMaps  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
 	deployments = schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: "Deployment"}
+	routes      = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
 )
 
 // informers are caches that show what they are told to.
@@ -82,12 +85,37 @@ func (i *informers) List(_ context.Context, list client.ObjectList, options ...c
 			item := metadata(object)
 			item.TypeMeta = metav1.TypeMeta{} // as informers have them
 			list.Items = append(list.Items, *item)
+		default:
+			items, err := meta.ExtractList(list)
+			if err != nil {
+				return err
+			}
+			item, err := kept(object)
+			if err != nil {
+				return err
+			}
+			if err := meta.SetList(list, append(items, item)); err != nil {
+				return err
+			}
 		}
 	}
 	if i.listed != nil {
 		i.listed(kind.Kind)
 	}
 	return nil
+}
+
+// kept is an object as the caches keep it.
+func kept(object *unstructured.Unstructured) (runtime.Object, error) {
+	typed := representation(object.GroupVersionKind())
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		return nil, err
+	}
+	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients decode it
+	if _, err := Transform(typed); err != nil {
+		return nil, err
+	}
+	return typed, nil
 }
 
 func metadata(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
@@ -192,8 +220,7 @@ func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
 		thing(configMaps, "web", "c-1", "1"), thing(deployments, "web", "d-1", "1"), secret, elsewhere, foreign, of, owned, record("1", "deployed", "x"),
 	}}
 	s := snapshot(t, observer(t, shown, &api{objects: []*unstructured.Unstructured{secret}}))
-	const whole = "unstructured.Unstructured"
-	if got, want := keys(s), fmt.Sprintf("ConfigMap web (%s), Deployment web (%s), Secret web-config (%s)", whole, whole, whole); got != want {
+	if got, want := keys(s), "ConfigMap web (v1.ConfigMap), Deployment web (v1.Deployment), Secret web-config (unstructured.Unstructured)"; got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
 	if s.Record == nil {
@@ -207,7 +234,7 @@ func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
 			t.Errorf("there is no Deployment %q", name)
 		}
 	}
-	if !slices.Equal(shown.indexed, []string{"*unstructured.Unstructured ConfigMap", "*unstructured.Unstructured Deployment", "*v1.PartialObjectMetadata Secret"}) {
+	if !slices.Equal(shown.indexed, []string{"*v1.ConfigMap ConfigMap", "*v1.Deployment Deployment", "*v1.PartialObjectMetadata Secret"}) {
 		t.Errorf("got the informers %v", shown.indexed)
 	}
 }
@@ -444,9 +471,9 @@ func TestTrack(t *testing.T) {
 			t.Errorf("the second time: %v", err)
 		}
 	})
-	t.Run("Secrets are watched as metadata, everything else whole", func(t *testing.T) {
+	t.Run("Secrets are watched as metadata, built-in kinds as their types, everything else whole", func(t *testing.T) {
 		o := New(&informers{}, &api{})
-		for kind, want := range map[schema.GroupVersionKind]string{SecretKind: "*v1.PartialObjectMetadata", configMaps: "*unstructured.Unstructured"} {
+		for kind, want := range map[schema.GroupVersionKind]string{SecretKind: "*v1.PartialObjectMetadata", configMaps: "*v1.ConfigMap", routes: "*unstructured.Unstructured"} {
 			object, err := o.Track(t.Context(), kind)
 			if err != nil {
 				t.Fatal(err)

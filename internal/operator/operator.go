@@ -23,11 +23,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/watches"
@@ -73,6 +75,10 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	counters, err := metrics.Register(ctrlmetrics.Registry)
+	if err != nil {
+		return nil, err
+	}
 	shared := controller.Shared{
 		References:              references,
 		Dependencies:            observe.NewDependencies(references, mgr.GetAPIReader()),
@@ -80,6 +86,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Observer:                observe.New(mgr.GetCache(), mgr.GetAPIReader()),
 		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
+		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
 		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
@@ -103,7 +110,7 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     cache.TransformStripManagedFields(),
+			DefaultTransform:     observe.Transform,
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 		},

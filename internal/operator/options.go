@@ -10,6 +10,8 @@ import (
 	"path/filepath"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/validation"
+
 	appservice "github.com/example/appservice-operator"
 	"github.com/example/appservice-operator/internal/watches"
 )
@@ -66,13 +68,26 @@ func splitList(value string) []string {
 	return list
 }
 
-// watches loads the watches file and its charts from where the options say.
-func (o *Options) watches() ([]watches.Watch, error) {
+// validate returns an error that names the option which makes no sense.
+func (o *Options) validate() error {
+	for _, namespace := range o.WatchNamespaces {
+		if problems := validation.ValidateNamespaceName(namespace, false); len(problems) > 0 {
+			return fmt.Errorf("--watch-namespaces (or WATCH_NAMESPACE) has %q, which cannot be the name of a namespace: %s", namespace, problems[0])
+		}
+	}
 	if o.MaxConcurrentReconciles < 1 {
-		return nil, fmt.Errorf("--max-concurrent-reconciles must be at least 1, not %d", o.MaxConcurrentReconciles)
+		return fmt.Errorf("--max-concurrent-reconciles must be at least 1, not %d", o.MaxConcurrentReconciles)
 	}
 	if o.MaxConcurrentRollouts < 1 {
-		return nil, fmt.Errorf("--max-concurrent-rollouts must be at least 1, not %d", o.MaxConcurrentRollouts)
+		return fmt.Errorf("--max-concurrent-rollouts must be at least 1, not %d", o.MaxConcurrentRollouts)
+	}
+	return nil
+}
+
+// watches loads the watches file and its charts from where the options say.
+func (o *Options) watches() ([]watches.Watch, error) {
+	if err := o.validate(); err != nil {
+		return nil, err
 	}
 	var charts fs.FS = appservice.Files
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")

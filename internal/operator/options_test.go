@@ -167,6 +167,12 @@ func TestWatches(t *testing.T) {
 			map[string]string{"helm-charts/appservice/templates/broken.yaml": "a: b\nc: {{ .Values.image\n"}, func(dir string, o *Options) { o.ChartDir = dir },
 			"", "templates/broken.yaml:",
 		},
+		"a namespace with capitals": {
+			nil, func(_ string, o *Options) { o.WatchNamespaces = []string{"shop", "Shop"} }, "",
+			`--watch-namespaces (or WATCH_NAMESPACE) has "Shop", which cannot be the name of a namespace: a lowercase RFC 1123 label`,
+		},
+		"all namespaces by a star":   {nil, func(_ string, o *Options) { o.WatchNamespaces = []string{"*"} }, "", `has "*", which cannot be the name`},
+		"a namespace that is a path": {nil, func(_ string, o *Options) { o.WatchNamespaces = []string{"a/b"} }, "", `has "a/b", which cannot be the name`},
 		"no reconciles at all":       {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = 0 }, "", "--max-concurrent-reconciles must be at least 1, not 0"},
 		"no rollouts at all":         {nil, func(_ string, o *Options) { o.MaxConcurrentRollouts = 0 }, "", "--max-concurrent-rollouts must be at least 1, not 0"},
 		"fewer reconciles than none": {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = -1 }, "", "--max-concurrent-reconciles must be at least 1, not -1"},

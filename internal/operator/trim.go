@@ -10,24 +10,31 @@ import (
 // trimPeriod is how often the trimmer looks whether the process rests.
 const trimPeriod = 10 * time.Second
 
-// resting is how many bytes a process that rests may allocate within trimPeriod.
-const resting = 4 << 20
+// A process that rests may allocate so many bytes within trimPeriod, or that part of what is in use if it is more: a scrape
+// of the metrics allocates some 3 % of it.
+const (
+	resting     = 4 << 20
+	restingPart = 16
+)
 
 // trimmer gives memory back to the system when a burst of work is over: without work, Go's garbage collector runs every two
 // minutes only, and what the burst left stays with the process. It is a manager.Runnable.
 type trimmer struct {
-	allocated func() uint64 // bytes since the start
-	release   func()
+	heap    func() (allocated, live uint64) // bytes since the start, and in use
+	release func()
 
 	last uint64
 	busy bool
 }
 
 func newTrimmer() *trimmer {
-	sample := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}}
+	samples := []metrics.Sample{{Name: "/gc/heap/allocs:bytes"}, {Name: "/gc/heap/live:bytes"}}
 	return &trimmer{
-		allocated: func() uint64 { metrics.Read(sample); return sample[0].Value.Uint64() },
-		release:   debug.FreeOSMemory,
+		heap: func() (allocated, live uint64) {
+			metrics.Read(samples)
+			return samples[0].Value.Uint64(), samples[1].Value.Uint64()
+		},
+		release: debug.FreeOSMemory,
 	}
 }
 
@@ -50,8 +57,8 @@ func (t *trimmer) NeedLeaderElection() bool { return false }
 
 // tick releases memory once when work is over.
 func (t *trimmer) tick() {
-	now := t.allocated()
-	rests := now-t.last < resting
+	now, live := t.heap()
+	rests := now-t.last < max(resting, live/restingPart)
 	t.last = now
 	if rests && t.busy {
 		t.release()

@@ -1,11 +1,14 @@
 package operator
 
-import "testing"
+import (
+	"runtime"
+	"testing"
+)
 
 func TestMemoryIsReleasedOnceWhenWorkIsOver(t *testing.T) {
-	var allocated uint64
+	var allocated, live uint64
 	released := 0
-	trim := &trimmer{allocated: func() uint64 { return allocated }, release: func() { released++ }}
+	trim := &trimmer{heap: func() (uint64, uint64) { return allocated, live }, release: func() { released++ }}
 	for i, step := range []struct {
 		allocates uint64
 		released  int
@@ -24,7 +27,16 @@ func TestMemoryIsReleasedOnceWhenWorkIsOver(t *testing.T) {
 			t.Errorf("after step %d memory was released %d times, want %d", i, released, step.released)
 		}
 	}
-	if newTrimmer().allocated() == 0 {
-		t.Error("the runtime does not tell what was allocated")
+	live = 320 << 20
+	for range 3 { // scrapes of a large fleet
+		allocated += 15 << 20
+		trim.tick()
+	}
+	if released != 2 {
+		t.Errorf("memory was released %d times, though there were scrapes only", released)
+	}
+	runtime.GC()
+	if allocated, live := newTrimmer().heap(); allocated == 0 || live == 0 {
+		t.Errorf("the runtime tells of %d bytes allocated and %d in use", allocated, live)
 	}
 }

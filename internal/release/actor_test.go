@@ -101,7 +101,7 @@ func (b *bench) task(t *testing.T, state State, record *observe.Record) Task {
 	}
 	return Task{
 		Owner:    owner(t),
-		Desired:  &render.Result{Values: chartutil.Values{"size": 2}, Objects: objects, Sources: []string{"templates/a.yaml", "templates/b.yaml"}, Digest: "digest-of-two"},
+		Desired:  &render.Result{Values: chartutil.Values{"size": 2}, Objects: objects, Sources: []string{"templates/a.yaml", "templates/b.yaml"}, Outline: render.Outline{Digest: "digest-of-two"}},
 		Snapshot: &observe.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
 		Plan:     Compare(objects, live),
 		State:    state,

@@ -5,20 +5,21 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
 // withGrowth gives a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
 // is rendered anew stays as it is, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
-	claim, full := live.(*unstructured.Unstructured)
 	stamp := postrender.AnnotationStamp
-	if !full || desired.GetKind() != "PersistentVolumeClaim" || desired.GetAnnotations()[stamp] != live.GetAnnotations()[stamp] {
+	if desired.GetKind() != "PersistentVolumeClaim" || desired.GetAnnotations()[stamp] != live.GetAnnotations()[stamp] {
 		return desired
 	}
+	claim, _ := observe.Content(live)
 	path := []string{"spec", "resources", "requests", "storage"}
 	wanted, _, _ := unstructured.NestedString(desired.Object, path...)
-	have, _, _ := unstructured.NestedString(claim.Object, path...)
+	have, _, _ := unstructured.NestedString(claim, path...)
 	rendered, err := resource.ParseQuantity(wanted)
 	if err != nil {
 		return desired

@@ -45,12 +45,12 @@ func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) ==
 // RollsPods tells whether the plan changes the pod template of a Deployment that is there.
 func (p *Plan) RollsPods() bool {
 	for _, change := range p.Apply {
-		live, full := change.Live.(*unstructured.Unstructured)
-		if change.Desired.GetKind() != "Deployment" || !full {
+		if change.Desired.GetKind() != "Deployment" {
 			continue
 		}
+		live, _ := observe.Content(change.Live)
 		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, "spec", "template")
-		have, _, _ := unstructured.NestedFieldNoCopy(live.Object, "spec", "template")
+		have, _, _ := unstructured.NestedFieldNoCopy(live, "spec", "template")
 		if _, _, _, differs := firstDifference(".spec.template", wanted, have); differs {
 			return true
 		}
@@ -141,11 +141,10 @@ func turn(object *unstructured.Unstructured) int {
 }
 
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
-	want, have := desired.Object, map[string]any{}
-	if full, ok := live.(*unstructured.Unstructured); ok {
-		have = full.Object
-	} else {
-		want, have["metadata"] = map[string]any{"metadata": metadataOf(desired)}, metadataOf(live)
+	want := desired.Object
+	have, full := observe.Content(live)
+	if !full {
+		want, have = map[string]any{"metadata": metadataOf(desired)}, map[string]any{"metadata": metadataOf(live)}
 	}
 	stamp := postrender.AnnotationStamp
 	renderedAnew := live.GetAnnotations()[stamp] != desired.GetAnnotations()[stamp]

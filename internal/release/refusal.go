@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -111,11 +112,11 @@ func staysHeadless(change Change) *RefusedError {
 	if change.Desired.GetKind() != "Service" {
 		return nil
 	}
-	live, full := change.Live.(*unstructured.Unstructured)
-	if !full {
+	live := observe.As[corev1.Service](change.Live)
+	if live == nil {
 		return nil
 	}
-	have, _, _ := unstructured.NestedString(live.Object, "spec", "clusterIP")
+	have := live.Spec.ClusterIP
 	want, _, _ := unstructured.NestedString(change.Desired.Object, "spec", "clusterIP")
 	if have != corev1.ClusterIPNone || want != "" {
 		return nil

@@ -5,11 +5,13 @@ import (
 	"fmt"
 	"strconv"
 
+	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -48,16 +50,13 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	if _, yes := autoscaled(change.Desired); !yes || change.Live.GetAnnotations()[v1.AnnotationInitialReplicas] != "" {
 		return nil
 	}
-	live, full := change.Live.(*unstructured.Unstructured)
-	if !full {
+	live := observe.As[appsv1.Deployment](change.Live)
+	if live == nil || live.Spec.Replicas == nil {
 		return nil
 	}
-	replicas, found, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
-	if !found {
-		return nil
-	}
+	replicas := int64(*live.Spec.Replicas)
 	holder := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
-	holder.SetGroupVersionKind(live.GroupVersionKind())
+	holder.SetGroupVersionKind(change.Desired.GroupVersionKind())
 	holder.SetNamespace(live.GetNamespace())
 	holder.SetName(live.GetName())
 	holder.SetUID(live.GetUID())
@@ -66,7 +65,7 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	}
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
 	if err != nil {
-		return fmt.Errorf("%s: %w", render.KeyOf(live), err)
+		return fmt.Errorf("%s: %w", render.KeyOf(change.Desired), err)
 	}
 	return nil
 }

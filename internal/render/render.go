@@ -14,14 +14,9 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
-	"helm.sh/helm/v3/pkg/release"
-	"helm.sh/helm/v3/pkg/releaseutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/client-go/kubernetes/scheme"
-	"sigs.k8s.io/yaml"
 	goyaml "sigs.k8s.io/yaml/goyaml.v2"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -39,7 +34,8 @@ type Renderer struct {
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
 
-	schemas schemas
+	schemas   schemas
+	templates templates
 }
 
 // Draft is what the templates make of a resource, before the hooks.
@@ -51,20 +47,27 @@ type Draft struct {
 	result   Result // without hooks and digest
 }
 
+// Outline says of what one resource becomes all but the objects themselves.
+type Outline struct {
+	// Digest of chart name, chart version and objects: 32 hexadecimal characters.
+	Digest string
+	// Keys of the objects, in the order in which they are to be applied.
+	Keys []Key
+	// Unserved are the objects that were left out because the cluster does not serve their kind.
+	Unserved []Key
+	// ClusterScoped says that some of the objects live outside of namespaces.
+	ClusterScoped bool
+}
+
 // Result is what one resource becomes. It is shared: nobody may change it.
 type Result struct {
+	Outline
 	// Values are the chart's values, without the chart's defaults.
 	Values chartutil.Values
 	// Objects in the order in which they are to be applied.
 	Objects []*unstructured.Unstructured
 	// Sources names the template of each object.
 	Sources []string
-	// Unserved are the objects that were left out because the cluster does not serve their kind.
-	Unserved []Key
-	// ClusterScoped says that some of the objects live outside of namespaces.
-	ClusterScoped bool
-	// Digest of chart name, chart version and Objects: 32 hexadecimal characters.
-	Digest string
 }
 
 // InvalidSpecError says that the spec cannot be translated into values.
@@ -101,22 +104,12 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	}
 	draft := &Draft{resource: resource, result: Result{Values: vals}}
 	for _, manifest := range manifests {
-		object := &unstructured.Unstructured{}
-		if err := decode(manifest.Content, object); err != nil {
-			return nil, fmt.Errorf("%s does not render an object: %w", manifest.Name, oneLine(err))
-		}
-		if object.Object == nil {
+		if !served(manifest.object, capabilities) {
+			draft.result.Unserved = append(draft.result.Unserved, KeyOf(manifest.object))
 			continue
 		}
-		if object.GetName() == "" {
-			return nil, fmt.Errorf("%s renders a %s without metadata.name", manifest.Name, object.GetKind())
-		}
-		if !served(object, capabilities) {
-			draft.result.Unserved = append(draft.result.Unserved, KeyOf(object))
-			continue
-		}
-		draft.result.Objects = append(draft.result.Objects, object)
-		draft.result.Sources = append(draft.result.Sources, manifest.Name)
+		draft.result.Objects = append(draft.result.Objects, manifest.object)
+		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
 	if err := unique(&draft.result); err != nil {
 		return nil, err
@@ -155,6 +148,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	}
 	for _, object := range result.Objects {
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
+		result.Keys = append(result.Keys, KeyOf(object))
 	}
 	result.Digest = r.digest(result.Objects)
 	return &result, nil
@@ -165,59 +159,34 @@ func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilit
 	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
-func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) ([]releaseutil.Manifest, error) {
+func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) ([]manifest, error) {
+	enabled, input, err := r.input(resource, vals, capabilities)
+	if err != nil {
+		return nil, err
+	}
+	files, err := r.templates.render(r.Chart, enabled, input)
+	if err != nil {
+		return nil, oneLine(err)
+	}
+	return manifestsOf(files)
+}
+
+// input gives what the templates see, and the chart without the subcharts that the values switch off.
+func (r *Renderer) input(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) (*chart.Chart, chartutil.Values, error) {
 	c := clone(r.Chart)
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
-		return nil, fmt.Errorf("cannot process the dependencies of chart %s: %w", c.Name(), err)
+		return nil, nil, fmt.Errorf("cannot process the dependencies of chart %s: %w", c.Name(), err)
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
 	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
 	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, capabilities, true)
 	if err != nil {
-		return nil, oneLine(err)
+		return nil, nil, oneLine(err)
 	}
 	if err := r.schemas.check(c, input["Values"].(chartutil.Values)); err != nil {
-		return nil, oneLine(err)
+		return nil, nil, oneLine(err)
 	}
-	// Without a REST config the engine's lookup function finds nothing: templates cannot read the cluster.
-	files, err := engine.Engine{}.Render(c, input)
-	if err != nil {
-		return nil, oneLine(err)
-	}
-	for name := range files {
-		if strings.HasSuffix(name, "NOTES.txt") {
-			delete(files, name)
-		}
-	}
-	for name, text := range files {
-		if err := withoutHooks(name, text); err != nil {
-			return nil, err
-		}
-	}
-	_, manifests, err := releaseutil.SortManifests(files, nil, releaseutil.InstallOrder)
-	if err != nil {
-		return nil, oneLine(err)
-	}
-	return manifests, nil
-}
-
-// withoutHooks refuses what Helm would take for a hook: hooks bypass post-rendering and have no owner, and Helm drops those
-// whose event it does not know. Test hooks are nobody's business here.
-func withoutHooks(name, text string) error {
-	if !strings.Contains(text, release.HookAnnotation) {
-		return nil
-	}
-	for _, document := range releaseutil.SplitManifests(text) {
-		var head releaseutil.SimpleHead
-		if yaml.Unmarshal([]byte(document), &head) != nil || head.Metadata == nil {
-			continue // SortManifests tells
-		}
-		event, found := head.Metadata.Annotations[release.HookAnnotation]
-		if found && event != string(release.HookTest) && event != "test-success" {
-			return fmt.Errorf("%s is a Helm hook (%s), which this operator does not run: remove the annotation %s", name, event, release.HookAnnotation)
-		}
-	}
-	return nil
+	return c, input, nil
 }
 
 // clone copies what Helm writes to when it processes dependencies.
@@ -248,23 +217,6 @@ func deepCopy(in map[string]any) map[string]any {
 		out[key] = value
 	}
 	return out
-}
-
-func decode(text string, object *unstructured.Unstructured) error {
-	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		return err
-	}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		return err
-	}
-	if object.Object == nil {
-		return nil
-	}
-	if object.GetKind() == "" || object.GetAPIVersion() == "" {
-		return fmt.Errorf("apiVersion and kind are required")
-	}
-	return nil
 }
 
 func unique(result *Result) error {

@@ -1,13 +1,14 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -18,37 +19,96 @@ import (
 const nodeAddress = "NODE"
 
 // endpoints lists the addresses of the service, the best first: external, in the cluster, by node. A node's address has to
-// be filled in by the reader, so it never is the URL.
+// be filled in by the reader, and so has what a wildcard stands for: they never are the URL.
 func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *observe.Snapshot) {
 	out.Endpoints, out.URL = nil, ""
 	name := resource.GetName()
-	var ingress networkingv1.Ingress
-	if decode(snapshot.Object(networkingv1.GroupName, "Ingress", name), &ingress) {
-		out.Endpoints = append(out.Endpoints, ingressEndpoints(&ingress)...)
+	if ingress := observe.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
+		out.Endpoints = append(out.Endpoints, ingressEndpoints(ingress)...)
 	}
-	var service corev1.Service
-	if decode(snapshot.Object(corev1.GroupName, "Service", name), &service) {
-		host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
-		for _, port := range service.Spec.Ports {
-			number := port.Port
-			if target := port.TargetPort.IntVal; service.Spec.ClusterIP == corev1.ClusterIPNone && target != 0 {
-				number = target // the name is that of the pods: nothing in between translates ports
-			}
-			out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, number)})
-		}
-		for _, port := range service.Spec.Ports {
-			if port.NodePort != 0 {
-				out.Endpoints = append(out.Endpoints, v1.Endpoint{Name: port.Name, Scope: v1.ScopeNode, URL: address(port, nodeAddress, port.NodePort)})
-			}
-		}
+	if route := observe.As[httpRoute](snapshot.Object("gateway.networking.k8s.io", "HTTPRoute", name)); route != nil {
+		out.Endpoints = append(out.Endpoints, route.endpoints()...)
 	}
-	if len(out.Endpoints) > 0 {
-		out.URL = out.Endpoints[0].URL
+	if service := observe.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
+		out.Endpoints = append(out.Endpoints, serviceEndpoints(service)...)
+	}
+	for _, endpoint := range out.Endpoints {
+		if endpoint.Scope != v1.ScopeNode && !strings.Contains(endpoint.URL, "*") {
+			out.URL = endpoint.URL
+			return
+		}
 	}
 }
 
-func decode(object *unstructured.Unstructured, into any) bool {
-	return object != nil && runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into) == nil
+func serviceEndpoints(service *corev1.Service) []v1.Endpoint {
+	var list []v1.Endpoint
+	for _, balancer := range service.Status.LoadBalancer.Ingress {
+		for _, port := range service.Spec.Ports {
+			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeExternal, URL: address(port, cmp.Or(balancer.Hostname, literal(balancer.IP)), port.Port)})
+		}
+	}
+	host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
+	for _, port := range service.Spec.Ports {
+		number := port.Port
+		if target := port.TargetPort.IntVal; service.Spec.ClusterIP == corev1.ClusterIPNone && target != 0 {
+			number = target // the name is that of the pods: nothing in between translates ports
+		}
+		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, number)})
+	}
+	for _, port := range service.Spec.Ports {
+		if port.NodePort != 0 {
+			list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeNode, URL: address(port, nodeAddress, port.NodePort)})
+		}
+	}
+	return list
+}
+
+// literal is an IP address as it stands in a URL.
+func literal(ip string) string {
+	if strings.Contains(ip, ":") {
+		return "[" + ip + "]"
+	}
+	return ip
+}
+
+// httpRoute is what tells the addresses of a route of the Gateway API, whose types are nobody's but its own.
+type httpRoute struct {
+	Spec struct {
+		Hostnames []string `json:"hostnames"`
+		Rules     []struct {
+			Matches []struct {
+				Path struct {
+					Type  string `json:"type"`
+					Value string `json:"value"`
+				} `json:"path"`
+			} `json:"matches"`
+		} `json:"rules"`
+	} `json:"spec"`
+}
+
+// endpoints are the paths of a route under each of its hosts. Whether the gateway serves TLS is the gateway's business: what
+// does redirects.
+func (r *httpRoute) endpoints() []v1.Endpoint {
+	var list []v1.Endpoint
+	for _, host := range r.Spec.Hostnames {
+		for _, rule := range r.Spec.Rules {
+			paths := []string{""}
+			if len(rule.Matches) > 0 {
+				paths = nil
+			}
+			for _, match := range rule.Matches {
+				if match.Path.Type != "RegularExpression" {
+					paths = append(paths, strings.TrimSuffix(match.Path.Value, "/"))
+				}
+			}
+			for _, path := range paths {
+				if endpoint := (v1.Endpoint{Scope: v1.ScopeExternal, URL: "http://" + host + path}); !slices.Contains(list, endpoint) {
+					list = append(list, endpoint)
+				}
+			}
+		}
+	}
+	return list
 }
 
 func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {

@@ -8,9 +8,11 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -60,6 +62,30 @@ func ingress(secure []string, sites ...site) *networkingv1.Ingress {
 		out.Spec.Rules = append(out.Spec.Rules, rule)
 	}
 	return out
+}
+
+func balanced(addresses ...corev1.LoadBalancerIngress) client.Object {
+	out := service(corev1.ServicePort{Port: 8080})
+	out.Spec.Type = corev1.ServiceTypeLoadBalancer
+	out.Status.LoadBalancer.Ingress = addresses
+	return out
+}
+
+func route(spec string) client.Object {
+	out := &unstructured.Unstructured{Object: map[string]any{}}
+	if err := yaml.Unmarshal([]byte("{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web}, spec: "+spec+"}"), &out.Object); err != nil {
+		panic(err)
+	}
+	return out
+}
+
+// A wildcard is nothing to click on.
+func TestAWildcardIsNoURL(t *testing.T) {
+	got := v1.AppServiceStatus{}
+	endpoints(&got, resource(), snapshot(t, ingress(nil, site{"*.example.com", []string{"/"}}), service(corev1.ServicePort{Port: 80})))
+	if len(got.Endpoints) != 2 || got.URL != "http://web.demo.svc" {
+		t.Errorf("got %s of %v", got.URL, got.Endpoints)
+	}
 }
 
 func TestEndpoints(t *testing.T) {
@@ -118,6 +144,20 @@ func TestEndpoints(t *testing.T) {
 			[]client.Object{ingress([]string{"a.example.com"}, site{"a.example.com", []string{"/", "/api", "/static/"}})},
 			[]v1.Endpoint{external("https://a.example.com"), external("https://a.example.com/api"), external("https://a.example.com/static")},
 		},
+		"a load balancer comes before the cluster": {
+			[]client.Object{balanced(corev1.LoadBalancerIngress{IP: "192.0.2.1"}, corev1.LoadBalancerIngress{IP: "2001:db8::1"}, corev1.LoadBalancerIngress{Hostname: "lb.example.com"})},
+			[]v1.Endpoint{external("http://192.0.2.1:8080"), external("http://[2001:db8::1]:8080"), external("http://lb.example.com:8080"), cluster("", "http://web.demo.svc:8080")},
+		},
+		"a load balancer without address": {[]client.Object{balanced()}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")}},
+		"a route": {
+			[]client.Object{route(`{hostnames: [a.example.com, b.example.com], rules: [{}]}`), service(http)},
+			[]v1.Endpoint{external("http://a.example.com"), external("http://b.example.com"), cluster("http", "http://web.demo.svc")},
+		},
+		"a route with paths": {
+			[]client.Object{route(`{hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}, {path: {type: Exact, value: /api}}]}, {matches: [{path: {type: RegularExpression, value: "/x.*"}}, {path: {value: /api}}]}]}`)},
+			[]v1.Endpoint{external("http://a.example.com"), external("http://a.example.com/api")},
+		},
+		"a route for every host":        {[]client.Object{route(`{rules: [{}]}`)}, nil},
 		"an Ingress rule without paths": {[]client.Object{ingress(nil, site{"a.example.com", nil})}, nil},
 	}
 	for name, test := range cases {

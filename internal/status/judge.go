@@ -8,7 +8,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // verdict is the one decision that all conditions follow from.
@@ -85,8 +84,8 @@ func Settled(workload *appsv1.Deployment) bool {
 // missingDeployment gives the name of a Deployment that is rendered and not there: somebody has just deleted it, or it is
 // yet to be created. It is empty where there is none.
 func missingDeployment(in Input) string {
-	for _, object := range in.Rendered {
-		if key := render.KeyOf(object); key.Group == appsv1.GroupName && key.Kind == "Deployment" && in.Snapshot.Objects[key] == nil {
+	for _, key := range in.Rendered {
+		if key.Group == appsv1.GroupName && key.Kind == "Deployment" && in.Snapshot.Objects[key] == nil {
 			return key.Name
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
@@ -30,7 +29,7 @@ type Input struct {
 	// Digest of what is rendered; empty where it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil where nothing can be rendered.
-	Rendered []*unstructured.Unstructured
+	Rendered []render.Key
 	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
@@ -62,6 +61,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	workload := Workload(in.Resource, in.Snapshot)
 	counters(out, workload)
 	endpoints(out, in.Resource, in.Snapshot)
+	resources(out, in)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
 	} else {
@@ -94,14 +94,7 @@ func Workload(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *
 			object = snapshot.Object(key.Group, key.Kind, key.Name)
 		}
 	}
-	if object == nil {
-		return nil
-	}
-	deployment := &appsv1.Deployment{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, deployment); err != nil {
-		return nil // the API server serves no such Deployment
-	}
-	return deployment
+	return observe.As[appsv1.Deployment](object)
 }
 
 func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {

@@ -14,7 +14,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -46,12 +45,7 @@ func snapshot(t *testing.T, objects ...client.Object) *observe.Snapshot {
 		Record:  &observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
 	}
 	for _, object := range objects {
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-		if err != nil {
-			t.Fatal(err)
-		}
-		whole := &unstructured.Unstructured{Object: content}
-		s.Objects[render.KeyOf(whole)] = whole
+		s.Objects[render.KeyOf(object)] = object
 	}
 	return s
 }
@@ -230,26 +224,24 @@ func (s state) input(t *testing.T) Input {
 }
 
 func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
-	rendered := func(kind, version, name string) *unstructured.Unstructured {
-		o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": version, "kind": kind}}
-		o.SetName(name)
-		return o
+	rendered := func(kind, group, name string) render.Key {
+		return render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
 	}
 	second := deployment(counts{1, 1, 1, 1})
 	second.Name = "second"
 	cases := map[string]struct {
-		rendered []*unstructured.Unstructured
+		rendered []render.Key
 		there    []client.Object
 		previous v1.Phase
 		phase    v1.Phase
 		reason   string
 	}{
-		"it is missing at first":              {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
-		"it is missing later":                 {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"one of two is missing":               {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "web"), rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"it is there":                         {[]*unstructured.Unstructured{rendered("Deployment", "apps/v1", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
-		"none is rendered":                    {[]*unstructured.Unstructured{rendered("Service", "v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
-		"a Deployment of another API is none": {[]*unstructured.Unstructured{rendered("Deployment", "example.com/v1", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"it is missing at first":              {[]render.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
+		"it is missing later":                 {[]render.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"one of two is missing":               {[]render.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"it is there":                         {[]render.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
+		"none is rendered":                    {[]render.Key{rendered("Service", "", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"a Deployment of another API is none": {[]render.Key{rendered("Deployment", "example.com", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -160,7 +160,7 @@ func (m *match) throughput(ctx context.Context, name string, do func(context.Con
 	if err := <-written; err != nil {
 		return err
 	}
-	if err := m.quiet(ctx, 20*time.Second); err != nil {
+	if err := m.quiet(ctx); err != nil {
 		return err
 	}
 	if err := finish(); err != nil {

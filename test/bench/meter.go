@@ -49,9 +49,10 @@ func (m *match) cpu() (time.Duration, error) {
 	return m.process.cpu()
 }
 
-// quiet returns when the contender has made no request and no reconcile for a second, or when the time is over: some
-// never rest.
-func (m *match) quiet(ctx context.Context, most time.Duration) error {
+// quiet returns when the contender has made no request and no reconcile for a second, or after 20 s for each 200 resources:
+// some never rest.
+func (m *match) quiet(ctx context.Context) error {
+	most := time.Duration(max(200, m.n)) * 100 * time.Millisecond
 	deadline := time.Now().Add(most)
 	last, since := [2]float64{-1}, time.Now()
 	for time.Now().Before(deadline) {

@@ -54,7 +54,7 @@ func (m *match) clear(ctx context.Context, names []string) error {
 	if err := poll(ctx, 2*time.Minute, 50*time.Millisecond, func() error { return all(m.scene.gone(names), len(names)) }); err != nil {
 		return err
 	}
-	return m.quiet(ctx, 20*time.Second)
+	return m.quiet(ctx)
 }
 
 // one installs an AppService and returns how long its Deployment took. All its objects are there then.
@@ -127,7 +127,7 @@ func (m *match) drift(ctx context.Context) error {
 			durations = append(durations, m.scene.deployment(name).since.Sub(start))
 		}
 	}
-	if err := m.quiet(ctx, 20*time.Second); err != nil {
+	if err := m.quiet(ctx); err != nil {
 		return err
 	}
 	phase.Seconds, phase.Wanted, phase.Converged = time.Since(begin).Seconds(), len(names), len(durations)

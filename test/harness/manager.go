@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -45,8 +46,11 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1)}
 	go func() { running.done <- mgr.Start(ctx) }()
 	t.Cleanup(func() { running.Stop(t) })
-	if !mgr.GetCache().WaitForCacheSync(ctx) {
-		t.Fatal("the caches of the operator did not fill")
+	// Without a right to list or watch they never fill.
+	patience, enough := context.WithTimeout(ctx, Patience)
+	defer enough()
+	if !mgr.GetCache().WaitForCacheSync(patience) {
+		t.Fatalf("the caches of the operator did not fill; forbidden were %v", requests.Forbidden())
 	}
 	return running
 }
@@ -55,11 +59,17 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 func (m *Manager) Stop(t *testing.T) {
 	t.Helper()
 	m.cancel()
-	if err, open := <-m.done; open {
+	select {
+	case err, open := <-m.done:
+		if !open {
+			return
+		}
 		close(m.done)
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("the operator ended with: %v", err)
 		}
+	case <-time.After(Patience): // controller-runtime never ends while its caches cannot fill
+		t.Error("the operator did not end")
 	}
 }
 

@@ -23,6 +23,8 @@ type Request struct {
 	DryRun bool
 	// Refused says that the API server answered with a client error: nothing was written.
 	Refused bool
+	// Forbidden says that a right was missing.
+	Forbidden bool
 }
 
 // String is the verb and the path.
@@ -59,6 +61,7 @@ func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
 		if err == nil && response.StatusCode >= 400 && response.StatusCode < 500 {
 			r.mu.Lock()
 			r.list[index].Refused = true
+			r.list[index].Forbidden = response.StatusCode == http.StatusForbidden
 			r.mu.Unlock()
 		}
 		return response, err
@@ -134,6 +137,19 @@ func (r *Requests) WritesSince(mark int) []Request {
 	var out []Request
 	for _, request := range r.Since(mark) {
 		if request.Writes() {
+			out = append(out, request)
+		}
+	}
+	return out
+}
+
+// Forbidden gives all requests for which a right was missing.
+func (r *Requests) Forbidden() []Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Request
+	for _, request := range r.list {
+		if request.Forbidden {
 			out = append(out, request)
 		}
 	}

@@ -34,14 +34,14 @@ type trouble struct {
 
 // What the kubelet says of containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
 const (
-	notReady = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "False", lastTransitionTime: NOW}, {type: ContainersReady, status: "False"}]`
-	ready    = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "True", lastTransitionTime: NOW}, {type: ContainersReady, status: "True"}]`
+	unreadyPod = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "False", lastTransitionTime: NOW}, {type: ContainersReady, status: "False"}]`
+	readyPod   = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "True", lastTransitionTime: NOW}, {type: ContainersReady, status: "True"}]`
 )
 
 // waits is the status of a pod whose container waits.
 func waits(reason, message, last string, restarts int) string {
 	return fmt.Sprintf(`{phase: Pending, %s, containerStatuses: [{name: app, image: x, imageID: "", ready: false, started: false, restartCount: %d, state: {waiting: {reason: %s, message: %q}}%s}]}`,
-		notReady, restarts, reason, message, last)
+		unreadyPod, restarts, reason, message, last)
 }
 
 // ended is the last state of a container that ended.
@@ -83,7 +83,7 @@ var troubleRows = map[string]trouble{
 	},
 	"a readiness probe that fails": {
 		change: func(s *v1.AppServiceSpec) {
-			scripted(runs(notReady, "", false, "", 0), "")(s)
+			scripted(runs(unreadyPod, "", false, "", 0), "")(s)
 			s.Probes = &v1.Probes{Readiness: &v1.Probe{PeriodSeconds: ptr.To[int32](2), HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}}}
 		},
 		reason: v1.ReasonReadinessProbeFailing, message: []string{"GET :80/healthz"}, hint: "probes.readiness",
@@ -98,7 +98,7 @@ var troubleRows = map[string]trouble{
 		reason: v1.ReasonQuotaExceeded, message: []string{`ResourceQuota "none"`, "pods are used"}, hint: "quota",
 	},
 	"pods that begin to crash later": {
-		change: scripted(runs(ready, "1", true, "", 0),
+		change: scripted(runs(readyPod, "1", true, "", 0),
 			waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "out of file descriptors"), 3)),
 		reason: v1.ReasonContainerCrashed, message: []string{"exit code 1", "out of file descriptors"}, hint: "logs", same: true,
 	},
@@ -263,7 +263,7 @@ func TestACrashLoopDoesNotFlap(t *testing.T) {
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](1)
 	// For 2 s it seems to be well, then it waits for 6 s, and so on.
-	scripted(runs(ready, "1", true, ended("Error", 1, "no licence"), 4),
+	scripted(runs(readyPod, "1", true, ended("Error", 1, "no licence"), 4),
 		strings.Replace(waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "no licence"), 4), "phase: Pending", `phase: Running, reason: "2"`, 1))(&app.Spec)
 	cluster.Create(t, app)
 	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonContainerCrashed)

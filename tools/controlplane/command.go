@@ -11,14 +11,12 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
-const (
-	// poll is how often a condition is looked at that is not there yet.
-	poll = 100 * time.Millisecond
-	// answer is how long an API server that is well may take to say so.
-	answer = 5 * time.Second
-)
+// answer is how long an API server that is well may take to say so.
+const answer = 5 * time.Second
 
 // kwokctl runs kwokctl on the cluster.
 func (i *instance) kwokctl(ctx context.Context, args ...string) error {
@@ -48,7 +46,7 @@ func (i *instance) answers(ctx context.Context) error { return i.cluster().answe
 // settle gives the cluster the nodes that it lacks and returns when it is ready for use.
 func (i *instance) settle(ctx context.Context, count int) error {
 	c := i.cluster()
-	if err := eventually(ctx, c.answers); err != nil {
+	if err := poll.Until(ctx, c.answers); err != nil {
 		return err
 	}
 	if ready, err := c.readyNodes(ctx); err != nil || ready < count {
@@ -56,7 +54,7 @@ func (i *instance) settle(ctx context.Context, count int) error {
 			return err
 		}
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
 		if _, err := c.kubectl(ctx, "get", "serviceaccount", "default", "--namespace", "default"); err != nil {
 			return err
 		}
@@ -83,27 +81,6 @@ func (c *Cluster) readyNodes(ctx context.Context) (int, error) {
 		}
 	}
 	return ready, nil
-}
-
-// eventually repeats do until it succeeds. When the context ends first it returns the last error of do.
-func eventually(ctx context.Context, do func(context.Context) error) error {
-	ticker := time.NewTicker(poll)
-	defer ticker.Stop()
-	var last error
-	for {
-		err := do(ctx)
-		if err == nil {
-			return nil
-		}
-		if ctx.Err() == nil || last == nil { // not the error of a command that the context has just ended
-			last = err
-		}
-		select {
-		case <-ctx.Done():
-			return last
-		case <-ticker.C:
-		}
-	}
 }
 
 // environment returns the variables without those that would have a say in how clusters are made, and with the given.

@@ -11,7 +11,6 @@ package controlplane
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -137,15 +136,4 @@ func lock(ctx context.Context, name string, progress io.Writer) (*instance, func
 		return nil, nil, err
 	}
 	return &instance{name: name, cache: cache}, release, nil
-}
-
-// within runs do with a deadline and says in its error that the deadline was missed, and by what.
-func within(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
-	err := do(limited)
-	if err != nil && errors.Is(limited.Err(), context.DeadlineExceeded) && ctx.Err() == nil {
-		return fmt.Errorf("not done after %s: %w", limit, err)
-	}
-	return err
 }

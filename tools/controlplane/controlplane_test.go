@@ -8,6 +8,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 // TestLife takes a cluster through its life. It needs all programs, which takes minutes where they are not built yet.
@@ -44,14 +46,14 @@ func TestLife(t *testing.T) {
 	}
 
 	i := instanceOf(t, options.Name)
-	before, err := processes(ctx, i.dir())
+	before, err := processes.Of(ctx, i.dir())
 	if err != nil {
 		t.Fatal(err)
 	}
 	if err := c.Rediscover(ctx); err != nil {
 		t.Fatal(err)
 	}
-	running, err := processes(ctx, i.dir())
+	running, err := processes.Of(ctx, i.dir())
 	if err != nil || len(running["kube-apiserver"]) != 1 {
 		t.Fatalf("got processes %v (error %v), want one API server", running, err)
 	}
@@ -71,7 +73,7 @@ func TestLife(t *testing.T) {
 	if err := Down(ctx, options.Name); err != nil {
 		t.Fatal(err)
 	}
-	if running, err := processes(ctx, i.dir()); err != nil || len(running) > 0 {
+	if running, err := processes.Of(ctx, i.dir()); err != nil || len(running) > 0 {
 		t.Errorf("got processes %v (error %v) after the end, want none", running, err)
 	}
 	if _, err := os.Stat(i.dir()); !errors.Is(err, os.ErrNotExist) {
@@ -134,13 +136,6 @@ func TestFlaw(t *testing.T) {
 		t.Fatal(err)
 	}
 	expect(absent)
-}
-
-func TestParse(t *testing.T) {
-	got := parse("  17 /cache/clusters/test/bin/etcd --name=node0\n1 init\nheader\n")
-	if len(got) != 2 || got[17] != "/cache/clusters/test/bin/etcd --name=node0" || got[1] != "init" {
-		t.Errorf("got %v", got)
-	}
 }
 
 func TestEnvironmentOfKwokctl(t *testing.T) {

@@ -13,6 +13,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -57,7 +59,7 @@ func (i *instance) up(ctx context.Context, options Options) error {
 	case err != nil:
 		return err
 	case flaw == "":
-		return within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
+		return poll.Within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
 	case flaw != absent:
 		_, _ = fmt.Fprintf(options.Progress, "cluster %s is not whole (%s): making it anew\n", i.name, flaw)
 		if err := i.delete(ctx); err != nil {
@@ -66,12 +68,12 @@ func (i *instance) up(ctx context.Context, options Options) error {
 	}
 	start := time.Now()
 	_, _ = fmt.Fprintf(options.Progress, "starting cluster %s ...\n", i.name)
-	if err := within(ctx, patience, func(ctx context.Context) error { return i.create(ctx, options.Nodes) }); err != nil {
+	if err := poll.Within(ctx, patience, func(ctx context.Context) error { return i.create(ctx, options.Nodes) }); err != nil {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx) // and not what the commands say that it has ended
 		}
 		// The logs stay, the processes do not: even a cancelled caller leaves none behind.
-		err = errors.Join(err, i.stop(context.WithoutCancel(ctx)))
+		err = errors.Join(err, processes.End(context.WithoutCancel(ctx), i.dir()))
 		return fmt.Errorf("%w (logs: %s)", err, filepath.Join(i.dir(), "logs"))
 	}
 	_, _ = fmt.Fprintf(options.Progress, "started cluster %s in %s\n", i.name, time.Since(start).Round(100*time.Millisecond))
@@ -99,7 +101,7 @@ func (i *instance) flaw(ctx context.Context) (string, error) {
 	case string(made) != i.recipe():
 		return "it was made from other versions or settings", nil
 	}
-	running, err := processes(ctx, i.dir())
+	running, err := processes.Of(ctx, i.dir())
 	if err != nil {
 		return "", err
 	}
@@ -109,7 +111,7 @@ func (i *instance) flaw(ctx context.Context) (string, error) {
 		}
 	}
 	// An API server that runs is given time: it may have more to do than this machine is good for.
-	if err := within(ctx, stall, func(ctx context.Context) error { return eventually(ctx, i.answers) }); err != nil {
+	if err := poll.Within(ctx, stall, func(ctx context.Context) error { return poll.Until(ctx, i.answers) }); err != nil {
 		return "the API server does not answer", ctx.Err()
 	}
 	return "", nil
@@ -166,7 +168,7 @@ func (i *instance) audit() (args []string, done func(), err error) {
 }
 
 func (i *instance) delete(ctx context.Context) error {
-	if err := i.stop(ctx); err != nil {
+	if err := processes.End(ctx, i.dir()); err != nil {
 		return err
 	}
 	return os.RemoveAll(i.dir())

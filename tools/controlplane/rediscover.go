@@ -4,7 +4,14 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 )
+
+// restart is how long the controller manager may take until it runs again.
+const restart = 10 * time.Second
 
 // Rediscover starts the controller manager anew, so that the garbage collector knows of kinds that were added since: it
 // looks for new ones every 30 s only. A cluster that Up has not made is left alone.
@@ -20,7 +27,7 @@ func (c *Cluster) Rediscover(ctx context.Context) error {
 	if i.programs, err = Programs(ctx, nil); err != nil {
 		return fmt.Errorf("cannot restart the controller manager of cluster %s: %w", c.Name, err)
 	}
-	if err := within(ctx, gone, i.restartControllerManager); err != nil {
+	if err := poll.Within(ctx, restart, i.restartControllerManager); err != nil {
 		return fmt.Errorf("cannot restart the controller manager of cluster %s: %w", c.Name, err)
 	}
 	return nil
@@ -28,19 +35,19 @@ func (c *Cluster) Rediscover(ctx context.Context) error {
 
 func (i *instance) restartControllerManager(ctx context.Context) error {
 	const name = "kube-controller-manager"
-	old, err := processes(ctx, i.dir())
+	old, err := processes.Of(ctx, i.dir())
 	if err != nil {
 		return err
 	}
-	if err := kill(name, old[name]); err != nil {
+	if err := processes.Kill(name, old[name]); err != nil {
 		return err
 	}
-	return eventually(ctx, func(ctx context.Context) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
 		// It starts what does not run, and takes a process that is about to go for one that runs.
 		if err := i.kwokctl(ctx, "start", "cluster"); err != nil {
 			return err
 		}
-		running, err := processes(ctx, i.dir())
+		running, err := processes.Of(ctx, i.dir())
 		if err != nil {
 			return err
 		}

@@ -5,6 +5,7 @@ go 1.26.0
 tool (
 	github.com/operator-framework/operator-sdk/cmd/helm-operator
 	github.com/operator-framework/operator-sdk/cmd/operator-sdk
+	github.com/operator-framework/operator-sdk/images/scorecard-test
 )
 
 require github.com/operator-framework/operator-sdk v1.42.2 // indirect

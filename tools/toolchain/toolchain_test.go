@@ -12,11 +12,11 @@ import (
 )
 
 func TestEnsureNamesTheKnownProgramsWhenOneIsUnknown(t *testing.T) {
-	_, err := Ensure(t.Context(), nil, "kubectl", "kubelet")
+	_, err := Ensure(t.Context(), nil, "kubectl", "kubeadm")
 	if err == nil {
 		t.Fatal("no error for an unknown program")
 	}
-	for _, want := range []string{`"kubelet"`, "etcd", "kube-apiserver", "kubectl", "kwokctl"} {
+	for _, want := range []string{`"kubeadm"`, "etcd", "kube-apiserver", "kubectl", "kwokctl"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("error %q does not name %s", err, want)
 		}

@@ -1,4 +1,8 @@
-package controlplane
+// Package processes finds and ends the processes that belong to a folder: those that were started as DIR/bin/NAME.
+//
+// It asks the system rather than files with process numbers: after a restart of the machine such a number may belong to
+// somebody else's process. Nothing else is ever ended.
+package processes
 
 import (
 	"bytes"
@@ -12,48 +16,15 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // gone is how long ended processes may take to disappear.
 const gone = 10 * time.Second
 
-// stop ends the processes of the cluster. It asks the system which ones these are rather than the files in which
-// kwokctl keeps their numbers: after a restart such a number may belong to somebody else's process.
-func (i *instance) stop(ctx context.Context) error {
-	return within(ctx, gone, func(ctx context.Context) error {
-		return eventually(ctx, func(ctx context.Context) error {
-			running, err := processes(ctx, i.dir())
-			if err != nil {
-				return err
-			}
-			var remaining []string
-			for name, pids := range running {
-				// The state is thrown away, so there is nothing to save on the way out.
-				if err := kill(name, pids); err != nil {
-					return err
-				}
-				remaining = append(remaining, name)
-			}
-			if len(remaining) > 0 {
-				return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
-			}
-			return nil
-		})
-	})
-}
-
-func kill(name string, pids []int) error {
-	for _, pid := range pids {
-		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
-			return fmt.Errorf("cannot end %s (process %d): %w", name, pid, err)
-		}
-	}
-	return nil
-}
-
-// processes returns the processes of the cluster in dir, by the name of the component. kwokctl starts a component as
-// DIR/bin/NAME, which no other process is called.
-func processes(ctx context.Context, dir string) (map[string][]int, error) {
+// Of returns the numbers of the processes of a folder, by their name in DIR/bin.
+func Of(ctx context.Context, dir string) (map[string][]int, error) {
 	commands, err := commandLines(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list processes: %w", err)
@@ -67,6 +38,39 @@ func processes(ctx context.Context, dir string) (map[string][]int, error) {
 		}
 	}
 	return found, nil
+}
+
+// End kills the processes of a folder and returns when they are gone. They have no chance to save anything.
+func End(ctx context.Context, dir string) error {
+	return poll.Within(ctx, gone, func(ctx context.Context) error {
+		return poll.Until(ctx, func(ctx context.Context) error {
+			running, err := Of(ctx, dir)
+			if err != nil {
+				return err
+			}
+			var remaining []string
+			for name, pids := range running {
+				if err := Kill(name, pids); err != nil {
+					return err
+				}
+				remaining = append(remaining, name)
+			}
+			if len(remaining) > 0 {
+				return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
+			}
+			return nil
+		})
+	})
+}
+
+// Kill sends SIGKILL to processes. The name is for the error only. It is no error if they have ended already.
+func Kill(name string, pids []int) error {
+	for _, pid := range pids {
+		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {
+			return fmt.Errorf("cannot end %s (process %d): %w", name, pid, err)
+		}
+	}
+	return nil
 }
 
 // commandLines returns the command line of every process that has one, with spaces between its words.

@@ -1,0 +1,40 @@
+{{/* What all names begin with: the release's name, and the chart's unless that has it already. */}}
+{{- define "operator.prefix" -}}
+{{- if contains .Chart.Name .Release.Name }}{{ .Release.Name | trunc 28 | trimSuffix "-" }}
+{{- else }}{{ printf "%s-%s" .Release.Name .Chart.Name | trunc 28 | trimSuffix "-" }}{{ end }}
+{{- end }}
+
+{{- define "operator.labels" -}}
+app.kubernetes.io/name: appservice-operator
+app.kubernetes.io/managed-by: {{ .Release.Service }}
+{{- end }}
+
+{{- define "operator.selectorLabels" -}}
+app.kubernetes.io/name: appservice-operator
+control-plane: controller-manager
+{{- end }}
+
+{{- define "operator.image" -}}
+{{- with .Values.image }}
+{{- if .digest }}{{ .repository }}@{{ .digest }}
+{{- else }}{{ .repository }}:{{ .tag | default (printf "v%s" $.Chart.AppVersion) }}{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* The rules of a role of config/rbac: a dict of the root and the name of its file. */}}
+{{- define "operator.rules" -}}
+rules:
+{{ toYaml (.root.Files.Get (printf "files/%s.yaml" .file) | fromYaml).rules }}
+{{- end }}
+
+{{/* A binding's end: a dict of the root, the kind of the role, and its name. */}}
+{{- define "operator.bind" -}}
+roleRef:
+  apiGroup: rbac.authorization.k8s.io
+  kind: {{ .kind }}
+  name: {{ include "operator.prefix" .root }}-{{ .role }}
+subjects:
+- kind: ServiceAccount
+  name: {{ include "operator.prefix" .root }}-controller-manager
+  namespace: {{ .root.Release.Namespace }}
+{{- end }}

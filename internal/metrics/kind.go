@@ -1,0 +1,95 @@
+package metrics
+
+import (
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Outcome is what came of a reconcile.
+type Outcome string
+
+// The outcomes.
+const (
+	// Unchanged: everything was as it should be, or the resource is paused.
+	Unchanged Outcome = "unchanged"
+	// Acted: objects or the release record were written.
+	Acted Outcome = "acted"
+	// Deferred: it was too early, for the caches, for the next attempt or for one more rollout.
+	Deferred Outcome = "deferred"
+	// Failed: the objects could not be brought to what the spec says; status tells why.
+	Failed Outcome = "failed"
+	// Error: the operator could not read the resource or write its status.
+	Error Outcome = "error"
+	// Gone: the resource is deleted, or about to be.
+	Gone Outcome = "gone"
+)
+
+// Action is what was done about a release.
+type Action string
+
+// The actions.
+const (
+	Install Action = "install"
+	Upgrade Action = "upgrade"
+	Resume  Action = "resume"
+	Repair  Action = "repair"
+)
+
+// The results of actions.
+const (
+	success = "success"
+	failure = "failure"
+)
+
+// Kind counts what happens to the resources of one kind.
+type Kind struct {
+	name string
+	*Metrics
+}
+
+// Kind gives the view of a kind whose resources a chart renders. What can be told in advance begins at 0.
+func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
+	m.charts.WithLabelValues(kind, chart.Name, chart.Version).Set(1)
+	m.renders.WithLabelValues(kind)
+	for _, action := range []Action{Install, Upgrade, Resume, Repair} {
+		m.durations.WithLabelValues(kind, string(action))
+		m.actions.WithLabelValues(kind, string(action), success)
+		m.actions.WithLabelValues(kind, string(action), failure)
+	}
+	for _, outcome := range []Outcome{Unchanged, Acted, Deferred, Failed, Error, Gone} {
+		m.reconciles.WithLabelValues(kind, string(outcome))
+	}
+	return &Kind{name: kind, Metrics: m}
+}
+
+// Reconciled counts a reconcile.
+func (k *Kind) Reconciled(outcome Outcome, took time.Duration) {
+	k.reconciles.WithLabelValues(k.name, string(outcome)).Observe(took.Seconds())
+}
+
+// Failed counts a reconcile that could not bring objects to what the spec says, by the reason of Ready.
+func (k *Kind) Failed(reason string) {
+	k.failures.WithLabelValues(k.name, reason).Inc()
+	if reason == v1.ReasonRenderFailed || reason == v1.ReasonInvalidSpec {
+		k.renders.WithLabelValues(k.name).Inc()
+	}
+}
+
+// Acted counts an action that ended well.
+func (k *Kind) Acted(action Action, took time.Duration) {
+	k.actions.WithLabelValues(k.name, string(action), success).Inc()
+	k.durations.WithLabelValues(k.name, string(action)).Observe(took.Seconds())
+}
+
+// ActionFailed counts an action that did not.
+func (k *Kind) ActionFailed(action Action) {
+	k.actions.WithLabelValues(k.name, string(action), failure).Inc()
+}
+
+// Corrected counts an object that was put back: what it took is create, apply or delete.
+func (k *Kind) Corrected(objectKind, operation string) {
+	k.drift.WithLabelValues(k.name, objectKind, operation).Inc()
+}

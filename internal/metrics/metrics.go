@@ -1,0 +1,98 @@
+// Package metrics owns what the operator tells Prometheus of itself, under names that begin with appservice_. Events are
+// counted as they happen, by the view that the controller of each kind has; the conditions of resources are read from the
+// informer cache while Prometheus asks, so that they need no upkeep and are gone with the resource. It never decides
+// anything, and makes no request.
+package metrics
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+
+	"github.com/prometheus/client_golang/prometheus"
+
+	"github.com/example/appservice-operator/internal/version"
+)
+
+// Metrics are all metrics of the process. It is a prometheus.Collector, safe for concurrent use.
+type Metrics struct {
+	build      *prometheus.GaugeVec
+	charts     *prometheus.GaugeVec
+	reconciles *prometheus.HistogramVec
+	failures   *prometheus.CounterVec
+	renders    *prometheus.CounterVec
+	actions    *prometheus.CounterVec
+	durations  *prometheus.HistogramVec
+	drift      *prometheus.CounterVec
+	fleets     *fleets
+}
+
+// Register adds the metrics to a registry. Managers of one process share them.
+func Register(registry prometheus.Registerer) (*Metrics, error) {
+	m := New()
+	err := registry.Register(m)
+	var known prometheus.AlreadyRegisteredError
+	if errors.As(err, &known) {
+		if existing, ok := known.ExistingCollector.(*Metrics); ok {
+			return existing, nil
+		}
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot register metrics: %w", err)
+	}
+	return m, nil
+}
+
+// New makes the metrics, none of a kind yet.
+func New() *Metrics {
+	m := &Metrics{
+		build:      gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
+		charts:     gauge("appservice_chart_info", "The chart that resources of a kind are rendered with; always 1.", "kind", "chart", "version"),
+		reconciles: histogram("appservice_reconcile_duration_seconds", "Time that reconciles took, by what came of them.", fast, "kind", "outcome"),
+		failures:   counter("appservice_reconcile_failures_total", "Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
+		renders:    counter("appservice_render_errors_total", "Reconciles that ended because spec and chart could not be rendered.", "kind"),
+		actions:    counter("appservice_release_actions_total", "Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action", "result"),
+		durations:  histogram("appservice_release_action_duration_seconds", "Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow, "kind", "action"),
+		drift:      counter("appservice_drift_corrections_total", "Objects put back after somebody else changed them, by their kind and by what it took: create, apply or delete.", "kind", "object_kind", "operation"),
+		fleets:     newFleets(),
+	}
+	m.build.WithLabelValues(version.Version, runtime.Version()).Set(1)
+	return m
+}
+
+// The upper bounds of buckets, in seconds: of reconciles, most of which do nothing, and of actions, which wait for the API
+// server.
+var (
+	fast = []float64{.00025, .0005, .001, .0025, .005, .01, .025, .1, .5, 1, 5}
+	slow = []float64{.005, .01, .025, .05, .1, .25, .5, 1, 2.5, 5, 10, 30}
+)
+
+func gauge(name, help string, labels ...string) *prometheus.GaugeVec {
+	return prometheus.NewGaugeVec(prometheus.GaugeOpts{Name: name, Help: help}, labels)
+}
+
+func counter(name, help string, labels ...string) *prometheus.CounterVec {
+	return prometheus.NewCounterVec(prometheus.CounterOpts{Name: name, Help: help}, labels)
+}
+
+func histogram(name, help string, buckets []float64, labels ...string) *prometheus.HistogramVec {
+	return prometheus.NewHistogramVec(prometheus.HistogramOpts{Name: name, Help: help, Buckets: buckets}, labels)
+}
+
+func (m *Metrics) all() []prometheus.Collector {
+	return []prometheus.Collector{m.build, m.charts, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.fleets}
+}
+
+// Describe implements prometheus.Collector.
+func (m *Metrics) Describe(descriptions chan<- *prometheus.Desc) {
+	for _, collector := range m.all() {
+		collector.Describe(descriptions)
+	}
+}
+
+// Collect implements prometheus.Collector.
+func (m *Metrics) Collect(metrics chan<- prometheus.Metric) {
+	for _, collector := range m.all() {
+		collector.Collect(metrics)
+	}
+}

@@ -1,0 +1,79 @@
+package observe
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Where a Go type took another form than JSON, what is rendered would differ from it for ever.
+func TestContentIsTheSameInEveryForm(t *testing.T) {
+	whole := thing(deployments, "web", "d-1", "1")
+	_ = unstructured.SetNestedField(whole.Object, int64(3), "spec", "replicas")
+	_ = unstructured.SetNestedField(whole.Object, "25%", "spec", "strategy", "rollingUpdate", "maxSurge")
+	_ = unstructured.SetNestedField(whole.Object, int64(1), "spec", "strategy", "rollingUpdate", "maxUnavailable")
+	typed, err := kept(whole)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for form, object := range map[string]client.Object{"a Go type": typed.(client.Object), "unstructured": whole} {
+		content, found := Content(object)
+		if !found {
+			t.Fatalf("%s: there is none", form)
+		}
+		replicas, _, _ := unstructured.NestedInt64(content, "spec", "replicas")
+		surge, _, _ := unstructured.NestedString(content, "spec", "strategy", "rollingUpdate", "maxSurge")
+		unavailable, _, _ := unstructured.NestedInt64(content, "spec", "strategy", "rollingUpdate", "maxUnavailable")
+		if replicas != 3 || surge != "25%" || unavailable != 1 || content["kind"] != "Deployment" || content["apiVersion"] != "apps/v1" {
+			t.Errorf("%s: got %v", form, content)
+		}
+		if deployment := As[appsv1.Deployment](object); deployment == nil || *deployment.Spec.Replicas != 3 || deployment.Name != "web" {
+			t.Errorf("%s: got %v", form, deployment)
+		}
+		if object.GetObjectKind().GroupVersionKind() != deployments {
+			t.Errorf("%s: its kind is lost", form)
+		}
+	}
+	if _, found := Content(metadata(whole)); found {
+		t.Error("metadata is all there is")
+	}
+	for form, object := range map[string]client.Object{"nothing": nil, "another type": &corev1.Service{}, "metadata": metadata(whole)} {
+		if got := As[appsv1.Deployment](object); got != nil {
+			t.Errorf("%s: got %v", form, got)
+		}
+	}
+}
+
+func TestTransform(t *testing.T) {
+	whole := thing(routes, "web", "r-1", "1")
+	secret := metadata(thing(SecretKind, "web", "s-1", "1"))
+	typed := &corev1.Service{}
+	for _, object := range []client.Object{whole, secret, typed} {
+		before := object.GetObjectKind().GroupVersionKind()
+		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
+		got, err := Transform(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		kept := got.(client.Object)
+		if kept.GetManagedFields() != nil {
+			t.Errorf("%T: managed fields are kept", object)
+		}
+		if kind := kept.GetObjectKind().GroupVersionKind(); kind != before && kind != corev1.SchemeGroupVersion.WithKind("Service") {
+			t.Errorf("%T: got the kind %s", object, kind)
+		}
+	}
+	if typed.Kind != "Service" {
+		t.Error("a Go type does not tell its kind")
+	}
+	if _, err := Transform(&unregistered{}); err == nil {
+		t.Error("want an error for a type that no scheme knows")
+	}
+}
+
+// unregistered is a type that no scheme knows.
+type unregistered struct{ corev1.Service }

@@ -1,0 +1,113 @@
+package render
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/releaseutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// manifest is an object and the template that it comes from.
+type manifest struct {
+	source string
+	object *unstructured.Unstructured
+}
+
+// manifestsOf reads what the templates rendered, in Helm's order of installation. It is releaseutil.SortManifests for charts
+// without hooks, and reads each document once.
+func manifestsOf(files map[string]string) ([]manifest, error) {
+	var list []manifest
+	for _, source := range slices.Sorted(maps.Keys(files)) {
+		if strings.HasSuffix(source, "NOTES.txt") {
+			continue
+		}
+		for _, text := range documents(files[source]) {
+			object := &unstructured.Unstructured{}
+			if err := decode(text, object); err != nil {
+				return nil, fmt.Errorf("%s does not render an object: %w", source, oneLine(err))
+			}
+			if object.Object == nil {
+				continue
+			}
+			isTest, err := testHook(source, object)
+			if err != nil {
+				return nil, err
+			}
+			if isTest {
+				continue
+			}
+			if object.GetName() == "" {
+				return nil, fmt.Errorf("%s renders a %s without metadata.name", source, object.GetKind())
+			}
+			list = append(list, manifest{source, object})
+		}
+	}
+	slices.SortStableFunc(list, func(a, b manifest) int {
+		first, second := a.object.GetKind(), b.object.GetKind()
+		order := cmp.Compare(installed(first), installed(second))
+		return cmp.Or(order, strings.Compare(first, second))
+	})
+	return list, nil
+}
+
+// installed is the place of a kind in Helm's order of installation; kinds that Helm does not know come last.
+func installed(kind string) int {
+	if at := slices.Index(releaseutil.InstallOrder, kind); at >= 0 {
+		return at
+	}
+	return len(releaseutil.InstallOrder)
+}
+
+// documents splits what a template rendered.
+func documents(text string) []string {
+	if !strings.Contains(text, "---") {
+		return []string{text}
+	}
+	split := releaseutil.SplitManifests(text)
+	keys := slices.Collect(maps.Keys(split))
+	slices.SortFunc(keys, func(a, b string) int {
+		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) // manifest-2 before manifest-10
+	})
+	list := make([]string, 0, len(keys))
+	for _, key := range keys {
+		list = append(list, split[key])
+	}
+	return list
+}
+
+// testHook tells whether an object is a test of the chart's, which is nobody's business here. It refuses what Helm would take
+// for another hook: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
+func testHook(source string, object *unstructured.Unstructured) (bool, error) {
+	event, found := object.GetAnnotations()[release.HookAnnotation]
+	if !found {
+		return false, nil
+	}
+	if event != string(release.HookTest) && event != "test-success" {
+		return false, fmt.Errorf("%s is a Helm hook (%s), which this operator does not run: remove the annotation %s", source, event, release.HookAnnotation)
+	}
+	return true, nil
+}
+
+func decode(text string, object *unstructured.Unstructured) error {
+	data, err := yaml.YAMLToJSONStrict([]byte(text))
+	if err != nil {
+		return err
+	}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		return err
+	}
+	if object.Object == nil {
+		return nil
+	}
+	if object.GetKind() == "" || object.GetAPIVersion() == "" {
+		return fmt.Errorf("apiVersion and kind are required")
+	}
+	return nil
+}

@@ -1,0 +1,156 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+const (
+	// apps is the namespace of the applications.
+	apps = "appservice-e2e"
+	// restricted is a namespace that enforces Pod Security restricted.
+	restricted = "appservice-e2e-restricted"
+	// seedPort is the node port in config/samples/app_v1_appservice.yaml.
+	seedPort = 30002
+)
+
+// web is an AppService of the web server. Without a port it has no Service.
+func web(namespace, name string, nodePort int32) *v1.AppService {
+	app := &v1.AppService{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name},
+		Spec:       v1.AppServiceSpec{Size: ptr.To[int32](2), Image: oldTag, ProgressDeadlineSeconds: ptr.To[int32](15)},
+	}
+	if nodePort != 0 {
+		app.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To[int32](8080), NodePort: ptr.To(nodePort)}}
+		app.Spec.Probes = &v1.Probes{Readiness: &v1.Probe{
+			HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}, PeriodSeconds: ptr.To[int32](1),
+		}}
+	}
+	return app
+}
+
+// named is an AppService of which nothing is known but its name.
+func named(name string) *v1.AppService {
+	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: name}}
+}
+
+// makeNamespace creates a namespace with labels.
+func (s *suite) makeNamespace(ctx context.Context, name string, labels map[string]string) error {
+	return s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
+}
+
+// change reads an object, changes it and writes it until nobody else's write comes between.
+func (s *suite) change(ctx context.Context, object client.Object, change func()) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
+		if err := s.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		change()
+		return s.client.Update(ctx, object)
+	})
+}
+
+// wanted is what a condition shall be. An empty field is not looked at.
+type wanted struct {
+	kind    string
+	status  metav1.ConditionStatus
+	reasons []string // one of these is part of the reason
+	message string   // part of it
+}
+
+// until waits until the conditions of the present generation of an AppService are as wanted.
+func (s *suite) until(ctx context.Context, app *v1.AppService, all ...wanted) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
+		if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		for _, w := range all {
+			if err := w.match(app); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+func (s *suite) untilReady(ctx context.Context, app *v1.AppService) error {
+	return s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionTrue})
+}
+
+func (w wanted) match(app *v1.AppService) error {
+	c := meta.FindStatusCondition(app.Status.Conditions, w.kind)
+	if c == nil || c.ObservedGeneration != app.Generation {
+		return fmt.Errorf("%s of %s does not tell of generation %d yet", w.kind, app.Name, app.Generation)
+	}
+	if c.Status != w.status || !containsAny(c.Reason, w.reasons) || !strings.Contains(c.Message, w.message) {
+		return fmt.Errorf("%s of %s is %s, %s, %q: want %s, reason %s, message %q",
+			w.kind, app.Name, c.Status, c.Reason, c.Message, w.status, strings.Join(w.reasons, " or "), w.message)
+	}
+	return nil
+}
+
+func containsAny(text string, parts []string) bool {
+	for _, part := range parts {
+		if strings.Contains(text, part) {
+			return true
+		}
+	}
+	return len(parts) == 0
+}
+
+// pods returns the pods of an AppService that are not about to end.
+func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, error) {
+	var list corev1.PodList
+	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
+	if err != nil {
+		return nil, err
+	}
+	var living []corev1.Pod
+	for _, p := range list.Items {
+		if p.DeletionTimestamp == nil {
+			living = append(living, p)
+		}
+	}
+	return living, nil
+}
+
+// request asks for a page and reads it, over a connection of its own, as a new user does.
+func (s *suite) request(ctx context.Context, nodePort int) error {
+	url := "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	transport := &http.Transport{DisableKeepAlives: true}
+	response, err := (&http.Client{Transport: transport, Timeout: 5 * time.Second}).Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	_, err = io.Copy(io.Discard, response.Body)
+	if err == nil && response.StatusCode != http.StatusOK {
+		err = errors.New(response.Status)
+	}
+	return err
+}
+
+// serves waits until a node port answers with 200. Rules for a new Service take the node a moment.
+func (s *suite) serves(ctx context.Context, nodePort int) error {
+	return poll.Until(ctx, func(ctx context.Context) error { return s.request(ctx, nodePort) })
+}

@@ -1,0 +1,220 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/node"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+const (
+	defaultNode = "appservice-e2e"
+	managerTag  = "example.com/appservice-operator:e2e"
+	oldTag      = "example.com/web:1"
+	newTag      = "example.com/web:2"
+	// missingTag is a tag that no registry has.
+	missingTag = "example.com/web:missing"
+)
+
+// cluster is the cluster under test.
+type cluster struct {
+	kubeconfig string
+	kubectl    string
+	address    string // of a node
+	config     *rest.Config
+	load       func(ctx context.Context, archive string) error
+	// kill ends the manager in a pod without giving it time.
+	kill func(ctx context.Context, pod *corev1.Pod) error
+	// restartKubelet restarts a kubelet. It is not set where nobody has said how.
+	restartKubelet func(context.Context) error
+}
+
+// prepare brings up or finds the cluster and loads the images. The function that it returns ends what it has made.
+func (s *suite) prepare(ctx context.Context) (end func(context.Context) error, err error) {
+	end = func(context.Context) error { return nil }
+	if os.Getenv("KUBECONFIG") != "" {
+		err = s.useCurrent(ctx)
+	} else {
+		end, err = s.useOwn(ctx)
+	}
+	if err == nil {
+		err = s.connect(ctx)
+	}
+	if err == nil {
+		err = s.loadImages(ctx)
+	}
+	if err != nil {
+		_ = end(context.WithoutCancel(ctx)) // the first error is the one to tell
+	}
+	return end, err
+}
+
+// useOwn brings up a node that nobody has used before.
+func (s *suite) useOwn(ctx context.Context) (end func(context.Context) error, err error) {
+	options := node.Options{Name: os.Getenv("NODE_NAME"), Progress: s.out}
+	if options.Name == "" {
+		options.Name = defaultNode
+	}
+	end = func(ctx context.Context) error {
+		if os.Getenv("KEEP") == "1" {
+			s.say("node %s goes on: NODE_NAME=%s go run ./tools/cmd/node env; make node-down NODE_NAME=%s", options.Name, options.Name, options.Name)
+			return nil
+		}
+		return node.Down(ctx, options)
+	}
+	if err := node.Down(ctx, options); err != nil {
+		return end, err
+	}
+	n, err := node.Up(ctx, options)
+	if err != nil {
+		return end, err
+	}
+	s.cluster = &cluster{
+		kubeconfig: n.Kubeconfig, kubectl: n.Kubectl,
+		load:           func(ctx context.Context, archive string) error { return n.Load(ctx, archive) },
+		restartKubelet: n.RestartKubelet,
+		kill: func(ctx context.Context, pod *corev1.Pod) error {
+			return n.Kill(ctx, pod.Status.ContainerStatuses[0].ContainerID)
+		},
+	}
+	return end, nil
+}
+
+// useCurrent uses the cluster that KUBECONFIG names.
+func (s *suite) useCurrent(ctx context.Context) error {
+	programs, err := toolchain.Ensure(ctx, s.out, "kubectl")
+	if err != nil {
+		return err
+	}
+	load := strings.Fields(os.Getenv("LOAD"))
+	if len(load) == 0 {
+		return fmt.Errorf("cannot bring images into the cluster of KUBECONFIG: set LOAD to a command that loads an archive, as in LOAD='kind load image-archive'")
+	}
+	s.cluster = &cluster{
+		kubeconfig: os.Getenv("KUBECONFIG"), kubectl: programs["kubectl"],
+		load: func(ctx context.Context, archive string) error {
+			return s.command(ctx, append(slices.Clone(load), archive)...)
+		},
+	}
+	// The nearest thing to it without rights on the node.
+	s.cluster.kill = func(ctx context.Context, pod *corev1.Pod) error {
+		return s.client.Delete(ctx, pod, client.GracePeriodSeconds(0))
+	}
+	if restart := strings.Fields(os.Getenv("RESTART_KUBELET")); len(restart) > 0 {
+		s.cluster.restartKubelet = func(ctx context.Context) error { return s.command(ctx, restart...) }
+	}
+	return nil
+}
+
+// connect makes the client and finds the address of a node.
+func (s *suite) connect(ctx context.Context) (err error) {
+	if s.cluster.config, err = clientcmd.BuildConfigFromFlags("", s.cluster.kubeconfig); err != nil {
+		return err
+	}
+	s.cluster.config.WarningHandler = rest.NoWarnings{}
+	s.cluster.config.QPS, s.cluster.config.Burst = 100, 200
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		return err
+	}
+	if err := v1.AddToScheme(scheme); err != nil {
+		return err
+	}
+	if s.client, err = client.New(s.cluster.config, client.Options{Scheme: scheme}); err != nil {
+		return err
+	}
+	if err := s.refuseOperator(ctx); err != nil {
+		return err
+	}
+	var nodes corev1.NodeList
+	if err := s.client.List(ctx, &nodes); err != nil {
+		return err
+	}
+	for _, n := range nodes.Items {
+		for _, address := range n.Status.Addresses {
+			if address.Type == corev1.NodeInternalIP {
+				s.cluster.address = address.Address
+				return nil
+			}
+		}
+	}
+	return fmt.Errorf("no node of the cluster has an address")
+}
+
+// refuseOperator returns an error if the cluster knows AppServices: the last check deletes all of them.
+func (s *suite) refuseOperator(ctx context.Context) error {
+	switch err := s.client.List(ctx, &v1.AppServiceList{}); {
+	case err == nil:
+		return fmt.Errorf("cannot use the cluster of %s: the operator's CRD is installed there, see \"make uninstall\"", s.cluster.kubeconfig)
+	case meta.IsNoMatchError(err):
+		return nil
+	default:
+		return err
+	}
+}
+
+// loadImages builds all images and brings them into the cluster.
+func (s *suite) loadImages(ctx context.Context) error {
+	start := time.Now()
+	for _, image := range []struct{ name, tag string }{
+		{"manager", managerTag}, {"web", oldTag}, {"web", newTag}, {"nginx", "docker.io/library/nginx:1.7.9"},
+	} {
+		s.say("building image %s ...", image.tag)
+		archive := filepath.Join(s.folder, image.name+".tar")
+		if err := node.BuildImage(ctx, "-tag", image.tag, "-version", "e2e", "-out", archive, image.name); err != nil {
+			return err
+		}
+		if err := s.cluster.load(ctx, archive); err != nil {
+			return err
+		}
+	}
+	s.say("built and loaded all images in %s", time.Since(start).Round(100*time.Millisecond))
+	return nil
+}
+
+// command runs a command in the repository, on the cluster under test. What it prints is shown if it fails.
+func (s *suite) command(ctx context.Context, args ...string) error {
+	command := exec.CommandContext(ctx, args[0], args[1:]...)
+	command.Dir = s.root
+	command.Env = append(os.Environ(), "KUBECONFIG="+s.cluster.kubeconfig,
+		"PATH="+filepath.Dir(s.cluster.kubectl)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(output)))
+	}
+	return nil
+}
+
+// explain prints what helps to understand why a check has failed.
+func (s *suite) explain(ctx context.Context) {
+	for _, args := range [][]string{
+		{"get", "pods", "--all-namespaces", "--output=wide"},
+		{"get", "appservices.app.example.com", "--all-namespaces", "--output=wide"},
+		{"get", "events", "--all-namespaces", "--sort-by=.lastTimestamp", "--field-selector=type=Warning"},
+		{"logs", "--namespace=" + operatorNamespace, "--selector=control-plane=controller-manager", "--tail=10", "--prefix"},
+	} {
+		command := exec.CommandContext(ctx, s.cluster.kubectl, append(args, "--kubeconfig", s.cluster.kubeconfig)...)
+		output, err := command.CombinedOutput()
+		s.say("$ kubectl %s (error: %v)\n%s", strings.Join(args, " "), err, lastLines(string(output), 25))
+	}
+}
+
+func lastLines(text string, most int) string {
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	return strings.Join(lines[max(0, len(lines)-most):], "\n")
+}

@@ -1,0 +1,218 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+const (
+	operatorNamespace = "appservice-operator-system"
+	operatorLease     = "appservice-operator"
+)
+
+// deploy installs the operator from its image.
+func deploy(ctx context.Context, s *suite) (err error) {
+	if s.before, err = s.everything(ctx); err != nil {
+		return err
+	}
+	if err := s.command(ctx, "make", "deploy", "IMG="+managerTag); err != nil {
+		return err
+	}
+	var namespace corev1.Namespace
+	if err := s.client.Get(ctx, client.ObjectKey{Name: operatorNamespace}, &namespace); err != nil {
+		return err
+	}
+	if level := namespace.Labels["pod-security.kubernetes.io/enforce"]; level != "restricted" {
+		return fmt.Errorf("namespace %s enforces %q, want restricted", operatorNamespace, level)
+	}
+	manager := &appsv1.Deployment{}
+	manager.Namespace, manager.Name = operatorNamespace, "appservice-operator-controller-manager"
+	return poll.Until(ctx, func(ctx context.Context) error {
+		if err := s.client.Get(ctx, client.ObjectKeyFromObject(manager), manager); err != nil {
+			return err
+		}
+		if want := ptr.Deref(manager.Spec.Replicas, 1); want != 2 || manager.Status.AvailableReplicas != want {
+			return fmt.Errorf("%d of %d managers are available, want 2 of 2", manager.Status.AvailableReplicas, want)
+		}
+		_, err := s.leader(ctx)
+		return err
+	})
+}
+
+// holder returns the identity of the manager that works: the name of its pod, an underscore and what makes the process
+// unique.
+func (s *suite) holder(ctx context.Context) (string, error) {
+	var lease coordinationv1.Lease
+	if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: operatorLease}, &lease); err != nil {
+		return "", err
+	}
+	if holder := ptr.Deref(lease.Spec.HolderIdentity, ""); holder != "" {
+		return holder, nil
+	}
+	return "", errors.New("nobody leads")
+}
+
+// leader returns the pod of the manager that works.
+func (s *suite) leader(ctx context.Context) (*corev1.Pod, error) {
+	holder, err := s.holder(ctx)
+	if err != nil {
+		return nil, err
+	}
+	var pods corev1.PodList
+	if err := s.client.List(ctx, &pods, client.InNamespace(operatorNamespace)); err != nil {
+		return nil, err
+	}
+	for _, p := range pods.Items {
+		if strings.HasPrefix(holder, p.Name+"_") {
+			return &p, nil
+		}
+	}
+	return nil, fmt.Errorf("%q leads, which is no pod of the manager", holder)
+}
+
+// killLeader kills the manager that works, without giving it time to say so, and has its successor do some work.
+func killLeader(ctx context.Context, s *suite) error {
+	return s.withoutRestarts(ctx, func() error {
+		before, err := s.holder(ctx)
+		if err != nil {
+			return err
+		}
+		old, err := s.leader(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.cluster.kill(ctx, old); err != nil {
+			return err
+		}
+		err = poll.Until(ctx, func(ctx context.Context) error {
+			now, err := s.holder(ctx)
+			if err == nil && now == before {
+				err = errors.New("the manager that was killed still leads")
+			}
+			return err
+		})
+		if err != nil {
+			return err
+		}
+		app := named(rolled)
+		if err := s.change(ctx, app, func() { app.Spec.Size = ptr.To[int32](3) }); err != nil {
+			return err
+		}
+		return s.untilReady(ctx, app)
+	})
+}
+
+// restartKubelet restarts the kubelet of a node.
+func restartKubelet(ctx context.Context, s *suite) error {
+	if s.cluster.restartKubelet == nil {
+		return fmt.Errorf("%w: RESTART_KUBELET is not set", errSkipped)
+	}
+	return s.withoutRestarts(ctx, func() error {
+		if err := s.cluster.restartKubelet(ctx); err != nil {
+			return err
+		}
+		return s.untilReady(ctx, named(rolled))
+	})
+}
+
+// withoutRestarts returns an error if a pod that serves in the applications' namespace restarts, or goes, while do runs.
+func (s *suite) withoutRestarts(ctx context.Context, do func() error) error {
+	before, err := s.restarts(ctx)
+	if err != nil {
+		return err
+	}
+	if err := do(); err != nil {
+		return err
+	}
+	after, err := s.restarts(ctx)
+	if err != nil {
+		return err
+	}
+	for pod, count := range before {
+		if now, there := after[pod]; !there || now != count {
+			return fmt.Errorf("pod %s: it is there: %t, restarts: %d, before: %d", pod, there, now, count)
+		}
+	}
+	return nil
+}
+
+// restarts returns how often the containers of the pods that serve in the applications' namespace have restarted.
+func (s *suite) restarts(ctx context.Context) (map[string]int32, error) {
+	var pods corev1.PodList
+	if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
+		return nil, err
+	}
+	counts := map[string]int32{}
+	for _, p := range pods.Items {
+		for _, c := range p.Status.ContainerStatuses {
+			if c.Ready && p.DeletionTimestamp == nil {
+				counts[p.Name+" "+string(p.UID)] += c.RestartCount
+			}
+		}
+	}
+	if len(counts) == 0 {
+		return nil, errors.New("no application runs that could restart")
+	}
+	return counts, nil
+}
+
+// undeploy removes the manager. Applications go on.
+func undeploy(ctx context.Context, s *suite) error {
+	var pods corev1.PodList
+	if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
+		return err
+	}
+	if len(pods.Items) == 0 {
+		return errors.New("no application runs")
+	}
+	return s.withoutRestarts(ctx, func() error {
+		if err := s.command(ctx, "make", "undeploy", "IMG="+managerTag); err != nil {
+			return err
+		}
+		return s.request(ctx, seedPort)
+	})
+}
+
+// uninstall removes the CRD, and with it the applications, then the namespaces. The cluster is as it was before.
+func uninstall(ctx context.Context, s *suite) error {
+	if err := s.command(ctx, "make", "uninstall"); err != nil {
+		return err
+	}
+	err := poll.Until(ctx, func(ctx context.Context) error {
+		var pods corev1.PodList
+		if err := s.client.List(ctx, &pods, client.InNamespace(apps)); err != nil {
+			return err
+		}
+		if len(pods.Items) > 0 {
+			return fmt.Errorf("%d pods are still there", len(pods.Items))
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	for _, name := range []string{apps, restricted} {
+		namespace := &corev1.Namespace{}
+		namespace.Name = name
+		if err := client.IgnoreNotFound(s.client.Delete(ctx, namespace)); err != nil {
+			return err
+		}
+	}
+	return poll.Until(ctx, func(ctx context.Context) error {
+		now, err := s.everything(ctx)
+		if err != nil {
+			return err
+		}
+		return now.nothingBut(s.before)
+	})
+}

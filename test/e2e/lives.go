@@ -1,0 +1,242 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+const (
+	seed   = "nginx-app" // the name in config/samples/app_v1_appservice.yaml
+	rolled = "web"
+	// rolledPort is the node port of the application that is rolled, broken and healed.
+	rolledPort = 30003
+)
+
+// serveSeed creates the resource that must always work.
+func serveSeed(ctx context.Context, s *suite) error {
+	if err := s.makeNamespace(ctx, apps, nil); err != nil {
+		return err
+	}
+	err := s.command(ctx, "kubectl", "apply", "--namespace="+apps, "--filename=config/samples/app_v1_appservice.yaml")
+	if err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, named(seed)); err != nil {
+		return err
+	}
+	return s.serves(ctx, seedPort)
+}
+
+// runRestricted runs an application where the cluster admits only pods without rights.
+func runRestricted(ctx context.Context, s *suite) error {
+	labels := map[string]string{"pod-security.kubernetes.io/enforce": "restricted"}
+	if err := s.makeNamespace(ctx, restricted, labels); err != nil {
+		return err
+	}
+	app := web(restricted, "web", 0)
+	if err := s.client.Create(ctx, app); err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	return s.client.Delete(ctx, app)
+}
+
+// rollUnderLoad replaces all pods of an application while requests come in.
+func rollUnderLoad(ctx context.Context, s *suite) error {
+	app := web(apps, rolled, rolledPort)
+	if err := s.client.Create(ctx, app); err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	if err := s.serves(ctx, rolledPort); err != nil {
+		return err
+	}
+	l := s.startLoad(ctx, rolledPort)
+	err := s.change(ctx, app, func() { app.Spec.Image = newTag })
+	if err == nil {
+		err = s.untilReady(ctx, app)
+	}
+	if err == nil {
+		err = s.untilOnly(ctx, app, newTag)
+	}
+	requests, failed := l.stop()
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	const fewest = 100
+	if requests < fewest {
+		return fmt.Errorf("there were %d requests only, want at least %d", requests, fewest)
+	}
+	s.say("     %d requests, none failed", requests)
+	return nil
+}
+
+// untilOnly waits until every pod of an application, those that end included, has the image.
+func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
+		var pods corev1.PodList
+		err := s.client.List(ctx, &pods, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
+		if err != nil {
+			return err
+		}
+		for _, p := range pods.Items {
+			if got := p.Spec.Containers[0].Image; got != image {
+				return fmt.Errorf("pod %s has image %s, want %s", p.Name, got, image)
+			}
+		}
+		return nil
+	})
+}
+
+// reasons are what AppServices that cannot become ready say of it: Ready's reason contains one of these.
+var reasons = map[string][]string{
+	"broken tag": {"Image", v1.ReasonRolloutStalled},
+	"memory":     {"OutOfMemory", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
+	"crash":      {"Crash", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
+}
+
+// breakTag gives an application an image that nobody has, looks at what it says, and takes that back.
+func breakTag(ctx context.Context, s *suite) error {
+	app := named(rolled)
+	if err := s.change(ctx, app, func() { app.Spec.Image = missingTag }); err != nil {
+		return err
+	}
+	err := s.until(ctx, app,
+		wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons["broken tag"]},
+		wanted{kind: v1.ConditionAvailable, status: metav1.ConditionTrue},
+		wanted{kind: v1.ConditionStalled, status: metav1.ConditionTrue})
+	if err != nil {
+		return err
+	}
+	if err := s.request(ctx, rolledPort); err != nil {
+		return fmt.Errorf("the old version does not serve: %w", err)
+	}
+	if err := s.change(ctx, app, func() { app.Spec.Image = newTag }); err != nil {
+		return err
+	}
+	return s.untilReady(ctx, app)
+}
+
+// exhaustMemory runs an application whose memory is never enough.
+func exhaustMemory(ctx context.Context, s *suite) error {
+	app := web(apps, "hog", 0)
+	app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "hog"}}
+	app.Spec.Resources = &corev1.ResourceRequirements{Limits: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("32Mi")}}
+	return s.failing(ctx, app, reasons["memory"], func(ended *corev1.ContainerStateTerminated) bool { return ended.Reason == "OOMKilled" })
+}
+
+// crash runs an application that ends as soon as it starts.
+func crash(ctx context.Context, s *suite) error {
+	app := web(apps, "crash", 0)
+	app.Spec.Envs = []corev1.EnvVar{{Name: "MODE", Value: "crash"}}
+	return s.failing(ctx, app, reasons["crash"], func(ended *corev1.ContainerStateTerminated) bool { return ended.ExitCode == 3 })
+}
+
+// failing creates an application whose containers end as expected, waits until it says that it is not ready, and why,
+// and deletes it.
+func (s *suite) failing(ctx context.Context, app *v1.AppService, reasons []string, expected func(*corev1.ContainerStateTerminated) bool) error {
+	if err := s.client.Create(ctx, app); err != nil {
+		return err
+	}
+	err := poll.Until(ctx, func(ctx context.Context) error {
+		pods, err := s.pods(ctx, app)
+		if err != nil {
+			return err
+		}
+		for _, p := range pods {
+			for _, c := range p.Status.ContainerStatuses {
+				for _, state := range []corev1.ContainerState{c.State, c.LastTerminationState} {
+					if state.Terminated != nil && expected(state.Terminated) {
+						return nil
+					}
+				}
+			}
+		}
+		return errors.New("no container has ended as expected")
+	})
+	if err != nil {
+		return err
+	}
+	err = s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons})
+	if err != nil {
+		return err
+	}
+	return s.client.Delete(ctx, app)
+}
+
+// deleteApp deletes an AppService with everything that one can have here. Its data stays.
+func deleteApp(ctx context.Context, s *suite) error {
+	before, err := s.list(ctx, apps)
+	if err != nil {
+		return err
+	}
+	volume, err := s.makeVolume(ctx)
+	if err != nil {
+		return err
+	}
+	app := web(apps, "stateful", 30004)
+	app.Spec.Size = ptr.To[int32](1)
+	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
+	app.Spec.ServiceAccount = &v1.ServiceAccount{Create: true}
+	app.Spec.Persistence = &v1.Persistence{
+		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
+	}
+	if err := s.client.Create(ctx, app); err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	if err := s.client.Delete(ctx, app); err != nil {
+		return err
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	claim.Namespace, claim.Name = apps, app.Name
+	before["PersistentVolumeClaim "+apps+" "+app.Name] = true
+	err = poll.Until(ctx, func(ctx context.Context) error {
+		now, err := s.list(ctx, apps)
+		if err != nil {
+			return err
+		}
+		return now.nothingBut(before)
+	})
+	if err != nil {
+		return err
+	}
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
+		return err
+	}
+	if claim.Annotations["app.example.com/retained-for"] == "" {
+		return fmt.Errorf("claim %s does not say whom it is retained for", claim.Name)
+	}
+	return errors.Join(s.client.Delete(ctx, claim), s.client.Delete(ctx, volume))
+}
+
+// makeVolume makes a volume: not every cluster has somebody who does so when a claim asks for one.
+func (s *suite) makeVolume(ctx context.Context) (*corev1.PersistentVolume, error) {
+	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: apps}}
+	volume.Spec = corev1.PersistentVolumeSpec{
+		StorageClassName:              apps,
+		AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+		Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
+		PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+		PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
+			Path: "/var/lib/" + apps, Type: ptr.To(corev1.HostPathDirectoryOrCreate),
+		}},
+	}
+	return volume, s.client.Create(ctx, volume)
+}

@@ -1,0 +1,64 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+)
+
+// load is a steady stream of requests.
+type load struct {
+	cancel func()
+	group  sync.WaitGroup
+
+	mutex    sync.Mutex
+	requests int
+	failed   []error
+}
+
+const (
+	users = 4
+	// pause is the time between two requests of one user.
+	pause = 20 * time.Millisecond
+)
+
+// startLoad sends requests to a node port until the load is stopped or the context ends.
+func (s *suite) startLoad(ctx context.Context, nodePort int) *load {
+	ctx, cancel := context.WithCancel(ctx)
+	l := &load{cancel: cancel}
+	for range users {
+		l.group.Go(func() {
+			ticker := time.NewTicker(pause)
+			defer ticker.Stop()
+			for ctx.Err() == nil {
+				// A request that has begun is finished: stopping is no failure.
+				l.note(s.request(context.WithoutCancel(ctx), nodePort))
+				select {
+				case <-ticker.C:
+				case <-ctx.Done():
+				}
+			}
+		})
+	}
+	return l
+}
+
+func (l *load) note(err error) {
+	l.mutex.Lock()
+	defer l.mutex.Unlock()
+	l.requests++
+	if err != nil {
+		l.failed = append(l.failed, err)
+	}
+}
+
+// stop ends the load and returns the number of requests, and an error if any has failed.
+func (l *load) stop() (int, error) {
+	l.cancel()
+	l.group.Wait()
+	if len(l.failed) > 0 {
+		return l.requests, fmt.Errorf("%d of %d requests failed, the first: %w", len(l.failed), l.requests, l.failed[0])
+	}
+	return l.requests, nil
+}

@@ -1,0 +1,143 @@
+// Program e2e shows on a cluster with real pods that what the repository builds works: "make e2e".
+//
+// It builds the images, deploys the operator as users do, and takes AppServices through their lives. Each check is
+// counted, a failed one does not keep the next from running, and the last line sums up.
+//
+// With KUBECONFIG set, it uses that cluster, whose nodes get the images by the command in LOAD, with the archive as
+// last argument; RESTART_KUBELET is the command that restarts a kubelet, and without it that check is left out. Without
+// KUBECONFIG, it brings up a node of its own (package tools/node) and ends it, unless KEEP=1.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+const (
+	// limit is how long everything may take.
+	limit = 20 * time.Minute
+	// patience is how long one check may take.
+	patience = 3 * time.Minute
+)
+
+// check is one thing that is shown.
+type check struct {
+	name string
+	do   func(context.Context, *suite) error
+}
+
+// errSkipped is the error of a check that cannot be made on the cluster. It counts neither as passed nor as failed.
+var errSkipped = errors.New("left out")
+
+// suite is what the checks have in common.
+type suite struct {
+	out     io.Writer
+	root    string // the repository
+	folder  string // for archives of images
+	cluster *cluster
+	client  client.Client
+	before  objects // all of the cluster, before the operator was deployed
+}
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	err := run(ctx, os.Stdout)
+	cancel()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "e2e:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, out io.Writer) (err error) {
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	s := &suite{out: out}
+	if s.root, err = toolchain.Root(); err != nil {
+		return err
+	}
+	if s.folder, err = os.MkdirTemp("", "appservice-e2e-"); err != nil {
+		return err
+	}
+	defer os.RemoveAll(s.folder)
+	start := time.Now()
+	end, err := s.prepare(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() {
+		if failed := end(context.WithoutCancel(ctx)); err == nil {
+			err = failed
+		}
+	}()
+	passed, failed := s.perform(ctx, checks())
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	s.say("took %s", time.Since(start).Round(time.Second))
+	s.say("E2E passed=%d failed=%d", passed, failed)
+	if failed > 0 {
+		return fmt.Errorf("%d checks failed", failed)
+	}
+	return nil
+}
+
+// perform runs the checks one after the other and counts.
+func (s *suite) perform(ctx context.Context, checks []check) (passed, failed int) {
+	for _, c := range checks {
+		if ctx.Err() != nil {
+			break
+		}
+		start := time.Now()
+		limited, cancel := context.WithTimeout(ctx, patience)
+		err := c.do(limited, s)
+		cancel()
+		took := time.Since(start).Round(100 * time.Millisecond)
+		switch {
+		case err == nil:
+			passed++
+			s.say("ok   %6s  %s", took, c.name)
+		case errors.Is(err, errSkipped):
+			s.say("skip         %s: %v", c.name, err)
+		default:
+			failed++
+			s.say("FAIL %6s  %s: %v", took, c.name, err)
+			s.explain(ctx)
+		}
+	}
+	return passed, failed
+}
+
+func (s *suite) say(format string, args ...any) {
+	_, _ = fmt.Fprintf(s.out, format+"\n", args...)
+}
+
+// checks lists all checks. They depend on the order: the last ones take away what the first ones have made.
+func checks() []check {
+	return []check{
+		{"make deploy: two managers run under Pod Security restricted, and one leads", deploy},
+		{"the seed resource serves HTTP 200 through node port 30002", serveSeed},
+		{"an application runs in a namespace that enforces Pod Security restricted", runRestricted},
+		{"a rolling update drops no request", rollUnderLoad},
+		{"a broken tag is reported while the old version serves, and reverting recovers", breakTag},
+		{"an application that takes too much memory is reported", exhaustMemory},
+		{"an application that crashes is reported", crash},
+		{"a Deployment that was edited is put back", editDeployment},
+		{"a Service that was edited, then deleted, is put back and serves", damageService},
+		{"the leading manager is killed: another takes over, no application pod restarts", killLeader},
+		{"the kubelet restarts: no application pod restarts", restartKubelet},
+		{"a deleted AppService leaves its claim and nothing else", deleteApp},
+		{"make undeploy: applications go on serving", undeploy},
+		{"make uninstall: nothing is left in the cluster", uninstall},
+	}
+}

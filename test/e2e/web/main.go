@@ -1,0 +1,77 @@
+// Program web is the application of the end-to-end test: a web server that misbehaves on demand.
+//
+// It answers every path, /healthz among them, on port 8080. The environment says what else it does:
+//
+//	MODE=crash  says that it cannot start and exits with code 3
+//	MODE=hog    takes memory until it is stopped
+//	DELAY=2s    takes that long for each answer
+package main
+
+import (
+	"context"
+	"fmt"
+	"net/http"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+)
+
+func main() {
+	switch os.Getenv("MODE") {
+	case "crash":
+		fmt.Fprintln(os.Stderr, "cannot reach the database: giving up")
+		os.Exit(3)
+	case "hog":
+		hog()
+	}
+	if err := serve(); err != nil {
+		fmt.Fprintln(os.Stderr, "web:", err)
+		os.Exit(1)
+	}
+}
+
+// serve answers requests until the program is told to end, and then those that it has already.
+func serve() error {
+	delay, err := time.ParseDuration(orElse(os.Getenv("DELAY"), "0s"))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: ":8080", ReadHeaderTimeout: 10 * time.Second}
+	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		select {
+		case <-time.After(delay):
+			_, _ = fmt.Fprintln(w, "ok")
+		case <-r.Context().Done():
+		}
+	})
+	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
+	defer stop()
+	failed := make(chan error, 1)
+	go func() { failed <- server.ListenAndServe() }()
+	select {
+	case err := <-failed:
+		return err
+	case <-ended.Done():
+		return server.Shutdown(context.Background())
+	}
+}
+
+// hog takes 1 MiB after the other and touches each page, or the system would not give it.
+func hog() {
+	const mebibyte, page = 1 << 20, 4096
+	for taken := [][]byte{}; ; {
+		block := make([]byte, mebibyte)
+		for at := 0; at < len(block); at += page {
+			block[at] = 1
+		}
+		taken = append(taken, block)
+	}
+}
+
+func orElse(value, fallback string) string {
+	if value == "" {
+		return fallback
+	}
+	return value
+}

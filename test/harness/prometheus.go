@@ -1,0 +1,96 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/prometheus/client_golang/api"
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/prometheus/common/model"
+
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// Prometheus is a real one that scrapes one target, and evaluates rules, every second.
+type Prometheus struct {
+	prometheusv1.API
+}
+
+// prometheusConfig has the addresses of the rules and of the target. Labels are honoured as in config/prometheus.
+const prometheusConfig = `global: {scrape_interval: 1s, evaluation_interval: 1s}
+rule_files: [%q]
+scrape_configs:
+- {job_name: operator, honor_labels: true, static_configs: [{targets: [%q]}]}
+`
+
+// StartPrometheus scrapes a target, as in 127.0.0.1:8080, with the rules of a file. It ends with the test.
+func StartPrometheus(t *testing.T, target, rules string) *Prometheus {
+	t.Helper()
+	programs, err := toolchain.Ensure(t.Context(), os.Stderr, "prometheus")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir, address := t.TempDir(), FreeAddress(t)
+	config := filepath.Join(dir, "prometheus.yaml")
+	if err := os.WriteFile(config, fmt.Appendf(nil, prometheusConfig, rules, target), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	log, err := os.Create(filepath.Join(dir, "log"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	command := exec.Command(programs["prometheus"], "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
+		"--web.listen-address="+address, "--log.level=warn")
+	command.Stdout, command.Stderr = log, log
+	if err := command.Start(); err != nil {
+		t.Fatalf("cannot start Prometheus: %v", err)
+	}
+	t.Cleanup(func() {
+		_ = command.Process.Kill()
+		_ = command.Wait()
+		_ = log.Close()
+		if text, _ := os.ReadFile(log.Name()); t.Failed() {
+			t.Logf("Prometheus says: %s", text)
+		}
+	})
+	client, err := api.NewClient(api.Config{Address: "http://" + address})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p := &Prometheus{prometheusv1.NewAPI(client)}
+	Eventually(t, "Prometheus answers", func() error {
+		_, err := p.Buildinfo(t.Context())
+		return err
+	})
+	return p
+}
+
+// Value evaluates an expression that gives one number; an error where it gives none, or several.
+func (p *Prometheus) Value(ctx context.Context, expression string) (float64, error) {
+	result, _, err := p.Query(ctx, expression, time.Now())
+	if err != nil {
+		return 0, err
+	}
+	vector, ok := result.(model.Vector)
+	if !ok || len(vector) != 1 {
+		return 0, fmt.Errorf("%s gives %s, want one value", expression, result)
+	}
+	return float64(vector[0].Value), nil
+}
+
+// FreeAddress is a loopback address that nobody listens on.
+func FreeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	return listener.Addr().String()
+}

@@ -1,0 +1,117 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"testing"
+	"time"
+
+	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/test/monitoring"
+)
+
+// A real Prometheus scrapes a manager at work, and evaluates all alerts and all queries of the dashboards on what it got.
+func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
+	t.Parallel()
+	namespace, address := cluster.Namespace(t), harness.FreeAddress(t)
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.MetricsAddress = address
+		options.LeaderElection, options.LeaderElectionNamespace = true, namespace
+	})
+	rules, err := monitoring.Rules()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "rules.yaml")
+	if err := rules.Write(file); err != nil {
+		t.Fatal(err)
+	}
+	prometheus := harness.StartPrometheus(t, address, file)
+
+	web, stuck := harness.Seed(namespace, "web"), harness.Seed(namespace, "stuck")
+	stuck.Spec.EnvFrom = fromConfigMap("missing", nil)
+	cluster.Create(t, web)
+	cluster.Create(t, stuck)
+	cluster.Ready(t, web)
+	cluster.Condition(t, stuck, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
+	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
+		t.Fatal(err)
+	}
+	for what, query := range map[string]string{
+		"a condition":          fmt.Sprintf(`appservice_condition{kind="AppService",namespace=%q,name="web",type="Ready",status="True",reason="Running"} == 1`, namespace),
+		"what is stalled":      fmt.Sprintf(`appservice_condition{kind="AppService",namespace=%q,name="stuck",type="Stalled",status="True",reason="DependencyMissing"} == 1`, namespace),
+		"an install":           `appservice_release_actions_total{kind="AppService",action="install",result="success"} >= 1`,
+		"what it took":         `appservice_release_action_duration_seconds_sum{kind="AppService",action="install"} > 0`,
+		"a corrected drift":    `appservice_drift_corrections_total{kind="AppService",object_kind="Service",operation="create"} >= 1`,
+		"a failure":            `appservice_reconcile_failures_total{kind="AppService",reason="DependencyMissing"} >= 1`,
+		"resources":            `appservice_resources{kind="AppService"} >= 2`,
+		"the chart":            `appservice_chart_info{kind="AppService",chart="appservice"} == 1`,
+		"the build":            `appservice_build_info == 1`,
+		"the leader":           `leader_election_master_status{name="appservice-operator"} == 1`,
+		"that an alert is due": fmt.Sprintf(`count(ALERTS{alertname="AppServiceStalled",namespace=%q}) == 1`, namespace),
+	} {
+		harness.Eventually(t, "Prometheus sees "+what, func() error {
+			_, err := prometheus.Value(t.Context(), query)
+			return err
+		})
+	}
+	evaluates(t, prometheus, rules)
+
+	if err := cluster.Client.Delete(t.Context(), stuck); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "a resource that is gone is not shown", func() error {
+		_, err := prometheus.Value(t.Context(), fmt.Sprintf(`absent(appservice_condition{namespace=%q,name="stuck"})`, namespace))
+		return err
+	})
+}
+
+// evaluates checks that Prometheus evaluates each alert without an error, and that each query of the dashboards shows
+// something.
+func evaluates(t *testing.T, prometheus *harness.Prometheus, rules *monitoring.Groups) {
+	t.Helper()
+	harness.Eventually(t, "each alert is evaluated", func() error {
+		result, err := prometheus.Rules(t.Context(), nil)
+		if err != nil {
+			return err
+		}
+		health := map[string]prometheusv1.AlertingRule{}
+		for _, group := range result.Groups {
+			for _, rule := range group.Rules {
+				if alert, ok := rule.(prometheusv1.AlertingRule); ok {
+					health[alert.Name] = alert
+				}
+			}
+		}
+		for _, alert := range rules.Alerts() {
+			if rule := health[alert.Name]; rule.Health != prometheusv1.RuleHealthGood {
+				return fmt.Errorf("%s is %q: %s", alert.Name, rule.Health, rule.LastError)
+			}
+		}
+		return nil
+	})
+	for _, alert := range rules.Alerts() { // the usual answer is nothing
+		if _, warnings, err := prometheus.Query(t.Context(), alert.Expr, time.Now()); err != nil || len(warnings) > 0 {
+			t.Errorf("%s: error %v, warnings %v", alert.Name, err, warnings)
+		}
+	}
+	queries, err := monitoring.Queries()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, query := range queries {
+		harness.Eventually(t, query.String()+" shows something", func() error {
+			result, warnings, err := prometheus.Query(t.Context(), query.Expr, time.Now())
+			if err == nil && (result.String() == "" || len(warnings) > 0) {
+				err = fmt.Errorf("%s gives %q, with warnings %v", query.Expr, result, warnings)
+			}
+			return err
+		})
+	}
+}

@@ -1,0 +1,113 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"os"
+	"path/filepath"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	restclient "k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+var errStillThere = errors.New("it is still there")
+
+// permissions are the rights that a ClusterServiceVersion asks for.
+type permissions struct {
+	Account string              `json:"serviceAccountName"`
+	Rules   []rbacv1.PolicyRule `json:"rules"`
+}
+
+// subscribe gives a service account in namespace home the rights that OLM would, for the bundle and these target
+// namespaces, none of which means all: what is asked for in namespaces is a Role in home and in each target, or a
+// ClusterRole where all are served. It returns the cluster as the service account sees it.
+func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {
+	t.Helper()
+	var csv struct {
+		Spec struct {
+			Install struct {
+				Spec struct {
+					Permissions        []permissions `json:"permissions"`
+					ClusterPermissions []permissions `json:"clusterPermissions"`
+				} `json:"spec"`
+			} `json:"install"`
+		} `json:"spec"`
+	}
+	text, err := os.ReadFile(filepath.Join(repository(t), "bundle/manifests/appservice-operator.clusterserviceversion.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &csv); err != nil {
+		t.Fatal(err)
+	}
+	asked := csv.Spec.Install.Spec
+	if len(asked.Permissions) != 1 || len(asked.ClusterPermissions) != 1 {
+		t.Fatalf("the bundle asks for %+v, want rights of one account", asked)
+	}
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: asked.Permissions[0].Account}}
+	cluster.Create(t, account)
+
+	grantEverywhere(t, account, "cluster", asked.ClusterPermissions[0].Rules)
+	if len(targets) == 0 {
+		grantEverywhere(t, account, "all", asked.Permissions[0].Rules)
+	}
+	for _, namespace := range append([]string{home}, targets...) {
+		grant(t, account, namespace, asked.Permissions[0].Rules)
+	}
+	as := restclient.CopyConfig(cluster.Config)
+	as.Impersonate = restclient.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + home + ":" + account.Name,
+		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + home},
+	}
+	return &harness.Cluster{Cluster: cluster.Cluster, Config: as, Client: cluster.Client}
+}
+
+func grant(t *testing.T, account *corev1.ServiceAccount, namespace string, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Namespace: namespace, Name: account.Namespace}
+	bind(t, &rbacv1.Role{ObjectMeta: meta, Rules: rules}, &rbacv1.RoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: meta.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+	})
+}
+
+func grantEverywhere(t *testing.T, account *corev1.ServiceAccount, what string, rules []rbacv1.PolicyRule) {
+	t.Helper()
+	meta := metav1.ObjectMeta{Name: account.Namespace + "-" + what}
+	bind(t, &rbacv1.ClusterRole{ObjectMeta: meta, Rules: rules}, &rbacv1.ClusterRoleBinding{
+		ObjectMeta: meta,
+		RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: meta.Name},
+		Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: account.Namespace, Name: account.Name}},
+	})
+}
+
+// bind makes a role and its binding, unless they are there, and deletes what is outside of namespaces afterwards.
+func bind(t *testing.T, role, binding client.Object) {
+	t.Helper()
+	for _, object := range []client.Object{role, binding} {
+		if err := client.IgnoreAlreadyExists(cluster.Client.Create(t.Context(), object)); err != nil {
+			t.Fatal(err)
+		}
+		if object.GetNamespace() == "" {
+			t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object) })
+		}
+	}
+}
+
+func repository(t *testing.T) string {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}

@@ -1,0 +1,122 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"os/exec"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// A rolling update goes through many counts of pods, and means two things: it goes on, and it is over.
+func TestARollingUpdateWritesFewStatuses(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](8)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	quiet(t, manager.Requests)
+	mark := manager.Requests.Mark()
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	phases := map[v1.Phase]bool{}
+	harness.Eventually(t, "the new image everywhere", func() error {
+		get(t, app, app)
+		if app.Status.ObservedGeneration == app.Generation {
+			phases[app.Status.Phase] = true
+		}
+		if app.Status.ObservedGeneration != app.Generation || app.Status.Phase != v1.PhaseRunning {
+			return fmt.Errorf("phase %s, %s", app.Status.Phase, app.Status.Readiness)
+		}
+		return nil
+	})
+	quiet(t, manager.Requests)
+	var writes []harness.Request
+	for _, request := range manager.Requests.WritesSince(mark) {
+		if strings.HasSuffix(request.Path, "/status") {
+			writes = append(writes, request)
+		}
+	}
+	if most := 2 + len(phases); len(writes) > most || len(writes) == 0 {
+		t.Errorf("%d writes of the status, want %d at most: %v", len(writes), most, writes)
+	}
+	if app.Status.Readiness != "8/8" || len(app.Status.Resources) != 3 {
+		t.Errorf("the status says %s of %v", app.Status.Readiness, app.Status.Resources)
+	}
+	for _, resource := range app.Status.Resources {
+		if !resource.Ready || resource.Message != "" {
+			t.Errorf("%s %s is not ready: %s", resource.Kind, resource.Name, resource.Message)
+		}
+	}
+}
+
+func TestKubectlWaitAndKstatusFollowAnAppService(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	if output, err := kubectlWait(t, app, "60s"); err != nil {
+		t.Fatalf("kubectl does not see that it is ready: %v: %s", err, output)
+	}
+	computes(t, app, kstatus.CurrentStatus)
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = true })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
+	notReady(t, app)
+	computes(t, app, kstatus.InProgressStatus)
+	eventually(t, app, v1.ReasonPaused, "spec.paused")
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = false })
+	cluster.Ready(t, app)
+	eventually(t, app, v1.ReasonResumed, "no longer paused")
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Config = fromSecret("absent") })
+	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
+	notReady(t, app)
+	computes(t, app, kstatus.FailedStatus)
+	eventually(t, app, v1.ReasonDependencyMissing, "absent")
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Config = nil })
+	cluster.Ready(t, app)
+	computes(t, app, kstatus.CurrentStatus)
+	eventually(t, app, v1.ReasonRecovered, "2 of 2")
+}
+
+func kubectlWait(t *testing.T, app *v1.AppService, timeout string) (string, error) {
+	t.Helper()
+	ctx := context.WithoutCancel(t.Context())
+	output, err := exec.CommandContext(ctx, cluster.Kubectl, "--kubeconfig", cluster.Kubeconfig, "--namespace", app.Namespace, "wait",
+		"--for=condition=Ready", "--timeout="+timeout, "appservice/"+app.Name).CombinedOutput()
+	return string(output), err
+}
+
+func notReady(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	if output, err := kubectlWait(t, app, "0s"); err == nil || !strings.Contains(output, "not met") {
+		t.Errorf("kubectl takes it for ready: %v: %s", err, output)
+	}
+}
+
+func computes(t *testing.T, app *v1.AppService, want kstatus.Status) {
+	t.Helper()
+	live := &unstructured.Unstructured{}
+	live.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), live); err != nil {
+		t.Fatal(err)
+	}
+	result, err := kstatus.Compute(live)
+	if err != nil || result.Status != want {
+		t.Errorf("kstatus computes %v (%v), want %s", result, err, want)
+	}
+}

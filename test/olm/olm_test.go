@@ -1,0 +1,215 @@
+package olm
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+const (
+	home    = "operators"
+	account = "system:serviceaccount:" + home + ":appservice-operator-controller-manager"
+)
+
+// Somebody subscribes at v0.1.0 and agrees to the upgrade; then the OperatorGroup goes through all install modes.
+func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
+	before, present := versions(t)
+	for _, namespace := range []string{home, "one", "two"} {
+		create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
+	}
+	create(t, object("v1alpha1", "CatalogSource", "olm", "local", `{"sourceType": "grpc", "address": "`+lab.address+`"}`))
+	create(t, object("v1", "OLMConfig", "", "cluster", `{}`))
+	create(t, group(`{}`))
+	create(t, object("v1alpha1", "Subscription", home, "appservice-operator", `{
+		"name": "appservice-operator", "channel": "stable", "source": "local", "sourceNamespace": "olm",
+		"startingCSV": "`+before+`", "installPlanApproval": "Manual"}`))
+
+	approve(t, before)
+	succeeds(t, before)
+	approve(t, present)
+	succeeds(t, present)
+	gone(t, object("v1alpha1", "ClusterServiceVersion", home, before, `{}`))
+
+	for _, mode := range []struct {
+		name, group string
+		served      []string
+	}{
+		{"OwnNamespace", `{"targetNamespaces": ["operators"]}`, []string{home}},
+		{"SingleNamespace", `{"targetNamespaces": ["one"]}`, []string{"one"}},
+		{"MultiNamespace", `{"targetNamespaces": ["one", "two"]}`, []string{"one", "two"}},
+		{"AllNamespaces", `{}`, nil},
+	} {
+		t.Run(mode.name, func(t *testing.T) {
+			remove(t, group(`{}`))
+			create(t, group(mode.group))
+			harness.Eventually(t, "the manager is told", func() error { return told(t.Context(), mode.served) })
+			succeeds(t, present)
+			for _, namespace := range append([]string{home}, mode.served...) {
+				harness.Eventually(t, "rights in "+namespace, func() error { return mayPatch(t.Context(), namespace) })
+			}
+			if mode.served == nil {
+				harness.Eventually(t, "rights everywhere", func() error { return mayPatch(t.Context(), "default") })
+			}
+		})
+	}
+
+	remove(t, object("v1alpha1", "Subscription", home, "appservice-operator", `{}`))
+	remove(t, object("v1alpha1", "ClusterServiceVersion", home, present, `{}`))
+	gone(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "appservice-operator-controller-manager"}})
+	apps := &unstructured.UnstructuredList{}
+	apps.SetGroupVersionKind(schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppServiceList"})
+	if err := lab.client.List(t.Context(), apps); err != nil {
+		t.Errorf("the CRD went with the operator: %v", err)
+	}
+}
+
+// versions are the names of the version before this one, and of this one, as the bundle has them.
+func versions(t *testing.T) (before, present string) {
+	t.Helper()
+	text, err := os.ReadFile("../../bundle/manifests/appservice-operator.clusterserviceversion.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var csv struct {
+		Metadata struct{ Name string }
+		Spec     struct{ Replaces string }
+	}
+	if err := yaml.Unmarshal(text, &csv); err != nil {
+		t.Fatal(err)
+	}
+	return csv.Spec.Replaces, csv.Metadata.Name
+}
+
+// approve agrees to the InstallPlan that brings a version.
+func approve(t *testing.T, version string) {
+	t.Helper()
+	harness.Within(t, 2*harness.Patience, "an InstallPlan for "+version, func() error {
+		plans := &unstructured.UnstructuredList{}
+		plans.SetAPIVersion("operators.coreos.com/v1alpha1")
+		plans.SetKind("InstallPlanList")
+		if err := lab.client.List(t.Context(), plans, client.InNamespace(home)); err != nil {
+			return err
+		}
+		for i := range plans.Items {
+			names, _, _ := unstructured.NestedStringSlice(plans.Items[i].Object, "spec", "clusterServiceVersionNames")
+			phase, _, _ := unstructured.NestedString(plans.Items[i].Object, "status", "phase")
+			if slices.Equal(names, []string{version}) && phase == "RequiresApproval" { // earlier OLM would lose its status
+				patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"approved": true}}`))
+				return lab.client.Patch(t.Context(), &plans.Items[i], patch)
+			}
+		}
+		return fmt.Errorf("there are %d, none of them for it", len(plans.Items))
+	})
+}
+
+// succeeds waits until a version is installed.
+func succeeds(t *testing.T, version string) {
+	t.Helper()
+	csv := object("v1alpha1", "ClusterServiceVersion", home, version, `{}`)
+	harness.Within(t, 2*harness.Patience, version+" succeeds", func() error {
+		if err := lab.client.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
+			return err
+		}
+		status, _, _ := unstructured.NestedMap(csv.Object, "status")
+		if status["phase"] != "Succeeded" {
+			return fmt.Errorf("it is %v %v: %v", status["phase"], status["reason"], status["message"])
+		}
+		return nil
+	})
+}
+
+// told tells whether the manager's pods get the namespaces to serve, and take them from there.
+func told(ctx context.Context, served []string) error {
+	deployment := &appsv1.Deployment{}
+	key := client.ObjectKey{Namespace: home, Name: "appservice-operator-controller-manager"}
+	if err := lab.client.Get(ctx, key, deployment); err != nil {
+		return err
+	}
+	template := deployment.Spec.Template
+	if got := template.Annotations["olm.targetNamespaces"]; got != strings.Join(served, ",") {
+		return fmt.Errorf("the annotation is %q, want %v", got, served)
+	}
+	for _, env := range template.Spec.Containers[0].Env {
+		if env.Name == "WATCH_NAMESPACE" && env.ValueFrom.FieldRef.FieldPath == "metadata.annotations['olm.targetNamespaces']" {
+			return nil
+		}
+	}
+	return fmt.Errorf("the environment is %v", template.Spec.Containers[0].Env)
+}
+
+// mayPatch tells whether the manager may do in a namespace what is at the heart of its work.
+func mayPatch(ctx context.Context, namespace string) error {
+	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
+		User: account,
+		ResourceAttributes: &authorizationv1.ResourceAttributes{
+			Namespace: namespace, Verb: "patch", Group: "apps", Version: "v1", Resource: "deployments",
+		},
+	}}
+	if err := lab.client.Create(ctx, review); err != nil {
+		return err
+	}
+	if !review.Status.Allowed {
+		return fmt.Errorf("%s may not patch Deployments in %s", account, namespace)
+	}
+	return nil
+}
+
+func group(spec string) *unstructured.Unstructured {
+	return object("v1", "OperatorGroup", home, "group", spec)
+}
+
+// object makes one of OLM's, with a spec in JSON.
+func object(version, kind, namespace, name, spec string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{Object: map[string]any{}}
+	object.SetAPIVersion("operators.coreos.com/" + version)
+	object.SetKind(kind)
+	object.SetNamespace(namespace)
+	object.SetName(name)
+	var fields map[string]any
+	if err := json.Unmarshal([]byte(spec), &fields); err != nil {
+		panic(err) // it is written above
+	}
+	object.Object["spec"] = fields
+	return object
+}
+
+func create(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := client.IgnoreAlreadyExists(lab.client.Create(t.Context(), object)); err != nil {
+		t.Fatalf("cannot create %s: %v", object.GetName(), err)
+	}
+}
+
+func remove(t *testing.T, object client.Object) {
+	t.Helper()
+	if err := lab.client.Delete(t.Context(), object); err != nil {
+		t.Fatalf("cannot delete %s: %v", object.GetName(), err)
+	}
+	gone(t, object)
+}
+
+func gone(t *testing.T, object client.Object) {
+	t.Helper()
+	harness.Eventually(t, object.GetName()+" goes", func() error {
+		err := lab.client.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		if err == nil {
+			return fmt.Errorf("it is still there")
+		}
+		return client.IgnoreNotFound(err)
+	})
+}

@@ -1,0 +1,212 @@
+package packaging
+
+import (
+	"encoding/base64"
+	"encoding/json"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+// Consoles show descriptors: every field at the top of spec and status has one, and none is of a field that is not there.
+func TestDescriptors(t *testing.T) {
+	crd := read[object](t, filepath.Join(present, crdFile))
+	schema := at[object](t, at[list](t, crd, "spec", "versions")[0].(object), "schema", "openAPIV3Schema", "properties")
+	owned := at[list](t, csv(t).Object, "spec", "customresourcedefinitions", "owned")[0].(object)
+	for part, descriptors := range map[string]string{"spec": "specDescriptors", "status": "statusDescriptors"} {
+		described := map[string]bool{}
+		for _, entry := range at[list](t, owned, descriptors) {
+			descriptor := entry.(object)
+			path, _ := descriptor["path"].(string)
+			described[path] = true
+			if descriptor["displayName"] == "" || descriptor["description"] == "" {
+				t.Errorf("%s.%s has no name or no description: %v", part, path, descriptor)
+			}
+			steps := []string{part}
+			for _, step := range strings.Split(path, ".") {
+				steps = append(steps, "properties", step)
+			}
+			at[object](t, schema, steps...)
+		}
+		for field := range at[object](t, schema, part, "properties") {
+			if !described[field] {
+				t.Errorf("%s.%s has no descriptor: give it a marker +operator-sdk:csv in api/v1", part, field)
+			}
+		}
+	}
+}
+
+// The rules of OLM v1 for bundles, which those of OLM v0 include.
+func TestOLMv1AcceptsTheBundle(t *testing.T) {
+	spec := at[object](t, csv(t).Object, "spec")
+	if webhooks, found := spec["webhookdefinitions"]; found {
+		t.Errorf("it has webhooks: %v", webhooks)
+	}
+	if required, found := at[object](t, spec, "customresourcedefinitions")["required"]; found {
+		t.Errorf("it requires kinds of others: %v", required)
+	}
+	if services := at[object](t, spec, "apiservicedefinitions"); len(services) > 0 {
+		t.Errorf("it has API services: %v", services)
+	}
+	for _, mode := range at[list](t, spec, "installModes") {
+		if mode.(object)["supported"] != true {
+			t.Errorf("install mode %v is not supported", mode)
+		}
+	}
+	if modes := len(at[list](t, spec, "installModes")); modes != 4 {
+		t.Errorf("it has %d install modes, want 4", modes)
+	}
+	if _, err := os.Stat(filepath.Join(present, "../metadata/dependencies.yaml")); !os.IsNotExist(err) {
+		t.Error("it has dependencies or constraints, which OLM v1 does not resolve")
+	}
+	// Kinds that a cluster may not serve would make an InstallPlan stick.
+	served := []string{"ClusterRole", "ClusterServiceVersion", "CustomResourceDefinition", "PodDisruptionBudget", "Service"}
+	for _, object := range manifests(t) {
+		if kind := object["kind"].(string); !slices.Contains(served, kind) {
+			t.Errorf("it has a %s", kind)
+		}
+	}
+}
+
+func manifests(t *testing.T) []object {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(present, "*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("the bundle has the files %v (error %v)", files, err)
+	}
+	var objects []object
+	for _, file := range files {
+		objects = append(objects, read[object](t, file))
+	}
+	return objects
+}
+
+// What the bundle asks for is what config/rbac gives, in namespaces and outside of them, and no wildcard is in it.
+func TestRights(t *testing.T) {
+	install := at[object](t, csv(t).Object, "spec", "install", "spec")
+	var granted []string
+	for _, permissions := range []string{"permissions", "clusterPermissions"} {
+		for _, entry := range at[list](t, install, permissions) {
+			for _, rule := range at[list](t, entry.(object), "rules") {
+				granted = append(granted, permissions+" "+encode(t, rule))
+			}
+		}
+	}
+	for _, grant := range granted {
+		if strings.Contains(grant, "*") {
+			t.Errorf("a wildcard: %s", grant)
+		}
+	}
+	var shipped []string
+	for file, permissions := range map[string]string{
+		"role": "permissions", "leader_election_role": "permissions",
+		"cluster_role": "clusterPermissions", "metrics_auth_role": "clusterPermissions",
+	} {
+		for _, rule := range at[list](t, read[object](t, filepath.Join(root, "config/rbac", file+".yaml")), "rules") {
+			shipped = append(shipped, permissions+" "+encode(t, rule))
+		}
+	}
+	slices.Sort(granted)
+	slices.Sort(shipped)
+	if !slices.Equal(granted, shipped) {
+		t.Errorf("the bundle grants\n%s\nwant\n%s", strings.Join(granted, "\n"), strings.Join(shipped, "\n"))
+	}
+}
+
+func encode(t *testing.T, value any) string {
+	t.Helper()
+	text, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func TestVersionsAgree(t *testing.T) {
+	version := version(t)
+	bundle := csv(t)
+	chart := read[object](t, filepath.Join(root, "config/chart/Chart.yaml"))
+	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(dockerfile), "ARG VERSION="+version+"\n") {
+		t.Errorf("the Dockerfile's VERSION is not %s", version)
+	}
+	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
+	for what, got := range map[string]any{
+		"the bundle's name":           strings.TrimPrefix(bundle.GetName(), "appservice-operator.v"),
+		"the bundle's version":        at[string](t, bundle.Object, "spec", "version"),
+		"what is skipped ends at":     bundle.GetAnnotations()["olm.skipRange"][len(">=0.1.0 <"):],
+		"the chart's version":         chart["version"],
+		"the version that it deploys": chart["appVersion"],
+		"the annotated image":         strings.TrimPrefix(bundle.GetAnnotations()["containerImage"], "example.com/appservice-operator:v"),
+		"the related image":           strings.TrimPrefix(related["image"].(string), "example.com/appservice-operator:v"),
+	} {
+		if got != version {
+			t.Errorf("%s is %v, want %s, the Makefile's VERSION", what, got, version)
+		}
+	}
+}
+
+// What operator-sdk would fill in by itself, or not at all, comes from files: the bundle is the same each time.
+func TestTheBundleIsCompletedFromFiles(t *testing.T) {
+	base := read[object](t, filepath.Join(root, "config/manifests/bases", csvFile))
+	want := at[string](t, base, "metadata", "annotations", "createdAt")
+	if got := csv(t).GetAnnotations()["createdAt"]; got != want {
+		t.Errorf("createdAt is %s, want that of the base, %s", got, want)
+	}
+	picture, err := os.ReadFile(filepath.Join(root, "config/manifests/icon.svg"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	icon := at[list](t, csv(t).Object, "spec", "icon")[0].(object)
+	if icon["base64data"] != base64.StdEncoding.EncodeToString(picture) || icon["mediatype"] != "image/svg+xml" {
+		t.Error("the icon is not config/manifests/icon.svg")
+	}
+	for _, stage := range at[list](t, read[object](t, filepath.Join(present, "../tests/scorecard/config.yaml")), "stages") {
+		for _, test := range at[list](t, stage.(object), "tests") {
+			if image, _ := test.(object)["image"].(string); !strings.Contains(image, "/") {
+				t.Errorf("the scorecard test %v has the image %q", test.(object)["entrypoint"], image)
+			}
+		}
+	}
+}
+
+// The namespaces that run the manager enforce Pod Security restricted.
+func TestTheManagerIsRestricted(t *testing.T) {
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	templates := map[string]object{
+		"bundle": at[object](t, at[list](t, csv(t).Object, "spec", "install", "spec", "deployments")[0].(object), "spec", "template"),
+	}
+	for _, object := range kustomize(t, "default") {
+		if object.GetKind() == "Deployment" {
+			templates["config/default"] = at[map[string]any](t, object.Object, "spec", "template")
+		}
+	}
+	if len(templates) != 2 {
+		t.Fatal("config/default has no Deployment")
+	}
+	for name, template := range templates {
+		pod := &corev1.PodTemplateSpec{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
+			t.Fatal(err)
+		}
+		level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+		for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
+			if !result.Allowed {
+				t.Errorf("%s: %s: %s", name, result.ForbiddenReason, result.ForbiddenDetail)
+			}
+		}
+	}
+}

@@ -1,0 +1,153 @@
+package packaging
+
+import (
+	"maps"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"helm.sh/helm/v3/pkg/engine"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+const system = "appservice-operator-system"
+
+// render renders the chart as helm install does, and returns the objects by kind, namespace and name.
+func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unstructured {
+	t.Helper()
+	chart, err := loader.Load(filepath.Join(root, "config/chart"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	release := chartutil.ReleaseOptions{Name: "appservice-operator", Namespace: system, Revision: 1, IsInstall: true}
+	input, err := chartutil.ToRenderValues(chart, values, release, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	files, err := engine.Render(chart, input)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var objects []*unstructured.Unstructured
+	for name, text := range files {
+		if strings.HasSuffix(name, ".yaml") {
+			objects = append(objects, documents(t, []byte(text))...)
+		}
+	}
+	for _, crd := range chart.CRDObjects() {
+		objects = append(objects, documents(t, crd.File.Data)...)
+	}
+	return byName(objects)
+}
+
+func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
+	found := map[string]*unstructured.Unstructured{}
+	for _, object := range objects {
+		found[object.GetKind()+" "+object.GetNamespace()+"/"+object.GetName()] = object
+	}
+	return found
+}
+
+// The chart and the kustomize bases are two ways to the same objects.
+func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
+	want := byName(append(kustomize(t, "default"), kustomize(t, "crd")...))
+	delete(want, "Namespace /"+system) // Helm makes the namespace, if it is told to
+	got := render(t, nil)
+	for name, object := range want {
+		if labels := object.GetLabels(); labels["app.kubernetes.io/managed-by"] != "" {
+			labels["app.kubernetes.io/managed-by"] = "Helm"
+			object.SetLabels(labels)
+		}
+		if object.GetKind() == "Deployment" {
+			container := at[list](t, object.Object, "spec", "template", "spec", "containers")[0].(map[string]any)
+			container["image"] = "example.com/appservice-operator:v" + version(t)
+		}
+		if got[name] == nil {
+			t.Errorf("the chart has no %s", name)
+			continue
+		}
+		if difference := cmp.Diff(object.Object, got[name].Object); difference != "" {
+			t.Errorf("%s differs (-config/ +config/chart):\n%s", name, difference)
+		}
+		delete(got, name)
+	}
+	for name := range got {
+		t.Errorf("config/ has no %s", name)
+	}
+}
+
+func TestChartValues(t *testing.T) {
+	cases := map[string]struct {
+		values chartutil.Values
+		want   []string // objects that are there only with these values
+		gone   []string // and those that are not
+		env    string   // WATCH_NAMESPACE
+		image  string
+	}{
+		"some namespaces": {
+			values: chartutil.Values{"watchNamespaces": list{"one", "two"}},
+			want: []string{
+				"RoleBinding one/appservice-operator-manager-rolebinding", "RoleBinding two/appservice-operator-manager-rolebinding",
+			},
+			gone: []string{"ClusterRoleBinding /appservice-operator-manager-rolebinding"},
+			env:  "one,two",
+		},
+		"monitoring and a network policy": {
+			values: chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}},
+			want: []string{
+				"NetworkPolicy " + system + "/appservice-operator-allow-metrics-traffic",
+				"PrometheusRule " + system + "/appservice-operator-controller-manager-alerts",
+				"ServiceMonitor " + system + "/appservice-operator-controller-manager-metrics-monitor",
+			},
+		},
+		"an image by digest": {
+			values: chartutil.Values{"image": object{"repository": "a/b", "tag": "c", "digest": "sha256:" + strings.Repeat("0", 64)}},
+			image:  "a/b@sha256:" + strings.Repeat("0", 64),
+		},
+	}
+	plain := render(t, nil)
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := render(t, test.values)
+			want := maps.Clone(plain)
+			for _, name := range test.gone {
+				delete(want, name)
+			}
+			for _, name := range test.want {
+				want[name] = nil
+			}
+			if difference := cmp.Diff(slices.Sorted(maps.Keys(want)), slices.Sorted(maps.Keys(got))); difference != "" {
+				t.Errorf("the objects differ (-want +got):\n%s", difference)
+			}
+			deployment := got["Deployment "+system+"/appservice-operator-controller-manager"]
+			container := at[list](t, deployment.Object, "spec", "template", "spec", "containers")[0].(map[string]any)
+			if env := container["env"].(list)[0].(map[string]any); env["name"] != "WATCH_NAMESPACE" || env["value"] != test.env {
+				t.Errorf("got the environment %v, want WATCH_NAMESPACE=%s", env, test.env)
+			}
+			if test.image != "" && container["image"] != test.image {
+				t.Errorf("got the image %v, want %s", container["image"], test.image)
+			}
+		})
+	}
+}
+
+// What is optional in the chart is what kustomize builds from the folders of these names.
+func TestOptionalPartsOfTheChart(t *testing.T) {
+	got := render(t, chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}})
+	for _, folder := range []string{"prometheus", "network-policy"} {
+		for _, object := range kustomize(t, folder) {
+			name := object.GetKind() + " " + system + "/appservice-operator-" + object.GetName()
+			if got[name] == nil {
+				t.Errorf("the chart has no %s", name)
+				continue
+			}
+			if difference := cmp.Diff(object.Object["spec"], got[name].Object["spec"]); difference != "" {
+				t.Errorf("%s differs (-config/%s +config/chart):\n%s", name, folder, difference)
+			}
+		}
+	}
+}

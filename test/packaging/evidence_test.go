@@ -1,0 +1,46 @@
+package packaging
+
+import (
+	"bytes"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// The capability level that the bundle claims is the one that has evidence, and every test that is named as such is there.
+func TestEvidenceIsThere(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join(root, "docs/capability-levels.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if title := "# Capability level: " + csv(t).GetAnnotations()["capabilities"] + "\n"; !strings.HasPrefix(string(text), title) {
+		t.Errorf("the document does not begin with %q", title)
+	}
+	var sources [][]byte
+	for _, folder := range []string{"api", "internal", "test"} {
+		visit := func(path string, _ fs.DirEntry, err error) error {
+			if err != nil || !strings.HasSuffix(path, "_test.go") {
+				return err
+			}
+			source, err := os.ReadFile(path)
+			sources = append(sources, source)
+			return err
+		}
+		if err := filepath.WalkDir(filepath.Join(root, folder), visit); err != nil {
+			t.Fatal(err)
+		}
+	}
+	all := bytes.Join(sources, nil)
+	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllSubmatch(text, -1)
+	if len(named) == 0 {
+		t.Error("the document names no tests")
+	}
+	for _, name := range named {
+		if !bytes.Contains(all, []byte("func "+string(name[1])+"(t *testing.T)")) {
+			t.Errorf("there is no %s", name[1])
+		}
+	}
+}

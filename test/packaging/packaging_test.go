@@ -1,0 +1,122 @@
+// Package packaging tests what the operator is delivered as: manifests, chart, bundle and catalog. It needs no cluster.
+package packaging
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	root     = "../.."
+	released = root + "/test/testdata/v0.1.0/bundle/manifests"
+	present  = root + "/bundle/manifests"
+	csvFile  = "appservice-operator.clusterserviceversion.yaml"
+	crdFile  = "app.example.com_appservices.yaml"
+)
+
+// list is a part of an object, as YAML has it.
+type (
+	object = map[string]any
+	list   = []any
+)
+
+// read parses the YAML of a file into the given type.
+func read[T any](t *testing.T, path string) T {
+	t.Helper()
+	var into T
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := yaml.Unmarshal(text, &into); err != nil {
+		t.Fatalf("cannot parse %s: %v", path, err)
+	}
+	return into
+}
+
+// csv is the ClusterServiceVersion of the bundle.
+func csv(t *testing.T) *unstructured.Unstructured {
+	t.Helper()
+	return &unstructured.Unstructured{Object: read[object](t, filepath.Join(present, csvFile))}
+}
+
+// at returns what is at a path of an object, which must be there.
+func at[T any](t *testing.T, within object, path ...string) T {
+	t.Helper()
+	value, found, err := unstructured.NestedFieldNoCopy(within, path...)
+	typed, ok := value.(T)
+	if err != nil || !found || !ok {
+		t.Fatalf("%v is a %T (found %t, error %v)", path, value, found, err)
+	}
+	return typed
+}
+
+// documents splits a stream of YAML into objects.
+func documents(t *testing.T, text []byte) []*unstructured.Unstructured {
+	t.Helper()
+	var objects []*unstructured.Unstructured
+	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
+	for {
+		next := &unstructured.Unstructured{}
+		switch err := decoder.Decode(&next.Object); {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatal(err)
+		case len(next.Object) > 0:
+			objects = append(objects, next)
+		}
+	}
+}
+
+// kustomize builds a folder of config/.
+func kustomize(t *testing.T, folder string) []*unstructured.Unstructured {
+	t.Helper()
+	return documents(t, tool(t, "kustomize", "build", "config/"+folder))
+}
+
+// tool runs a program of tools/ in the repository's root and returns what it prints.
+func tool(t *testing.T, name string, args ...string) []byte {
+	t.Helper()
+	output, err := command(t, name, args...).Output()
+	var exit *exec.ExitError
+	if errors.As(err, &exit) {
+		t.Fatalf("%s %v: %v: %s", name, args, err, exit.Stderr)
+	}
+	if err != nil {
+		t.Fatalf("%s %v: %v", name, args, err)
+	}
+	return output
+}
+
+func command(t *testing.T, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/" + name + "/go.mod", name}, args...)...)
+	cmd.Dir = root
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	return cmd
+}
+
+// version is that of the Makefile.
+func version(t *testing.T) string {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`).FindSubmatch(text)
+	if found == nil {
+		t.Fatal("the Makefile has no VERSION")
+	}
+	return string(found[1])
+}

@@ -1,0 +1,103 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+
+	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// scorecardName is the name of all that the pods need: a namespace, an account, and a binding that gives it all rights.
+const scorecardName = "appservice-scorecard"
+
+// list is what operator-sdk prints, as far as it matters here.
+type list struct {
+	Items []struct {
+		Status result.Status `json:"status"`
+	} `json:"items"`
+}
+
+// inPods lets operator-sdk run all tests as pods of the current cluster.
+func inPods(ctx context.Context, root, untar string, count func(result.Result)) error {
+	programs, err := toolchain.Ensure(ctx, os.Stderr, "operator-sdk")
+	if err != nil {
+		return err
+	}
+	cleanUp, err := prepare(ctx)
+	if cleanUp != nil {
+		defer cleanUp()
+	}
+	if err != nil {
+		return fmt.Errorf("cannot prepare namespace %s: %w", scorecardName, err)
+	}
+	args := []string{
+		"scorecard", "bundle", "--output=json", "--namespace=" + scorecardName, "--service-account=" + scorecardName,
+		"--pod-security=restricted", "--wait-time=15m",
+	}
+	if untar != "" {
+		args = append(args, "--untar-image="+untar)
+	}
+	command := exec.CommandContext(ctx, programs["operator-sdk"], args...)
+	command.Dir, command.Stderr = root, os.Stderr
+	output, failure := command.Output()
+	var exit *exec.ExitError
+	if failure != nil && !errors.As(failure, &exit) { // it also exits so when a test fails, after its output
+		return failure
+	}
+	var results list
+	if err := json.Unmarshal(output, &results); err != nil {
+		return fmt.Errorf("cannot read what operator-sdk printed: %w", errors.Join(failure, err))
+	}
+	for _, item := range results.Items {
+		for _, verdict := range item.Status.Results {
+			count(verdict)
+		}
+	}
+	return nil
+}
+
+// prepare makes the namespace, the account and the binding, and returns how to delete them.
+func prepare(ctx context.Context) (cleanUp func(), err error) {
+	cluster, err := config.GetConfig()
+	if err != nil {
+		return nil, err
+	}
+	direct, err := client.New(cluster, client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	named := metav1.ObjectMeta{Name: scorecardName}
+	within := metav1.ObjectMeta{Name: scorecardName, Namespace: scorecardName}
+	objects := []client.Object{
+		&corev1.Namespace{ObjectMeta: named},
+		&corev1.ServiceAccount{ObjectMeta: within},
+		// Our tests look for leftovers of every kind that the cluster serves.
+		&rbacv1.ClusterRoleBinding{
+			ObjectMeta: named,
+			RoleRef:    rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: "cluster-admin"},
+			Subjects:   []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Name: scorecardName, Namespace: scorecardName}},
+		},
+	}
+	cleanUp = func() {
+		for _, object := range objects {
+			_ = direct.Delete(context.WithoutCancel(ctx), object)
+		}
+	}
+	for _, object := range objects {
+		if err := direct.Create(ctx, object); client.IgnoreAlreadyExists(err) != nil {
+			return cleanUp, err
+		}
+	}
+	return cleanUp, nil
+}

@@ -1,0 +1,136 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+const (
+	// settling is how long all must have been still before the steady state counts as reached.
+	settling = 5 * time.Second
+	// stillness is how long nothing may change from then on.
+	stillness = 15 * time.Second
+)
+
+// sampleBecomesReady applies the bundle's first example, waits until it is Ready, and looks whether that is true.
+func sampleBecomesReady(ctx context.Context, s *subject) error {
+	app, err := s.create(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	deployment := &appsv1.Deployment{}
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), deployment); err != nil {
+		return err
+	}
+	if owner := metav1.GetControllerOf(deployment); owner == nil || owner.UID != app.UID {
+		return fmt.Errorf("the Deployment %s is not controlled by the AppService", deployment.Name)
+	}
+	if want := *app.Spec.Size; deployment.Status.ReadyReplicas != want || app.Status.ReadyReplicas != want {
+		return fmt.Errorf("ready replicas: the Deployment has %d and the status says %d, want %d",
+			deployment.Status.ReadyReplicas, app.Status.ReadyReplicas, want)
+	}
+	if app.Status.Phase != v1.PhaseRunning || app.Status.URL == "" {
+		return fmt.Errorf("the status says phase %q and URL %q, want %s and an address", app.Status.Phase, app.Status.URL, v1.PhaseRunning)
+	}
+	return nil
+}
+
+// steadyStateIsSilent waits until the example has come to rest and watches that nothing of it is written from then on.
+func steadyStateIsSilent(ctx context.Context, s *subject) error {
+	app, err := s.create(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	var before map[string]string
+	since := time.Now()
+	err = poll(ctx, func() error {
+		now, err := s.versions(ctx, app)
+		if err != nil {
+			return err
+		}
+		if moved := difference(before, now); moved != "" {
+			before, since = now, time.Now()
+			return fmt.Errorf("it still moves: %s", moved)
+		}
+		if still := time.Since(since); still < settling {
+			return fmt.Errorf("it has been still for %s only", still)
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	s.say("%d objects came to rest", len(before))
+	for end := time.Now().Add(stillness); time.Now().Before(end); {
+		now, err := s.versions(ctx, app)
+		if err != nil {
+			return err
+		}
+		if moved := difference(before, now); moved != "" {
+			return fmt.Errorf("something was written in the steady state: %s", moved)
+		}
+		if err := wait(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// deletionLeavesNothing deletes the example, with a claim that is to be retained, and sees that only the claim stays.
+func deletionLeavesNothing(ctx context.Context, s *subject) error {
+	app, err := s.create(ctx, func(app *v1.AppService) {
+		app.Spec.Persistence = &v1.Persistence{Size: quantity("1Gi"), MountPath: "/scorecard"}
+	})
+	if err != nil {
+		return err
+	}
+	// Not until it is ready: that would need a volume.
+	if err := s.untilTrue(ctx, app, v1.ConditionDeployed); err != nil {
+		return err
+	}
+	made, err := s.dependents(ctx, app)
+	if err != nil {
+		return err
+	}
+	s.say("before the deletion there were %v", names(made))
+	if err := s.client.Delete(ctx, app); err != nil {
+		return err
+	}
+	err = poll(ctx, func() error {
+		left, err := s.dependents(ctx, app)
+		if err != nil {
+			return err
+		}
+		for _, object := range left {
+			if object.Kind != "PersistentVolumeClaim" {
+				return fmt.Errorf("still there: %v", names(left))
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), claim); err != nil {
+		return fmt.Errorf("the claim was not retained: %w", err)
+	}
+	if claim.DeletionTimestamp != nil || claim.Annotations[v1.AnnotationRetainedFor] != app.Name {
+		return fmt.Errorf("the claim is not marked as retained: %v", claim.Annotations)
+	}
+	return nil
+}

@@ -1,0 +1,34 @@
+// Program pause does nothing until it is told to end. It holds the namespaces of a pod and takes in its orphans.
+package main
+
+import (
+	"errors"
+	"os"
+	"os/signal"
+	"syscall"
+)
+
+func main() {
+	end := make(chan os.Signal, 1)
+	signal.Notify(end, syscall.SIGTERM, syscall.SIGINT)
+	orphans := make(chan os.Signal, 1)
+	signal.Notify(orphans, syscall.SIGCHLD)
+	for {
+		select {
+		case <-end:
+			return
+		case <-orphans:
+			reap()
+		}
+	}
+}
+
+// reap takes note of all processes that have ended.
+func reap() {
+	for {
+		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
+		if pid <= 0 && !errors.Is(err, syscall.EINTR) {
+			return
+		}
+	}
+}

@@ -1,0 +1,54 @@
+package processes
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	got := parse("  17 /cache/clusters/test/bin/etcd --name=node0\n1 init\nheader\n")
+	if len(got) != 2 || got[17] != "/cache/clusters/test/bin/etcd --name=node0" || got[1] != "init" {
+		t.Errorf("got %v", got)
+	}
+}
+
+func TestEndLeavesOtherFoldersAlone(t *testing.T) {
+	sleep, err := exec.LookPath("sleep")
+	if err != nil {
+		t.Skip("there is no program to start")
+	}
+	start := func(dir string) {
+		t.Helper()
+		program := filepath.Join(dir, "bin", "sleeper")
+		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(sleep, program); err != nil {
+			t.Fatal(err)
+		}
+		command := exec.Command(program, "60")
+		if err := command.Start(); err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() { _ = command.Wait(); close(done) }()
+		t.Cleanup(func() { _ = command.Process.Kill(); <-done })
+	}
+	expect := func(dir string, want int) {
+		t.Helper()
+		if got, err := Of(t.Context(), dir); err != nil || len(got["sleeper"]) != want {
+			t.Errorf("got processes %v (error %v), want %d", got, err, want)
+		}
+	}
+	mine, other := t.TempDir(), t.TempDir()
+	start(mine)
+	start(other)
+	expect(mine, 1)
+	if err := End(t.Context(), mine); err != nil {
+		t.Fatal(err)
+	}
+	expect(mine, 0)
+	expect(other, 1)
+}
