@@ -180,6 +180,21 @@ test-refusals: ## Show what the operator refuses with a condition, and that each
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
 
+.PHONY: test-diagnosis
+test-diagnosis: ## Show that the status says why pods do not run: recorded troubles, then simulated ones, one test each.
+	@echo '==> Diagnosis.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
+	@{ go test -count=1 -v -run '^TestRecorded' ./test/diagnosis ./internal/release; \
+	  cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=8 \
+	    -test.run '^(TestDiagnosis|TestACrashLoopDoesNotFlap|TestARestartOfTheOperatorChangesNoDiagnosis|TestWhatIsWellIsNotLookedAt)$$'; } 2>&1 | \
+	  awk '/^=== RUN   Test[^\/]*\// { causes++ } /^ *--- PASS: Test[^\/]*\// { correct++ } /^(--- )?FAIL|^panic/ { failed = 1 } !/^{/ { print } \
+	    END { printf "DIAGNOSIS causes=%d correct=%d\n", causes, correct; exit failed || causes == 0 || causes != correct }'
+
+.PHONY: record-diagnosis
+record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluster: a node with the image example.com/subject:1.
+	go run ./test/diagnosis/record $(ARGS)
+
 ##@ Benchmarks
 
 .PHONY: bench

@@ -26,8 +26,42 @@ const (
 	ReasonRollingOut = "RollingOut"
 	// ReasonRolloutStalled: the rollout passed its progress deadline.
 	ReasonRolloutStalled = "RolloutStalled"
-	// ReasonReplicaFailure: the cluster refuses to create pods.
+	// ReasonReplicaFailure: the cluster refuses to create pods, for a reason that is not known by name.
 	ReasonReplicaFailure = "ReplicaFailure"
+	// ReasonImageNotFound: the registry does not have the image, or the node does not and may not pull it.
+	ReasonImageNotFound = "ImageNotFound"
+	// ReasonImagePullUnauthorized: the registry denies access to the image.
+	ReasonImagePullUnauthorized = "ImagePullUnauthorized"
+	// ReasonImageNameInvalid: the image has a name that no image can have.
+	ReasonImageNameInvalid = "ImageNameInvalid"
+	// ReasonImagePullFailed: the image cannot be pulled for another reason.
+	ReasonImagePullFailed = "ImagePullFailed"
+	// ReasonContainerCrashed: a container ends again and again.
+	ReasonContainerCrashed = "ContainerCrashed"
+	// ReasonOutOfMemory: a container was ended because it used more memory than it may.
+	ReasonOutOfMemory = "OutOfMemory"
+	// ReasonContainerStartFailed: the first process of a container cannot be started.
+	ReasonContainerStartFailed = "ContainerStartFailed"
+	// ReasonContainerConfigInvalid: a container cannot be made as it is configured.
+	ReasonContainerConfigInvalid = "ContainerConfigInvalid"
+	// ReasonStartupProbeFailing: the startup probe of a container fails.
+	ReasonStartupProbeFailing = "StartupProbeFailing"
+	// ReasonLivenessProbeFailing: the liveness probe of a container fails, so that it is started again and again.
+	ReasonLivenessProbeFailing = "LivenessProbeFailing"
+	// ReasonReadinessProbeFailing: the readiness probe of a container fails.
+	ReasonReadinessProbeFailing = "ReadinessProbeFailing"
+	// ReasonUnschedulable: no node can take a pod.
+	ReasonUnschedulable = "Unschedulable"
+	// ReasonVolumeNotBound: a claim that a pod needs has no volume.
+	ReasonVolumeNotBound = "VolumeNotBound"
+	// ReasonVolumeNotMounted: a volume cannot be attached or mounted.
+	ReasonVolumeNotMounted = "VolumeNotMounted"
+	// ReasonNodeTrouble: a node cannot set up a pod.
+	ReasonNodeTrouble = "NodeTrouble"
+	// ReasonQuotaExceeded: a quota of the namespace lets no more pods be created.
+	ReasonQuotaExceeded = "QuotaExceeded"
+	// ReasonAdmissionDenied: a rule of the cluster lets no pods be created.
+	ReasonAdmissionDenied = "AdmissionDenied"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
 	// ReasonNoWorkload: the chart rendered nothing that runs.
@@ -79,6 +113,12 @@ const (
 	ReasonAPIAbsent = "APIAbsent"
 	// ReasonReferenceMissing: something that the spec refers to is missing, and pods start without it.
 	ReasonReferenceMissing = "ReferenceMissing"
+	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
+	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
+	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
+	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
+	ReasonIngressClassMissing = "IngressClassMissing"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )

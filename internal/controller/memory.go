@@ -49,6 +49,9 @@ type remembered struct {
 	// took is the time spent on the action that is under way.
 	took time.Duration
 
+	// diagnosis of the Deployment; nil while it is as desired.
+	diagnosis *diagnosis
+
 	failure failure
 
 	pace pace

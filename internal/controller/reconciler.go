@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -22,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -56,8 +58,9 @@ type Reconciler struct {
 	References   ReferenceSource
 	Hosts        *Hosts // nil for kinds that claim none
 	Rollouts     *Rollouts
-	Client       client.Client // reads come from informers
-	Live         client.Reader // reads past them
+	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
+	Client       client.Client                  // reads come from informers
+	Live         client.Reader                  // reads past them
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Kind
 	Clock        clock.PassiveClock
@@ -94,6 +97,7 @@ type pass struct {
 	snapshot *observe.Snapshot
 	plan     *release.Plan
 	state    release.State
+	causes   []diagnose.Cause // why the Deployment is not as desired
 	paused   bool
 	acted    bool          // something was to be written
 	reported bool          // status says what came of it
@@ -145,6 +149,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 			return reconcile.Result{RequeueAfter: noticePatience}, nil
 		}
 	}
+	r.diagnose(ctx, p)
 	if err := r.report(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
@@ -278,7 +283,7 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 }
 
 // next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was
-// written, when the status may be written that was held back, after the period of the kind otherwise.
+// written, when pods are to be looked at or the status may be written that was held back, after the period of the kind otherwise.
 func (r *Reconciler) next(p *pass) reconcile.Result {
 	if p.err == nil {
 		p.memory.failure = failure{}
@@ -286,6 +291,9 @@ func (r *Reconciler) next(p *pass) reconcile.Result {
 		after := r.Period
 		if p.snapshot.Unconfirmed {
 			after = sooner(after, observe.Lapse)
+		}
+		if d := p.memory.diagnosis; d != nil {
+			after = sooner(after, d.wait(r.Clock.Now()))
 		}
 		return reconcile.Result{RequeueAfter: sooner(after, p.damped)}
 	}

@@ -29,6 +29,7 @@ func (r *Reconciler) report(ctx context.Context, p *pass) error {
 		Snapshot: p.snapshot,
 		Problem:  p.problem(),
 		Missing:  p.advice,
+		Causes:   p.causes,
 		Paused:   p.paused,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}

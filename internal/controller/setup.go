@@ -12,6 +12,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -46,6 +47,8 @@ type Shared struct {
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
 	Rollouts     *Rollouts
+	// Looks bounds how often pods are looked at.
+	Looks flowcontrol.PassiveRateLimiter
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int
 }
@@ -81,6 +84,7 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Metrics:  shared.Metrics.Kind(kind.Kind, watch.Chart.Metadata),
 		Clock:    shared.Clock,
 		Rollouts: shared.Rollouts,
+		Looks:    shared.Looks,
 	}
 	if watch.ReconcilePeriod != nil {
 		reconciler.Period = watch.ReconcilePeriod.Duration

@@ -15,6 +15,7 @@ import (
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
+	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -39,6 +40,10 @@ const Name = "appservice-operator"
 
 // shutdown is how long an action that is under way may take when the manager is told to stop.
 const shutdown = 30 * time.Second
+
+// Pods are looked at no more often than that, all resources taken together: where hundreds roll out at a time, most of them
+// are only slow.
+const looksPerSecond, looksAtOnce = 20, 20
 
 // New assembles a manager for the cluster that config names.
 func New(config *rest.Config, options Options) (manager.Manager, error) {
@@ -84,6 +89,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
 		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
+		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
 	if err := mgr.Add(newTrimmer()); err != nil {

@@ -3,6 +3,7 @@ package release
 import (
 	"errors"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 
@@ -14,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation/field"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/render"
@@ -60,6 +62,44 @@ func TestExplain(t *testing.T) {
 			}
 			if refused.Reason() != test.reason || !errors.Is(got, test.err) {
 				t.Errorf("got reason %s of %v, want %s", refused.Reason(), refused.Err, test.reason)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(got.Error(), part) {
+					t.Errorf("the message lacks %q: %v", part, got)
+				}
+			}
+		})
+	}
+}
+
+// The answers were recorded from an API server: test/diagnosis/record.
+func TestRecordedNodePorts(t *testing.T) {
+	cases := map[string]struct {
+		reason string
+		want   []string
+	}{
+		"node-port-invalid": {v1.ReasonNodePortInvalid, []string{"node port 80 ", "(30000-32767)"}},
+		"node-port-taken":   {v1.ReasonNodePortConflict, []string{"node port 32123", `Service "holder"`}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			text, err := os.ReadFile("../../test/testdata/diagnosis/" + name + ".yaml")
+			if err != nil {
+				t.Fatal(err)
+			}
+			var recorded struct {
+				Objects []metav1.Status `json:"objects"`
+			}
+			if err := yaml.Unmarshal(text, &recorded); err != nil || len(recorded.Objects) != 1 {
+				t.Fatalf("got %d answers (error %v), want 1", len(recorded.Objects), err)
+			}
+			service := object(t, "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: demo}}")
+			holder := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "holder"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{NodePort: 32123}}}}
+			a := &applier{live: fake.NewClientBuilder().WithScheme(scheme.Scheme).WithObjects(holder).Build()}
+			got := a.explain(t.Context(), Change{Desired: service}, &apierrors.StatusError{ErrStatus: recorded.Objects[0]})
+			var refused *RefusedError
+			if !errors.As(got, &refused) || refused.Reason() != test.reason {
+				t.Fatalf("got %v, want reason %s", got, test.reason)
 			}
 			for _, part := range test.want {
 				if !strings.Contains(got.Error(), part) {

@@ -7,6 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 )
 
 // verdict is the one decision that all conditions follow from.
@@ -50,10 +51,34 @@ func judge(in Input, workload *appsv1.Deployment) verdict {
 		return v
 	}
 	v.outcome, v.reason, v.message = rollout(workload)
+	v.explain(workload, in.Causes)
 	if old := workload.Status.Replicas - workload.Status.UpdatedReplicas; v.outcome == stuck && v.serving && old > 0 {
-		v.message += "; rollout stalled, the previous version still serves"
+		v.message = shorten(v.message, maxMessage-len(previousServes)) + previousServes
 	}
 	return v
+}
+
+// previousServes ends the message of a rollout that is stuck while an earlier version runs.
+const previousServes = "; rollout stalled, the previous version still serves"
+
+// explain takes the worst cause into the verdict. One that lasts means that the rollout is stuck, whatever its deadline; one
+// that may pass only says what is waited for. Causes of an earlier spec of the Deployment count no more.
+func (v *verdict) explain(workload *appsv1.Deployment, causes []diagnose.Cause) {
+	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || workload.Status.ObservedGeneration < workload.Generation {
+		return
+	}
+	switch first := causes[0]; {
+	case first.Effect == diagnose.Lasting, v.outcome == stuck:
+		v.outcome, v.reason, v.message = stuck, first.Reason, first.Text()
+	case v.outcome == moving:
+		v.message = first.Text()
+	}
+}
+
+// Settled tells whether a Deployment is as desired, so that there is nothing to look for.
+func Settled(workload *appsv1.Deployment) bool {
+	outcome, _, _ := rollout(workload)
+	return outcome == running
 }
 
 // missingDeployment gives the name of a Deployment that is rendered and not there: somebody has just deleted it, or it is

@@ -2,17 +2,23 @@ package status
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 )
 
 // problems lists what is wrong or worth knowing, errors first.
 func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
-	if v.outcome == stuck {
-		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message)})
+	explained := v.outcome != paused && in.Problem == nil
+	if v.outcome == stuck && !(explained && slices.ContainsFunc(in.Causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
+		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message), Hint: diagnose.Hint(v.reason)})
+	}
+	if explained {
+		list = append(list, caused(in.Causes)...)
 	}
 	for _, key := range in.Unserved {
 		list = append(list, v1.Problem{
@@ -38,6 +44,19 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	}
 	if problem, ignored := ignoredSize(workload); ignored {
 		list = append(list, problem)
+	}
+	return list
+}
+
+// caused makes problems of causes: errors of those that last.
+func caused(causes []diagnose.Cause) []v1.Problem {
+	var list []v1.Problem
+	for _, cause := range causes {
+		kind := v1.ProblemWarning
+		if cause.Effect == diagnose.Lasting {
+			kind = v1.ProblemError
+		}
+		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: oneLine(cause.Text()), Hint: cause.Hint})
 	}
 	return list
 }

@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
@@ -33,6 +34,8 @@ type Input struct {
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []render.Key
+	// Causes are why the Deployment is not as desired, the worst first.
+	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []reference.Reference
 	// Paused says that the operator leaves everything as it is.
@@ -55,7 +58,7 @@ type Problem struct {
 func Summarize(in Input) *v1.AppServiceStatus {
 	out := in.Previous.DeepCopy()
 	out.ObservedGeneration = in.Resource.GetGeneration()
-	workload := workloadOf(in.Resource, in.Snapshot)
+	workload := Workload(in.Resource, in.Snapshot)
 	counters(out, workload)
 	endpoints(out, in.Resource, in.Snapshot)
 	resources(out, in)
@@ -73,11 +76,12 @@ func Summarize(in Input) *v1.AppServiceStatus {
 		condition.Message = oneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
+	damp(in, out, verdict)
 	return out
 }
 
-// workloadOf gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
-func workloadOf(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *appsv1.Deployment {
+// Workload gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
+func Workload(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *appsv1.Deployment {
 	object := snapshot.Object("apps", "Deployment", resource.GetName())
 	if object == nil {
 		for key := range snapshot.Objects {
@@ -121,10 +125,13 @@ func wanted(workload *appsv1.Deployment) int32 {
 // maxMessage is the length of a condition's message in characters.
 const maxMessage = 256
 
-func oneLine(message string) string {
+func oneLine(message string) string { return shorten(message, maxMessage) }
+
+// shorten makes one line of a message, of that many characters at most.
+func shorten(message string, most int) string {
 	message = strings.Join(strings.Fields(message), " ")
-	if runes := []rune(message); len(runes) > maxMessage {
-		message = string(runes[:maxMessage-1]) + "…"
+	if runes := []rune(message); len(runes) > most {
+		message = string(runes[:most-1]) + "…"
 	}
 	return message
 }

@@ -19,6 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -259,6 +260,59 @@ func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
 	}
 }
 
+func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
+	cause := func(effect diagnose.Effect) []diagnose.Cause {
+		return []diagnose.Cause{{Reason: v1.ReasonImageNotFound, Source: "container", Message: "no image", Detail: strings.Repeat("x", 300), Hint: "push it", Effect: effect}}
+	}
+	well := deployment(counts{2, 2, 2, 2}, progress("NewReplicaSetAvailable"))
+	moves := deployment(counts{2, 3, 1, 2}, progress("ReplicaSetUpdated"))
+	late := deployment(counts{2, 3, 1, 2}, progress(deadline))
+	cases := map[string]struct {
+		workload *appsv1.Deployment
+		causes   []diagnose.Cause
+		problem  *Problem
+		phase    v1.Phase
+		reason   string
+		begins   string
+		problems string
+	}{
+		"what lasts is stuck":                      {moves, cause(diagnose.Lasting), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image: xxx", "Error ImageNotFound"},
+		"what may pass is only told":               {moves, cause(diagnose.Passing), nil, v1.PhaseUpdating, v1.ReasonRollingOut, "no image: xxx", "Warning ImageNotFound"},
+		"what may pass explains a deadline":        {late, cause(diagnose.Passing), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image: xxx", "Warning ImageNotFound"},
+		"advice explains nothing":                  {moves, cause(diagnose.Advice), nil, v1.PhaseUpdating, v1.ReasonRollingOut, "1 of 2 replicas", "Warning ImageNotFound"},
+		"advice leaves what runs running":          {well, cause(diagnose.Advice), nil, v1.PhaseRunning, v1.ReasonRunning, "2 of 2", "Warning ImageNotFound"},
+		"what seems to be well may be held":        {well, cause(diagnose.Lasting), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image", "Error ImageNotFound"},
+		"what the Deployment has not noticed":      {unobserved(deployment(counts{2, 2, 2, 2})), cause(diagnose.Lasting), nil, v1.PhaseUpdating, v1.ReasonRollingOut, "waiting for the rollout to begin", "Error ImageNotFound"},
+		"what blocks the operator is told instead": {moves, cause(diagnose.Lasting), &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", "Error TooLarge"},
+		"no cause": {late, nil, nil, v1.PhaseDegraded, v1.ReasonRolloutStalled, "0 of 2 updated", "Error RolloutStalled"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := state{workload: test.workload, problem: test.problem, previous: v1.PhaseUpdating}.input(t)
+			in.Causes = test.causes
+			out := Summarize(in)
+			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
+			if out.Phase != test.phase || ready.Reason != test.reason || !strings.HasPrefix(ready.Message, test.begins) {
+				t.Errorf("got phase %s, %s %q", out.Phase, ready.Reason, ready.Message)
+			}
+			stuckBehind := test.workload != well && (out.Phase == v1.PhaseDegraded && test.problem == nil)
+			if strings.HasSuffix(ready.Message, previousServes) != stuckBehind || utf8.RuneCountInString(ready.Message) > maxMessage {
+				t.Errorf("got the message %q", ready.Message)
+			}
+			var got []string
+			for _, problem := range out.Problems {
+				got = append(got, string(problem.Type)+" "+problem.Reason)
+				if problem.Hint == "" {
+					t.Errorf("%s has no hint", problem.Reason)
+				}
+			}
+			if text := strings.Join(got, ", "); text != test.problems {
+				t.Errorf("got the problems %s, want %s", text, test.problems)
+			}
+		})
+	}
+}
+
 func TestSummarize(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
@@ -483,7 +537,7 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 20 { // a map is gone through in every order
 				got := ""
-				if d := workloadOf(resource(), test.snapshot); d != nil {
+				if d := Workload(resource(), test.snapshot); d != nil {
 					got = d.Name
 				}
 				if got != test.want {

@@ -189,7 +189,7 @@ var refusalRows = map[string]refusal{
 			return noPods(t, app.Namespace)
 		},
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Size = ptr.To[int32](1) },
-		reason: v1.ReasonReplicaFailure, message: []string{"exceeded quota"},
+		reason: v1.ReasonQuotaExceeded, message: []string{`ResourceQuota "none" is used up`},
 	},
 }
 
@@ -245,7 +245,7 @@ func testRefusal(t *testing.T, row refusal) {
 		t.Errorf("Stalled: %v", err)
 	}
 	rest(t, manager)
-	if after := running(t, app); row.reason != v1.ReasonReplicaFailure && !equality.Semantic.DeepEqual(before, after) {
+	if after := running(t, app); row.reason != v1.ReasonQuotaExceeded && !equality.Semantic.DeepEqual(before, after) {
 		t.Errorf("the version that runs was touched: %v, before %v", after, before)
 	}
 	if err := records(t, app, 1); err != nil {

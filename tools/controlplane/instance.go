@@ -18,10 +18,14 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// configuration is what kwokctl and the programs are told, apart from their paths.
-//
-//go:embed kwokctl.yaml
-var configuration string
+var (
+	//go:embed kwokctl.yaml
+	programsConfiguration string
+	//go:embed stages.yaml
+	stages string
+	// configuration is what kwokctl and the programs are told, apart from their paths, and what simulated pods do.
+	configuration = programsConfiguration + "---\n" + stages
+)
 
 // nodes is how big the simulated nodes are: two of them hold the pods of thousands of AppServices.
 const nodes = `.allocatable = {cpu: 1000, memory: "4Ti", pods: 10000} | .podCIDRs = ["10.128.0.0/16"]`

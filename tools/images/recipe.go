@@ -51,6 +51,8 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 		return static(ctx, wanted, "registry.k8s.io/pause:3.10", program{module: "tools/images", path: "./pause"})
 	case "web":
 		return static(ctx, wanted, "example.com/web:1", program{module: ".", path: "./test/e2e/web"})
+	case "subject":
+		return static(ctx, wanted, "example.com/subject:1", program{module: ".", path: "./test/diagnosis/subject"})
 	case "nginx":
 		return nginx(ctx, wanted)
 	default:

@@ -144,7 +144,8 @@ The security context of the pods and of a container, from the profile and what r
 {{- end }}
 
 {{/*
-Init containers or sidecars, with the security context of the profile where they have none. Takes a list: the root, the
+Init containers or sidecars, with the security context of the profile where they have none; what they said last becomes
+their termination message, unless they ask for something else. Takes a list: the root, the
 containers, whether they are sidecars.
 */}}
 {{- define "appservice.containers" -}}
@@ -153,6 +154,7 @@ containers, whether they are sidecars.
 {{- range index . 1 }}
 {{- $container := deepCopy . }}
 {{- if $sidecars }}{{- $_ := set $container "restartPolicy" "Always" }}{{- end }}
+{{- if not $container.terminationMessagePolicy }}{{- $_ := set $container "terminationMessagePolicy" "FallbackToLogsOnError" }}{{- end }}
 {{- range $container.ports }}{{- if not .protocol }}{{- $_ := set . "protocol" "TCP" }}{{- end }}{{- end }}
 {{- $context := dict "allowPrivilegeEscalation" false }}
 {{- if eq $root.Values.security.profile "Restricted" }}{{- $_ := set $context "capabilities" (dict "drop" (list "ALL")) }}{{- end }}

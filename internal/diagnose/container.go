@@ -1,0 +1,114 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// ofContainer gives the causes that one container shows; none where it runs as it should, or waits for others.
+func ofContainer(f Findings, pod *corev1.Pod, c container) []Cause {
+	state := c.status.State
+	switch {
+	case state.Waiting != nil:
+		return waiting(f, pod, c, state.Waiting)
+	case state.Terminated != nil && c.init && state.Terminated.ExitCode == 0:
+		return nil
+	case state.Terminated != nil:
+		return []Cause{crashed(f, pod, c, state.Terminated)}
+	case state.Running == nil:
+		return nil
+	}
+	if ended := c.status.LastTerminationState.Terminated; ended != nil && recent(f, ended, state.Running) {
+		return []Cause{crashed(f, pod, c, ended)}
+	}
+	return probes(f, pod, c)
+}
+
+func waiting(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerStateWaiting) []Cause {
+	switch state.Reason {
+	case "ErrImagePull", "ImagePullBackOff", "InvalidImageName", "ErrImageNeverPull", "ImageInspectError", "RegistryUnavailable", "SignatureValidationFailed":
+		return []Cause{pulling(f, pod, c, state)}
+	case "CreateContainerConfigError":
+		return []Cause{configuring(c, state.Message)}
+	case "CreateContainerError", "RunContainerError", "PreCreateHookError", "PreStartHookError", "PostStartHookError":
+		return []Cause{unstartable(c, state.Message, Lasting)}
+	case "CrashLoopBackOff":
+		if ended := c.status.LastTerminationState.Terminated; ended != nil {
+			return []Cause{crashed(f, pod, c, ended)}
+		}
+		return []Cause{{Reason: v1.ReasonContainerCrashed, Source: c.source(), Message: c.source() + " ends again and again", Effect: Lasting}}
+	}
+	return nil
+}
+
+// The words of the kubelet about what a container takes from others.
+var (
+	missingObject = regexp.MustCompile(`(?i)\b(configmap|secret) "([^"]+)" not found`)
+	missingKey    = regexp.MustCompile(`(?i)couldn't find key (\S+) in (configmap|secret) [^/\s]+/(\S+)`)
+	kinds         = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
+)
+
+// missing tells of a ConfigMap, Secret or key that is not there, if that is what a message says.
+func missing(message, source string) (Cause, bool) {
+	cause := Cause{Reason: v1.ReasonDependencyMissing, Source: source, Effect: Lasting}
+	if found := missingObject.FindStringSubmatch(message); found != nil {
+		cause.Message = fmt.Sprintf("%s %q does not exist, %s needs it", kinds[strings.ToLower(found[1])], found[2], source)
+		return cause, true
+	}
+	if found := missingKey.FindStringSubmatch(message); found != nil {
+		cause.Message = fmt.Sprintf("%s %q has no key %q, %s needs it", kinds[strings.ToLower(found[2])], found[3], found[1], source)
+		return cause, true
+	}
+	return cause, false
+}
+
+// configuring says why what a container is configured with cannot be had.
+func configuring(c container, message string) Cause {
+	if cause, found := missing(message, c.source()); found {
+		return cause
+	}
+	cause := Cause{Reason: v1.ReasonContainerConfigInvalid, Source: c.source(), Message: c.source() + " cannot be configured", Effect: Lasting}
+	switch {
+	case strings.Contains(message, "runAsUser breaks non-root policy"):
+		cause.Message = c.source() + " must not run as root, and runAsUser says that it does"
+		cause.Hint = "set runAsUser to another number than 0, or runAsNonRoot to false"
+	case strings.Contains(message, "image will run as root"):
+		cause.Message = c.source() + " must not run as root, and its image does"
+		cause.Hint = "use an image with a numeric user other than 0, or set spec.security.container.runAsUser"
+	case strings.Contains(message, "non-numeric user"):
+		cause.Message = c.source() + " must not run as root, and the user of its image is a name, which does not tell"
+		cause.Hint = "give the image a numeric USER, or set spec.security.container.runAsUser"
+	case strings.Contains(message, "timed out waiting for the condition"):
+		cause.Effect, cause.Detail = Passing, "the node has not read its ConfigMaps and Secrets yet"
+	default:
+		cause.Detail = brief(message)
+	}
+	return cause
+}
+
+var notInPath = regexp.MustCompile(`exec: \\?"([^"\\]+)\\?": (executable file not found in \$PATH|stat [^:]+: no such file or directory|no such file or directory|permission denied|is a directory)`)
+
+// unstartable says why the first process of a container cannot be started.
+func unstartable(c container, message string, effect Effect) Cause {
+	cause := Cause{Reason: v1.ReasonContainerStartFailed, Source: c.source(), Message: c.source() + " cannot be started", Effect: effect}
+	cause.restarts = c.status.RestartCount
+	switch found := notInPath.FindStringSubmatch(message); {
+	case found != nil && found[2] == "permission denied":
+		cause.Detail = fmt.Sprintf("%q in its image may not be executed", found[1])
+	case found != nil && found[2] == "is a directory":
+		cause.Detail = fmt.Sprintf("%q in its image is a directory", found[1])
+	case found != nil:
+		cause.Detail = fmt.Sprintf("there is no program %q in its image", found[1])
+	case strings.Contains(message, "exec format error"):
+		cause.Detail = "the program was built for another kind of processor"
+		cause.Hint = "build the image for the architecture of the nodes, or choose nodes by spec.nodeSelector"
+	default:
+		cause.Detail = brief(afterLast(message, "unable to start container process: "))
+	}
+	return cause
+}

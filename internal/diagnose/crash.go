@@ -1,0 +1,92 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// A container that crashed counts as crashed while it runs again, until it has run twice as long as it did before it
+// crashed, within these bounds: one that ends again and again would otherwise look well in between.
+const (
+	leastTrust = 10 * time.Second
+	mostTrust  = 5 * time.Minute
+)
+
+// recent tells whether a container that runs again may crash again at any moment.
+func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.ContainerStateRunning) bool {
+	lasted := ended.FinishedAt.Sub(ended.StartedAt.Time)
+	return f.Now.Sub(running.StartedAt.Time) < min(mostTrust, max(leastTrust, 2*lasted))
+}
+
+// crashed says why a container ended that should run.
+func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
+	state, restarts := c.status.State, c.status.RestartCount
+	effect := Passing
+	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 || heldBack(f, pod, c) {
+		effect = Lasting
+	}
+	cause := Cause{Reason: v1.ReasonContainerCrashed, Source: c.source(), Effect: effect, restarts: restarts}
+	switch ended.Reason {
+	case "OOMKilled":
+		cause.Reason, cause.Message = v1.ReasonOutOfMemory, c.source()+" uses more memory than it may"
+		if limit, limited := c.Resources.Limits[corev1.ResourceMemory]; limited {
+			cause.Message = fmt.Sprintf("%s uses more memory than its limit of %s", c.source(), limit.String())
+		}
+		if restarts > 0 {
+			cause.Effect = Lasting
+		}
+		return cause
+	case "StartError", "ContainerCannotRun":
+		return unstartable(c, ended.Message, effect)
+	}
+	if killed, found := killedByProbe(f, pod, c, ended); found {
+		return killed
+	}
+	cause.Message = fmt.Sprintf("%s crashes with exit code %d%s", c.source(), ended.ExitCode, signal(ended.ExitCode))
+	if ended.ExitCode == 0 {
+		cause.Message = c.source() + " ends with exit code 0, though it is to keep running"
+		cause.Hint = "the command must stay in the foreground: a service that has done its work is started again, and again"
+	}
+	cause.Detail = lastWords(ended.Message)
+	return cause
+}
+
+// heldBack tells whether the kubelet puts off to start a container again. Its status may say for long only that it ended.
+func heldBack(f Findings, pod *corev1.Pod, c container) bool {
+	for _, event := range f.eventsOf(pod.UID, "BackOff") {
+		if event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container") {
+			return true
+		}
+	}
+	return false
+}
+
+// signal names the signal that an exit code stands for.
+func signal(code int32) string {
+	names := map[int32]string{132: "illegal instruction", 134: "aborted", 135: "bus error", 137: "killed", 139: "segmentation fault", 143: "terminated"}
+	if name := names[code]; name != "" {
+		return " (" + name + ")"
+	}
+	return ""
+}
+
+// killedByProbe tells of the probe on whose account the kubelet ended a container, if it did.
+func killedByProbe(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) (Cause, bool) {
+	for _, event := range f.eventsOf(pod.UID, "Killing") {
+		if event.InvolvedObject.FieldPath != fieldPath(c) || lastTime(event).Before(ended.StartedAt.Time) {
+			continue
+		}
+		switch {
+		case strings.Contains(event.Message, "failed liveness probe"):
+			return failing(f, pod, c, liveness, Lasting), true
+		case strings.Contains(event.Message, "failed startup probe"):
+			return failing(f, pod, c, startup, Lasting), true
+		}
+	}
+	return Cause{}, false
+}

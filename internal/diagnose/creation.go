@@ -1,0 +1,126 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// creation says why the cluster refuses to create pods, if it does.
+func creation(f Findings) []Cause {
+	message, refused := refusal(f)
+	if !refused {
+		return nil
+	}
+	cause := Cause{Reason: v1.ReasonReplicaFailure, Source: "pods", Message: "pods cannot be created", Effect: Lasting}
+	for _, known := range refusals {
+		if found := known.words.FindStringSubmatch(message); found != nil {
+			cause.Reason = known.reason
+			known.tell(&cause, found)
+			return []Cause{cause}
+		}
+	}
+	cause.Detail = brief(forbidden.ReplaceAllString(message, ""))
+	return []Cause{cause}
+}
+
+// refusal gives what the API server said when the newest ReplicaSet wanted a pod. The Deployment repeats it.
+func refusal(f Findings) (string, bool) {
+	if newest := f.newest(); newest != nil {
+		for _, condition := range newest.Status.Conditions {
+			if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
+				return condition.Message, true
+			}
+		}
+		return "", false
+	}
+	for _, condition := range f.Deployment.Status.Conditions {
+		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+			return condition.Message, true
+		}
+	}
+	return "", false
+}
+
+// usage tells of each resource what is asked for and what is used, all given as "cpu=1,pods=2".
+func usage(requested, used, limited string) string {
+	of := func(list, resource string) string {
+		for item := range strings.SplitSeq(list, ",") {
+			if name, amount, _ := strings.Cut(item, "="); name == resource {
+				return amount
+			}
+		}
+		return "?"
+	}
+	var parts []string
+	for item := range strings.SplitSeq(requested, ",") {
+		resource, amount, _ := strings.Cut(item, "=")
+		parts = append(parts, fmt.Sprintf("%s of %s %s are used, a pod asks for %s", of(used, resource), of(limited, resource), resource, amount))
+	}
+	return strings.Join(parts, "; ")
+}
+
+var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
+
+// refusals are the words of the API server's admission about pods, the first that fits.
+var refusals = []struct {
+	words  *regexp.Regexp
+	reason string
+	tell   func(cause *Cause, found []string)
+}{
+	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
+		c.Source = "ResourceQuota " + found[1]
+		c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
+		c.Detail = brief(usage(found[2], found[3], found[4]))
+	}},
+	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
+		c.Source = "ResourceQuota " + found[1]
+		c.Message = fmt.Sprintf("no pods: ResourceQuota %q wants every container to say what it needs", found[1])
+		c.Detail = brief("missing are " + found[2])
+		c.Hint = "set these in spec.resources, and in sidecars and initContainers"
+	}},
+	{regexp.MustCompile(`violates PodSecurity "([^"]+)": (.+)$`), v1.ReasonPodSecurityViolation, func(c *Cause, found []string) {
+		level, _, _ := strings.Cut(found[1], ":")
+		c.Source = "Pod Security"
+		c.Message = fmt.Sprintf("no pods: the namespace enforces Pod Security level %q", level)
+		c.Detail = brief(found[2])
+	}},
+	{regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?(.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+		c.Source = "admission webhook " + found[1]
+		c.Message = fmt.Sprintf("no pods: admission webhook %q refuses them", found[1])
+		c.Detail = brief(found[2])
+	}},
+	{regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+		c.Source = "ValidatingAdmissionPolicy " + found[1]
+		c.Message = fmt.Sprintf("no pods: ValidatingAdmissionPolicy %q refuses them", found[1])
+		c.Detail = brief(found[2])
+	}},
+	{regexp.MustCompile(`failed calling webhook "([^"]+)"`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+		c.Source = "admission webhook " + found[1]
+		c.Message = fmt.Sprintf("no pods: admission webhook %q does not answer", found[1])
+		c.Hint = "ask whoever runs that webhook, or the platform team: without its answer no pod is created"
+	}},
+	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+		c.Source = "LimitRange"
+		c.Message = "no pods: a LimitRange of the namespace refuses them"
+		c.Detail = brief(found[1])
+		c.Hint = "change spec.resources to what the LimitRange allows (kubectl describe limitrange)"
+	}},
+	{regexp.MustCompile(`serviceaccount "([^"]+)" not found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
+		c.Source = "ServiceAccount " + found[1]
+		c.Message = fmt.Sprintf("ServiceAccount %q does not exist, pods need it", found[1])
+	}},
+	{regexp.MustCompile(`no PriorityClass with name (\S+) was found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
+		c.Source = "PriorityClass " + found[1]
+		c.Message = fmt.Sprintf("PriorityClass %q does not exist, pods need it", found[1])
+		c.Hint = "take a PriorityClass of the cluster (kubectl get priorityclass), or leave spec.priorityClassName out"
+	}},
+	{regexp.MustCompile(`is forbidden: (.+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
+		c.Message, c.Detail = "no pods: the API server refuses them", brief(found[1])
+	}},
+}

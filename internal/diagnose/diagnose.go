@@ -1,0 +1,187 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Findings are what is there of a Deployment. All but the Deployment may be left out; what is not told is not judged.
+type Findings struct {
+	Deployment *appsv1.Deployment
+	// ReplicaSets and Pods that the Deployment selects.
+	ReplicaSets []appsv1.ReplicaSet
+	Pods        []corev1.Pod
+	// Events of pods and claims; see Suspects.
+	Events []corev1.Event
+	// Claims that pods wait for; see Claims.
+	Claims []corev1.PersistentVolumeClaim
+	// Autoscaler and Ingress of the Deployment; nil where there is none.
+	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
+	Ingress    *networkingv1.Ingress
+	// Now is the time of the findings.
+	Now time.Time
+}
+
+// Effect says how bad a cause is.
+type Effect int
+
+const (
+	// Advice is worth knowing, and no pod is the worse for it.
+	Advice Effect = iota
+	// Passing causes may end by themselves.
+	Passing
+	// Lasting causes end with help only.
+	Lasting
+)
+
+// Cause is why something is not as desired.
+type Cause struct {
+	// Reason is one of the constants of the API.
+	Reason string
+	// Source is what it is about, as in `container "app"`.
+	Source string
+	// Message is one line in our words.
+	Message string
+	// Detail is what somebody else says of it: the container, the kubelet, the registry; often empty.
+	Detail string
+	// Hint says what to do.
+	Hint   string
+	Effect Effect
+	// Until is when a Passing cause becomes Lasting; zero where time alone does not tell.
+	Until time.Time
+
+	pods     int   // that it was found at
+	restarts int32 // of the container that restarted most
+}
+
+// Text is message and detail on one line.
+func (c Cause) Text() string {
+	if c.Detail == "" {
+		return c.Message
+	}
+	return c.Message + ": " + c.Detail
+}
+
+// Causes gives what keeps a Deployment from being as desired, the worst first.
+func Causes(f Findings) []Cause {
+	var list []Cause
+	if f.Deployment != nil {
+		list = append(list, creation(f)...)
+		list = append(list, pods(f)...)
+	}
+	list = append(list, autoscaling(f)...)
+	list = append(list, ingress(f)...)
+	for i := range list {
+		cause := &list[i]
+		if cause.Effect == Passing && !cause.Until.IsZero() && !f.Now.Before(cause.Until) {
+			cause.Effect = Lasting
+		}
+		if cause.Hint == "" {
+			cause.Hint = Hint(cause.Reason)
+		}
+	}
+	order(list)
+	return list
+}
+
+// newest gives the ReplicaSet of the present version; nil where it is not known.
+func (f *Findings) newest() *appsv1.ReplicaSet {
+	var newest *appsv1.ReplicaSet
+	for i := range f.ReplicaSets {
+		set := &f.ReplicaSets[i]
+		if !metav1.IsControlledBy(set, f.Deployment) {
+			continue
+		}
+		if newest == nil || revision(set) > revision(newest) {
+			newest = set
+		}
+	}
+	return newest
+}
+
+// current gives the pods of the present version that are not going and have not ended, by name.
+func (f *Findings) current() []*corev1.Pod {
+	newest := f.newest()
+	if newest == nil {
+		return nil
+	}
+	var list []*corev1.Pod
+	for i := range f.Pods {
+		pod := &f.Pods[i]
+		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+		if metav1.IsControlledBy(pod, newest) && pod.DeletionTimestamp == nil && !ended {
+			list = append(list, pod)
+		}
+	}
+	slices.SortFunc(list, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// maxSuspects bounds the requests that one look takes.
+const maxSuspects = 3
+
+// Suspects gives the pods whose events may tell more than the pods themselves, one of each kind of trouble.
+func (f *Findings) Suspects() []types.UID {
+	var list []types.UID
+	seen := map[string]bool{}
+	for _, pod := range f.current() {
+		trouble := appearance(pod)
+		if trouble == "" || seen[trouble] || len(list) == maxSuspects {
+			continue
+		}
+		seen[trouble] = true
+		list = append(list, pod.UID)
+	}
+	return list
+}
+
+// Waits names the claims that pods of the present version wait for.
+func (f *Findings) Waits() []string {
+	var list []string
+	for _, pod := range f.current() {
+		if unscheduled := condition(pod, corev1.PodScheduled); unscheduled == nil || !aboutVolumes(unscheduled.Message) {
+			continue
+		}
+		for _, volume := range pod.Spec.Volumes {
+			if volume.PersistentVolumeClaim != nil {
+				list = append(list, volume.PersistentVolumeClaim.ClaimName)
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list)
+}
+
+// eventsOf gives the events of an object with one of some reasons, the newest first.
+func (f *Findings) eventsOf(uid types.UID, reasons ...string) []*corev1.Event {
+	var list []*corev1.Event
+	for i := range f.Events {
+		event := &f.Events[i]
+		if event.InvolvedObject.UID == uid && slices.Contains(reasons, event.Reason) {
+			list = append(list, event)
+		}
+	}
+	slices.SortStableFunc(list, func(a, b *corev1.Event) int { return lastTime(b).Compare(lastTime(a)) })
+	return list
+}
+
+// lastTime is when an event last happened. Events of the newer API have other fields than those of the older one.
+func lastTime(event *corev1.Event) time.Time {
+	switch {
+	case event.Series != nil:
+		return event.Series.LastObservedTime.Time
+	case !event.LastTimestamp.IsZero():
+		return event.LastTimestamp.Time
+	case !event.EventTime.IsZero():
+		return event.EventTime.Time
+	}
+	return event.CreationTimestamp.Time
+}

@@ -1,0 +1,65 @@
+package diagnose
+
+import v1 "github.com/example/appservice-operator/api/v1"
+
+// hints say what to do, by reason. Where more is known of a cause, it has a hint of its own.
+var hints = map[string]string{
+	v1.ReasonImageNotFound:             "correct name and tag in spec.image, or push the image",
+	v1.ReasonImagePullUnauthorized:     "check the name of the image, and name a Secret with the registry's credentials in spec.imagePullSecrets",
+	v1.ReasonImageNameInvalid:          "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case",
+	v1.ReasonImagePullFailed:           "check the registry in spec.image, and whether nodes can reach it",
+	v1.ReasonContainerCrashed:          "see kubectl logs --previous of the pod",
+	v1.ReasonOutOfMemory:               "raise spec.resources.limits.memory, or have the program use less",
+	v1.ReasonContainerStartFailed:      "correct spec.command and spec.args, or the entry point of the image",
+	v1.ReasonContainerConfigInvalid:    "correct what the message names in the spec",
+	v1.ReasonStartupProbeFailing:       "correct spec.probes.startup, or give it more time: failureThreshold times periodSeconds",
+	v1.ReasonLivenessProbeFailing:      "correct spec.probes.liveness; a slow start wants spec.probes.startup",
+	v1.ReasonReadinessProbeFailing:     "correct spec.probes.readiness, or what it asks; a slow start wants spec.probes.startup",
+	v1.ReasonUnschedulable:             "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes",
+	v1.ReasonDependencyMissing:         "create it or change the reference",
+	v1.ReasonVolumeNotBound:            "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)",
+	v1.ReasonVolumeNotMounted:          "see kubectl describe pod; the storage driver of the node tells more",
+	v1.ReasonNodeTrouble:               "ask the platform team: network or container runtime of the node are in trouble",
+	v1.ReasonQuotaExceeded:             "lower spec.size or spec.resources, or ask for a larger quota",
+	v1.ReasonPodSecurityViolation:      "set spec.security.profile, spec.security.pod or container to what the level asks for",
+	v1.ReasonAdmissionDenied:           "change what the message names; the rule is the cluster's",
+	v1.ReasonReplicaFailure:            "see kubectl describe replicaset",
+	v1.ReasonRolloutStalled:            "see kubectl describe pod; a rollout that is only slow wants a longer spec.progressDeadlineSeconds",
+	v1.ReasonAutoscalingMetricsMissing: "install metrics-server, or what serves the metrics that spec.autoscaling names",
+	v1.ReasonAutoscalingRequestMissing: "set spec.resources.requests, and those of sidecars",
+	v1.ReasonIngressClassMissing:       "set spec.ingress.className (kubectl get ingressclass)",
+	v1.ReasonNodePortInvalid:           "take a node port of the range that the message names, or leave it out",
+	v1.ReasonNodePortConflict:          "take another node port, or leave it out",
+	v1.ReasonHostConflict:              "take another host or path",
+	v1.ReasonImmutableChange:           "set the field back, or delete the object so that it is made anew",
+	v1.ReasonTooLarge:                  "move large content into ConfigMaps of your own",
+	v1.ReasonResourceExists:            "delete or rename that object, or give the AppService another name",
+	v1.ReasonRecordDamaged:             "delete the Secret that the message names: the release is made anew, objects stay",
+	v1.ReasonInvalidSpec:               "change what the message names in the spec",
+	v1.ReasonRenderFailed:              "change what the message names in the spec",
+	v1.ReasonAPIUnavailable:            "ask the platform team to install that API, or to let the operator watch it",
+	v1.ReasonInstallFailed:             "change what the API server refuses; it is tried again by itself",
+	v1.ReasonUpgradeFailed:             "change what the API server refuses; it is tried again by itself",
+	v1.ReasonRepairFailed:              "change what the API server refuses; it is tried again by itself",
+}
+
+// Hint says what to do about a reason; empty where nothing is to be done.
+func Hint(reason string) string { return hints[reason] }
+
+// recurring are the reasons of causes that pods do not show all the time: between two crashes a container seems to be well.
+var recurring = map[string]bool{
+	v1.ReasonContainerCrashed: true, v1.ReasonOutOfMemory: true, v1.ReasonLivenessProbeFailing: true, v1.ReasonStartupProbeFailing: true,
+}
+
+// Recurs tells whether pods seem to be well at times while a reason lasts.
+func Recurs(reason string) bool { return recurring[reason] }
+
+// shown are the reasons that only a look at pods tells.
+var shown = map[string]bool{
+	v1.ReasonImageNotFound: true, v1.ReasonImagePullUnauthorized: true, v1.ReasonImageNameInvalid: true, v1.ReasonImagePullFailed: true,
+	v1.ReasonContainerStartFailed: true, v1.ReasonContainerConfigInvalid: true, v1.ReasonReadinessProbeFailing: true, v1.ReasonUnschedulable: true,
+	v1.ReasonDependencyMissing: true, v1.ReasonVolumeNotBound: true, v1.ReasonVolumeNotMounted: true, v1.ReasonNodeTrouble: true,
+}
+
+// Seen tells whether a reason is one that pods show.
+func Seen(reason string) bool { return shown[reason] || recurring[reason] }

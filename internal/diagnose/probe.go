@@ -1,0 +1,135 @@
+package diagnose
+
+import (
+	"cmp"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// kind of a probe, by the word that the kubelet's events begin with.
+type kind string
+
+const (
+	startup   kind = "Startup"
+	liveness  kind = "Liveness"
+	readiness kind = "Readiness"
+)
+
+// lull is for how long a pod that was ready may be unready before it is told.
+const lull = 10 * time.Second
+
+// probes gives the probes that fail at a container that runs and is not ready.
+func probes(f Findings, pod *corev1.Pod, c container) []Cause {
+	if c.status.Ready {
+		return nil
+	}
+	var list []Cause
+	if c.LivenessProbe != nil && unhealthy(f, pod, c, liveness) != "" {
+		list = append(list, failing(f, pod, c, liveness, Passing))
+	}
+	switch started := c.status.Started; {
+	case c.StartupProbe != nil && started != nil && !*started:
+		if unhealthy(f, pod, c, startup) != "" {
+			list = append(list, failing(f, pod, c, startup, Passing))
+		}
+	case c.ReadinessProbe != nil:
+		until := c.status.State.Running.StartedAt.Add(allowance(c.ReadinessProbe))
+		if ready := condition(pod, corev1.PodReady); ready != nil && ready.LastTransitionTime.Add(lull).After(until) {
+			until = ready.LastTransitionTime.Add(lull)
+		}
+		if unhealthy(f, pod, c, readiness) != "" || !f.Now.Before(until) {
+			cause := failing(f, pod, c, readiness, Passing)
+			cause.Until = until
+			list = append(list, cause)
+		}
+	}
+	return list
+}
+
+// allowance is the time within which a probe may fail without a doubt: it has failed as often as it may by then.
+func allowance(probe *corev1.Probe) time.Duration {
+	period, threshold := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
+	seconds := probe.InitialDelaySeconds + period*(threshold-1) + 1
+	return time.Duration(seconds) * time.Second
+}
+
+// failing is the cause that a probe fails.
+func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect) Cause {
+	cause := Cause{Source: c.source(), Effect: effect, restarts: c.status.RestartCount}
+	var probe *corev1.Probe
+	switch kind {
+	case startup:
+		cause.Reason, probe = v1.ReasonStartupProbeFailing, c.StartupProbe
+	case liveness:
+		cause.Reason, probe = v1.ReasonLivenessProbeFailing, c.LivenessProbe
+	case readiness:
+		cause.Reason, probe = v1.ReasonReadinessProbeFailing, c.ReadinessProbe
+	}
+	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(probe), c.source())
+	cause.Detail = answer(unhealthy(f, pod, c, kind))
+	return cause
+}
+
+// target is what a probe asks, in brackets.
+func target(probe *corev1.Probe) string {
+	switch {
+	case probe == nil:
+		return ""
+	case probe.HTTPGet != nil:
+		return fmt.Sprintf(" (GET :%s%s)", probe.HTTPGet.Port.String(), probe.HTTPGet.Path)
+	case probe.TCPSocket != nil:
+		return fmt.Sprintf(" (TCP :%s)", probe.TCPSocket.Port.String())
+	case probe.GRPC != nil:
+		return fmt.Sprintf(" (gRPC :%d)", probe.GRPC.Port)
+	case probe.Exec != nil && len(probe.Exec.Command) > 0:
+		return fmt.Sprintf(" (%s)", probe.Exec.Command[0])
+	}
+	return ""
+}
+
+func fieldPath(c container) string {
+	if c.init {
+		return "spec.initContainers{" + c.Name + "}"
+	}
+	return "spec.containers{" + c.Name + "}"
+}
+
+// unhealthy gives the last words of the kubelet about a probe; empty where it never failed.
+func unhealthy(f Findings, pod *corev1.Pod, c container, kind kind) string {
+	for _, event := range f.eventsOf(pod.UID, "Unhealthy") {
+		path := event.InvolvedObject.FieldPath
+		about := path == fieldPath(c) || path == "spec.initContainers{"+c.Name+"}" // a sidecar is an init container there
+		if about && strings.HasPrefix(event.Message, string(kind)+" probe ") {
+			return event.Message
+		}
+	}
+	return ""
+}
+
+var (
+	probePrefix = regexp.MustCompile(`^(Startup|Liveness|Readiness) probe (failed|errored)[^:]*: `)
+	httpStatus  = regexp.MustCompile(`HTTP probe failed with statuscode: (\d+)`)
+)
+
+// answer puts the kubelet's words about a probe in shorter ones.
+func answer(message string) string {
+	message = probePrefix.ReplaceAllString(message, "")
+	switch found := httpStatus.FindStringSubmatch(message); {
+	case found != nil:
+		return "the answer is HTTP status " + found[1]
+	case strings.Contains(message, "connection refused"):
+		return "nothing listens on the port"
+	case strings.Contains(message, "context deadline exceeded"), strings.Contains(message, "Client.Timeout"), strings.Contains(message, "i/o timeout"),
+		strings.Contains(message, "timed out"), strings.Contains(message, "timeout: failed to connect"):
+		return "there is no answer in time"
+	case strings.Contains(message, "server gave HTTP response to HTTPS client"):
+		return "it asks by HTTPS and is answered by HTTP"
+	}
+	return brief(message)
+}

@@ -1,0 +1,108 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// schedulingPatience is for how long a pod may wait for a node before it is told that nothing but help will do: nodes that
+// are about to be added, or pods that are about to end, may do as well.
+const schedulingPatience = 10 * time.Second
+
+// scheduling says why a pod has no node.
+func scheduling(f Findings, pod *corev1.Pod, scheduled *corev1.PodCondition) []Cause {
+	if scheduled.Reason != corev1.PodReasonUnschedulable {
+		return nil // held by a scheduling gate, or the scheduler is in trouble
+	}
+	if aboutVolumes(scheduled.Message) {
+		if causes := unbound(f, pod); len(causes) > 0 {
+			return causes
+		}
+	}
+	cause := Cause{
+		Reason: v1.ReasonUnschedulable, Source: "scheduler", Message: "no node can take the pod", Effect: Passing,
+		Detail: nodes(scheduled.Message), Until: scheduled.LastTransitionTime.Add(schedulingPatience),
+	}
+	if len(f.eventsOf(pod.UID, "TriggeredScaleUp")) > 0 {
+		cause.Message, cause.Until = "no node can take the pod yet, and the cluster is adding one", time.Time{}
+	}
+	return []Cause{cause}
+}
+
+// obstacle is one thing that the scheduler has against nodes, in the words of people.
+type obstacle struct {
+	words *regexp.Regexp
+	plain string
+}
+
+// obstacles are what the scheduler says of nodes after their number, the first that fits.
+var obstacles = []obstacle{
+	{regexp.MustCompile(`^Insufficient (\S+)$`), "too little ${1} left"},
+	{regexp.MustCompile(`^Too many pods$`), "as many pods as it may"},
+	{regexp.MustCompile(`had untolerated taint\(?s?\)?(?: \{([^:}]+)[^}]*\})`), "the taint ${1}, which spec.tolerations does not name"},
+	{regexp.MustCompile(`had untolerated taint`), "a taint that spec.tolerations does not name"},
+	{regexp.MustCompile(`didn't match Pod's node affinity/selector`), "other labels than spec.nodeSelector or spec.affinity asks for"},
+	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`), "neighbours that spec.affinity does not allow"},
+	{regexp.MustCompile(`didn't match pod topology spread constraints`), "more such pods than spec.topologySpreadConstraints allows"},
+	{regexp.MustCompile(`were unschedulable`), "been closed for new pods (cordoned)"},
+	{regexp.MustCompile(`didn't have free ports`), "no such host port free"},
+	{regexp.MustCompile(`volume node affinity conflict`), "no access to the volume, which is elsewhere"},
+	{regexp.MustCompile(`exceed max volume count`), "as many volumes as it may"},
+	{regexp.MustCompile(`didn't find available persistent volumes to bind`), "no volume for the claim"},
+	{regexp.MustCompile(`were not ready|not-ready|unreachable`), "no contact with the cluster"},
+}
+
+var (
+	allNodes = regexp.MustCompile(`^0/(\d+) nodes are available: `)
+	counted  = regexp.MustCompile(`^(\d+) (.+)$`)
+)
+
+// nodes puts the scheduler's words about nodes in plainer ones: "2 of 3 nodes have too little cpu left".
+func nodes(message string) string {
+	message, _, _ = strings.Cut(message, ". ") // what follows is about preemption
+	if strings.HasPrefix(message, "no nodes available") {
+		return "the cluster has no nodes"
+	}
+	found := allNodes.FindStringSubmatch(message)
+	if found == nil {
+		return brief(message)
+	}
+	var parts []string
+	for part := range strings.SplitSeq(strings.TrimRight(message[len(found[0]):], ". "), ", ") {
+		match := counted.FindStringSubmatch(part)
+		if match == nil {
+			parts = append(parts, part)
+			continue
+		}
+		parts = append(parts, tell(match[1], found[1], match[2]))
+	}
+	return brief(strings.Join(parts, "; "))
+}
+
+func tell(count, of, what string) string {
+	for _, obstacle := range obstacles {
+		at := obstacle.words.FindStringSubmatchIndex(what)
+		if at == nil {
+			continue
+		}
+		plain := string(obstacle.words.ExpandString(nil, obstacle.plain, what, at))
+		subject := fmt.Sprintf("%s of %s nodes have ", count, of)
+		switch number, _ := strconv.Atoi(count); {
+		case of == "1":
+			subject = "the only node has "
+		case number == 1:
+			subject = fmt.Sprintf("1 of %s nodes has ", of)
+		case count == of:
+			subject = fmt.Sprintf("all %s nodes have ", of)
+		}
+		return subject + plain
+	}
+	return count + " " + what
+}

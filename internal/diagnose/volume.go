@@ -1,0 +1,154 @@
+package diagnose
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// volumePatience is for how long a volume may take to be made or mounted without being told as lasting.
+const volumePatience = 15 * time.Second
+
+// aboutVolumes tells whether the scheduler waits for claims.
+func aboutVolumes(message string) bool {
+	return strings.Contains(message, "persistentvolumeclaim") || strings.Contains(message, "PersistentVolumeClaim") ||
+		strings.Contains(message, "persistent volumes to bind")
+}
+
+// unbound says why claims that a pod needs are not bound. Claims that were not read are not judged.
+func unbound(f Findings, pod *corev1.Pod) []Cause {
+	var list []Cause
+	for _, volume := range pod.Spec.Volumes {
+		if volume.PersistentVolumeClaim == nil {
+			continue
+		}
+		name := volume.PersistentVolumeClaim.ClaimName
+		for i := range f.Claims {
+			if claim := &f.Claims[i]; claim.Name == name && claim.Status.Phase != corev1.ClaimBound {
+				list = append(list, pending(f, claim))
+			}
+		}
+	}
+	if scheduled := condition(pod, corev1.PodScheduled); len(list) == 0 {
+		if found := missingClaim.FindStringSubmatch(scheduled.Message); found != nil {
+			return []Cause{{
+				Reason: v1.ReasonDependencyMissing, Source: "PersistentVolumeClaim " + found[1], Effect: Lasting,
+				Message: fmt.Sprintf("PersistentVolumeClaim %q does not exist, the pod needs it", found[1]),
+			}}
+		}
+	}
+	return list
+}
+
+var (
+	missingClaim = regexp.MustCompile(`persistentvolumeclaim "([^"]+)" not found`)
+	missingClass = regexp.MustCompile(`storageclass\.storage\.k8s\.io "([^"]*)" not found`)
+)
+
+// pending says what a claim waits for.
+func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
+	cause := Cause{
+		Reason: v1.ReasonVolumeNotBound, Source: "PersistentVolumeClaim " + claim.Name, Effect: Passing,
+		Message: fmt.Sprintf("no volume for PersistentVolumeClaim %q yet", claim.Name),
+		Until:   claim.CreationTimestamp.Add(volumePatience),
+	}
+	if claim.Status.Phase == corev1.ClaimLost {
+		cause.Effect, cause.Message = Lasting, fmt.Sprintf("the volume of PersistentVolumeClaim %q is gone", claim.Name)
+		return cause
+	}
+	events := f.eventsOf(claim.UID, "ProvisioningFailed", "FailedBinding", "ExternalProvisioning", "WaitForPodScheduled")
+	if len(events) == 0 {
+		return cause
+	}
+	event := events[0]
+	switch found := missingClass.FindStringSubmatch(event.Message); {
+	case found != nil:
+		cause.Effect, cause.Detail = Lasting, fmt.Sprintf("there is no StorageClass %q", found[1])
+		cause.Hint = "name a StorageClass of the cluster (kubectl get storageclass) in spec.persistence.storageClassName; the claim has to be deleted for that to take effect"
+	case strings.Contains(event.Message, "no storage class is set"):
+		cause.Effect, cause.Detail = Lasting, "it names no StorageClass and the cluster has no default one"
+	case event.Reason == "ExternalProvisioning":
+		cause.Detail = "the provisioner of its StorageClass has not made it"
+	default:
+		cause.Detail = brief(event.Message)
+	}
+	return cause
+}
+
+var (
+	mountPrefix = regexp.MustCompile(`^(?:MountVolume|AttachVolume|UnmountVolume)\.\w+ failed for volume "([^"]+)"(?: \([^)]*\))?\s*:\s*`)
+	badKey      = regexp.MustCompile(`references non-existent (?:config|secret) key: (\S+)`)
+)
+
+// mounting says why a pod that has a node has no containers: a volume that cannot be mounted, or a network that cannot be had.
+func mounting(f Findings, pod *corev1.Pod) []Cause {
+	var until time.Time
+	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil {
+		until = scheduled.LastTransitionTime.Add(volumePatience)
+	}
+	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume", "FailedMapVolume") {
+		volume := "a volume"
+		if found := mountPrefix.FindStringSubmatch(event.Message); found != nil {
+			volume = named(pod, found[1])
+		} else if event.Reason == "FailedMount" && hasMore(f, pod) {
+			continue // it only sums up
+		}
+		if cause, found := missing(event.Message, volume); found {
+			return []Cause{cause}
+		}
+		if found := badKey.FindStringSubmatch(event.Message); found != nil {
+			return []Cause{{
+				Reason: v1.ReasonDependencyMissing, Source: volume, Effect: Lasting,
+				Message: fmt.Sprintf("what %s shows has no key %q", volume, found[1]),
+			}}
+		}
+		cause := Cause{
+			Reason: v1.ReasonVolumeNotMounted, Source: volume, Message: volume + " cannot be mounted", Effect: Passing, Until: until,
+			Detail: brief(mountPrefix.ReplaceAllString(event.Message, "")),
+		}
+		if strings.Contains(event.Message, "Multi-Attach error") {
+			cause.Detail = "a pod on another node still has it"
+			cause.Hint = "a ReadWriteOnce volume is on one node at a time: set spec.strategy.type to Recreate, or use a volume that is ReadWriteMany"
+		}
+		return []Cause{cause}
+	}
+	if events := f.eventsOf(pod.UID, "FailedCreatePodSandBox", "NetworkNotReady"); len(events) > 0 {
+		return []Cause{{
+			Reason: v1.ReasonNodeTrouble, Source: "node", Message: "the node cannot set up the pod", Effect: Passing,
+			Detail: brief(afterLast(events[0].Message, "desc = ")), Until: until,
+		}}
+	}
+	return nil
+}
+
+// named is a volume in the words of the spec. The kubelet names the persistent volume where the spec names a claim.
+func named(pod *corev1.Pod, name string) string {
+	var claims []string
+	for _, volume := range pod.Spec.Volumes {
+		if volume.Name == name {
+			return fmt.Sprintf("volume %q", name)
+		}
+		if volume.PersistentVolumeClaim != nil {
+			claims = append(claims, volume.Name)
+		}
+	}
+	if len(claims) == 1 {
+		return fmt.Sprintf("volume %q", claims[0])
+	}
+	return "a volume"
+}
+
+// hasMore tells whether an event names the volume that cannot be mounted.
+func hasMore(f Findings, pod *corev1.Pod) bool {
+	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume") {
+		if mountPrefix.MatchString(event.Message) {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,67 @@
+package diagnose
+
+import (
+	"regexp"
+	"slices"
+	"strings"
+)
+
+// maxDetail is the length of other people's words in characters.
+const maxDetail = 140
+
+// What is taken out of other people's words: what changes from one time to the next, and what may be secret.
+var (
+	timestamp  = regexp.MustCompile(`\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?(?: UTC)?|^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+\s+\d+ |\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b`)
+	password   = regexp.MustCompile(`://[^/\s@]+@`)
+	assignment = regexp.MustCompile(`(?i)\b([\w-]*(?:password|passwd|pwd|secret|token|api[_-]?key|authorization|credential)[\w-]*["']?\s*[=:]\s*)("[^"]*"|'[^']*'|(?:bearer |basic )?[^\s,;]+)`)
+	podInRefs  = regexp.MustCompile(`\s*\(pod: "[^"]*", container: [^)]*\)`)
+	emptiness  = regexp.MustCompile(`^[\s:;,|\[\]()-]+|\s{2,}`)
+)
+
+// brief makes one short line of other people's words, without times and without what may be secret.
+func brief(message string) string {
+	message = podInRefs.ReplaceAllString(message, "")
+	message = timestamp.ReplaceAllString(message, "")
+	message = password.ReplaceAllString(message, "://…@")
+	message = assignment.ReplaceAllString(message, "${1}…")
+	message = strings.Join(strings.Fields(message), " ")
+	message = strings.TrimRight(emptiness.ReplaceAllString(message, ""), " .")
+	if runes := []rune(message); len(runes) > maxDetail {
+		message = string(runes[:maxDetail-1]) + "…"
+	}
+	return message
+}
+
+// afterLast gives what follows the last of a separator; all of it where there is none.
+func afterLast(message, separator string) string {
+	if at := strings.LastIndex(message, separator); at >= 0 {
+		return message[at+len(separator):]
+	}
+	return message
+}
+
+// telling are the beginnings of lines that say more than the last one does.
+var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ", "Exception in thread "}
+
+// lastWords gives the line of a termination message that tells most: by default that message is the end of the log.
+func lastWords(message string) string {
+	lines := strings.Split(strings.TrimSpace(message), "\n")
+	last := ""
+	for _, line := range slices.Backward(lines) {
+		trimmed := strings.TrimSpace(line)
+		if trimmed == "" {
+			continue
+		}
+		if slices.ContainsFunc(telling, func(prefix string) bool { return strings.HasPrefix(trimmed, prefix) }) {
+			return brief(trimmed)
+		}
+		trace := strings.TrimLeft(line, " \t") != line || strings.HasPrefix(trimmed, "at ") || strings.HasPrefix(trimmed, "goroutine ") || strings.HasPrefix(trimmed, "exit status ")
+		if last == "" && !trace {
+			last = trimmed
+		}
+	}
+	if last == "" {
+		last = lines[len(lines)-1]
+	}
+	return brief(last)
+}

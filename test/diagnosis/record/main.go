@@ -1,0 +1,196 @@
+// Command record has a cluster get into each trouble that package diagnose knows, and keeps what the API server then shows:
+// test/testdata/diagnosis/NAME.yaml, for tests. What to record is in scenarios.yaml.
+//
+//	go run ./test/diagnosis/record [-only REGEXP] [-out FOLDER]
+//
+// It uses the cluster of KUBECONFIG, which needs a real node with the image example.com/subject:1 (test/diagnosis/subject).
+// Namespaces are named like the scenarios, and deleted afterwards.
+package main
+
+import (
+	"context"
+	_ "embed"
+	"flag"
+	"fmt"
+	"maps"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/go-logr/logr"
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/discovery"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/yaml"
+)
+
+//go:embed scenarios.yaml
+var scenarios []byte
+
+// scenario is one trouble. See scenarios.yaml.
+type scenario struct {
+	Objects   []unstructured.Unstructured `json:"objects"`
+	Pod       map[string]any              `json:"pod"`
+	Spec      map[string]any              `json:"spec"`
+	Then      map[string]any              `json:"then"`
+	Namespace map[string]string           `json:"namespace"`
+	Settle    int                         `json:"settle"`
+	Metrics   bool                        `json:"metrics"`
+	Round     int                         `json:"round"`
+	Wait      wait                        `json:"wait"`
+}
+
+// recording is what is kept of a scenario.
+type recording struct {
+	// Time at which the objects were read.
+	Time       time.Time                   `json:"time"`
+	Kubernetes string                      `json:"kubernetes"`
+	Objects    []unstructured.Unstructured `json:"objects"`
+}
+
+func main() {
+	only := flag.String("only", "", "record the scenarios whose names match")
+	out := flag.String("out", "test/testdata/diagnosis", "folder of the recordings")
+	at := flag.Int("parallel", 6, "how many scenarios run at a time")
+	flag.Parse()
+	log.SetLogger(logr.Discard())
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	err := run(ctx, *only, *out, *at)
+	stop()
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "record:", err)
+		os.Exit(1)
+	}
+}
+
+func run(ctx context.Context, only, out string, parallel int) error {
+	wanted, err := regexp.Compile(only)
+	if err != nil {
+		return err
+	}
+	all := map[string]scenario{}
+	if err := yaml.UnmarshalStrict(scenarios, &all); err != nil {
+		return fmt.Errorf("cannot read the scenarios: %w", err)
+	}
+	stage, err := newStage()
+	if err != nil {
+		return err
+	}
+	defer stage.clear(context.WithoutCancel(ctx))
+	if err := stage.registry(ctx); err != nil {
+		return err
+	}
+	failed := 0
+	for round := range 3 {
+		var group sync.WaitGroup
+		var mu sync.Mutex
+		places := make(chan struct{}, parallel)
+		for _, name := range slices.Sorted(maps.Keys(all)) {
+			if all[name].Round != round || !wanted.MatchString(name) {
+				continue
+			}
+			places <- struct{}{}
+			group.Go(func() {
+				defer func() { <-places }()
+				err := stage.record(ctx, name, all[name], out)
+				mu.Lock()
+				defer mu.Unlock()
+				if err != nil {
+					failed++
+					fmt.Printf("%-40s FAILED: %v\n", name, err)
+					return
+				}
+				fmt.Printf("%-40s recorded\n", name)
+			})
+		}
+		group.Wait()
+	}
+	if failed > 0 {
+		return fmt.Errorf("%d scenarios could not be recorded", failed)
+	}
+	return nil
+}
+
+// newStage connects to the cluster.
+func newStage() (*stage, error) {
+	cfg, err := config.GetConfig()
+	if err != nil {
+		return nil, err
+	}
+	cfg.QPS = -1
+	c, err := client.New(cfg, client.Options{})
+	if err != nil {
+		return nil, err
+	}
+	asked, err := discovery.NewDiscoveryClientForConfig(cfg)
+	if err != nil {
+		return nil, err
+	}
+	version, err := asked.ServerVersion()
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the cluster: %w", err)
+	}
+	return &stage{Client: c, version: version.GitVersion}, nil
+}
+
+// record plays one scenario and writes what came of it.
+func (s *stage) record(ctx context.Context, name string, scenario scenario, out string) error {
+	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
+	defer cancel()
+	kept := recording{Kubernetes: s.version}
+	refused, err := s.play(ctx, name, scenario)
+	if err != nil {
+		return err
+	}
+	if refused != nil {
+		kept.Time, kept.Objects = time.Now().UTC(), []unstructured.Unstructured{*refused}
+	} else if kept.Objects, kept.Time, err = s.await(ctx, name, scenario.Wait); err != nil {
+		return err
+	}
+	text, err := yaml.Marshal(kept)
+	if err != nil {
+		return err
+	}
+	header := "# Recorded by make record-diagnosis; see test/diagnosis/record/scenarios.yaml.\n"
+	return os.WriteFile(filepath.Join(out, name+".yaml"), append([]byte(header), text...), 0o644)
+}
+
+// deployment is that of a scenario.
+func deployment(namespace string, scenario scenario) *unstructured.Unstructured {
+	labels := map[string]any{"app": "web"}
+	for _, list := range []string{"initContainers", "containers"} {
+		containers, _ := scenario.Pod[list].([]any)
+		for _, container := range containers {
+			complete(container.(map[string]any))
+		}
+	}
+	spec := map[string]any{
+		"replicas": int64(1),
+		"selector": map[string]any{"matchLabels": labels},
+		"template": map[string]any{"metadata": map[string]any{"labels": labels}, "spec": scenario.Pod},
+	}
+	maps.Copy(spec, scenario.Spec)
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	object.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	object.SetNamespace(namespace)
+	object.SetName("web")
+	return object
+}
+
+// subject is the image of test/diagnosis/subject.
+const subject = "example.com/subject:1"
+
+// complete gives a container what the chart gives each.
+func complete(container map[string]any) {
+	if container["image"] == nil {
+		container["image"] = subject
+	}
+	container["terminationMessagePolicy"] = "FallbackToLogsOnError"
+}

@@ -1,0 +1,241 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// stage is the cluster that scenarios are played on.
+type stage struct {
+	client.Client
+	version string
+
+	mu   sync.Mutex
+	made []*unstructured.Unstructured
+}
+
+// wait says when a scenario has come to what is recorded. All of it has to be true.
+type wait struct {
+	Reason    string `json:"reason"`    // of a container
+	Event     string `json:"event"`     // reason of an event
+	Condition string `json:"condition"` // type or reason of a condition of anything
+	Words     string `json:"words"`     // in a condition's message
+	Restarts  int64  `json:"restarts"`  // of a container, at least
+	Seconds   int    `json:"seconds"`   // after all that
+	Refusal   bool   `json:"refusal"`
+}
+
+// recorded are the kinds that are kept.
+var recorded = []schema.GroupVersionKind{
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Version: "v1", Kind: "Pod"},
+	{Version: "v1", Kind: "PersistentVolumeClaim"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Version: "v1", Kind: "Event"},
+}
+
+// play makes the objects of a scenario. It gives the API server's answer where that is what is recorded.
+func (s *stage) play(ctx context.Context, name string, scenario scenario) (refused *unstructured.Unstructured, err error) {
+	if err := s.namespace(ctx, name, scenario.Namespace); err != nil {
+		return nil, err
+	}
+	for i := range scenario.Objects {
+		object := &scenario.Objects[i]
+		object.SetNamespace(name)
+		err := s.make(ctx, object)
+		if scenario.Wait.Refusal && err != nil {
+			return status(err)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	if scenario.Wait.Refusal {
+		return nil, fmt.Errorf("nothing was refused")
+	}
+	pause(ctx, scenario.Settle) // until the API server knows of what it has to ask
+	if scenario.Pod == nil {
+		scenario.Pod = map[string]any{"containers": []any{map[string]any{"name": "app"}}}
+	}
+	if err := s.make(ctx, deployment(name, scenario)); err != nil {
+		return nil, err
+	}
+	if scenario.Then == nil && !scenario.Metrics {
+		return nil, nil
+	}
+	if _, _, err := s.await(ctx, name, wait{Condition: "NewReplicaSetAvailable"}); err != nil {
+		return nil, err
+	}
+	if scenario.Metrics {
+		return nil, s.metrics(ctx, name)
+	}
+	patch, err := json.Marshal(map[string]any{"spec": scenario.Then})
+	if err != nil {
+		return nil, err
+	}
+	return nil, s.Patch(ctx, deployment(name, scenario), client.RawPatch(types.StrategicMergePatchType, patch))
+}
+
+func (s *stage) namespace(ctx context.Context, name string, labels map[string]string) error {
+	namespace := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "Namespace"}}
+	namespace.SetName(name)
+	namespace.SetLabels(labels)
+	fresh := namespace.DeepCopy()
+	err := until(ctx, func() error { // one that an earlier run left goes first
+		namespace = fresh.DeepCopy()
+		err := s.make(ctx, namespace)
+		if apierrors.IsAlreadyExists(err) {
+			_ = s.Delete(ctx, fresh.DeepCopy())
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	account := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount"}}
+	return until(ctx, func() error { return s.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, account) })
+}
+
+// make creates an object, to be deleted in the end if it does not go with its namespace.
+func (s *stage) make(ctx context.Context, object *unstructured.Unstructured) error {
+	namespaced, err := s.IsObjectNamespaced(object)
+	if err != nil {
+		return err
+	}
+	if !namespaced {
+		object.SetNamespace("")
+	}
+	if err := s.Create(ctx, object); err != nil {
+		return err
+	}
+	if !namespaced {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		s.made = append(s.made, object)
+	}
+	return nil
+}
+
+// clear deletes what was made.
+func (s *stage) clear(ctx context.Context) {
+	for _, object := range s.made {
+		if err := s.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+			fmt.Println("left over:", object.GetKind(), object.GetName(), err)
+		}
+	}
+}
+
+// await reads all that is recorded until it is what a scenario waits for.
+func (s *stage) await(ctx context.Context, namespace string, wait wait) (objects []unstructured.Unstructured, at time.Time, err error) {
+	read := func() error {
+		objects, at = nil, time.Now().UTC()
+		for _, kind := range recorded {
+			list := &unstructured.UnstructuredList{}
+			list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+			if err := s.List(ctx, list, client.InNamespace(namespace)); err != nil {
+				return err
+			}
+			objects = append(objects, list.Items...)
+		}
+		return wait.over(objects)
+	}
+	if err := until(ctx, read); err != nil {
+		return nil, at, err
+	}
+	if wait.Seconds == 0 {
+		return objects, at, nil
+	}
+	pause(ctx, wait.Seconds)
+	return objects, at, until(ctx, read)
+}
+
+// over gives an error while something that is waited for is not there.
+func (w wait) over(objects []unstructured.Unstructured) error {
+	text, err := json.Marshal(objects)
+	if err != nil {
+		return err
+	}
+	var pods, others strings.Builder
+	restarts := int64(0)
+	for _, object := range objects {
+		part, _ := json.Marshal(object.Object["status"])
+		switch object.GetKind() {
+		case "Deployment":
+			if observed, _, _ := unstructured.NestedInt64(object.Object, "status", "observedGeneration"); observed < object.GetGeneration() {
+				return fmt.Errorf("the Deployment is not noticed yet")
+			}
+		case "Pod":
+			pods.Write(part)
+			statuses, _, _ := unstructured.NestedSlice(object.Object, "status", "containerStatuses")
+			inits, _, _ := unstructured.NestedSlice(object.Object, "status", "initContainerStatuses")
+			for _, status := range append(statuses, inits...) {
+				count, _, _ := unstructured.NestedInt64(status.(map[string]any), "restartCount")
+				restarts = max(restarts, count)
+			}
+		case "Event":
+			fmt.Fprintf(&others, "event %s ", object.Object["reason"])
+		}
+	}
+	quoted := func(word string) string { return `"` + word + `"` }
+	switch {
+	case w.Reason != "" && !strings.Contains(pods.String(), `"reason":`+quoted(w.Reason)):
+		return fmt.Errorf("no container is %s yet", w.Reason)
+	case w.Event != "" && !strings.Contains(others.String(), "event "+w.Event+" "):
+		return fmt.Errorf("there is no event %s yet", w.Event)
+	case w.Condition != "" && !strings.Contains(string(text), `"reason":`+quoted(w.Condition)) && !strings.Contains(string(text), `"type":`+quoted(w.Condition)):
+		return fmt.Errorf("there is no condition %s yet", w.Condition)
+	case !strings.Contains(string(text), w.Words):
+		return fmt.Errorf("nothing says %q yet", w.Words)
+	case restarts < w.Restarts:
+		return fmt.Errorf("there were %d restarts", restarts)
+	}
+	return nil
+}
+
+// status is the API server's refusal as an object.
+func status(err error) (*unstructured.Unstructured, error) {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return nil, err
+	}
+	told := answer.Status()
+	content, failed := runtime.DefaultUnstructuredConverter.ToUnstructured(&told)
+	return &unstructured.Unstructured{Object: content}, failed
+}
+
+// until repeats something until it succeeds, or the time is over.
+func until(ctx context.Context, do func() error) error {
+	ticker := time.NewTicker(250 * time.Millisecond)
+	defer ticker.Stop()
+	for {
+		err := do()
+		if err == nil {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return err
+		case <-ticker.C:
+		}
+	}
+}
+
+func pause(ctx context.Context, seconds int) {
+	ctx, cancel := context.WithTimeout(ctx, time.Duration(seconds)*time.Second)
+	defer cancel()
+	<-ctx.Done()
+}
