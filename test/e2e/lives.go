@@ -102,11 +102,12 @@ func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string)
 	})
 }
 
-// reasons are what AppServices that cannot become ready say of it: Ready's reason contains one of these.
+// reasons are what AppServices that cannot become ready say of it. Registries differ in what they say to a tag that nobody has,
+// and a node may reach none.
 var reasons = map[string][]string{
-	"broken tag": {"Image", v1.ReasonRolloutStalled},
-	"memory":     {"OutOfMemory", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
-	"crash":      {"Crash", v1.ReasonRolloutStalled, v1.ReasonRollingOut},
+	"broken tag": {v1.ReasonImageNotFound, v1.ReasonImagePullUnauthorized, v1.ReasonImagePullFailed},
+	"memory":     {v1.ReasonOutOfMemory},
+	"crash":      {v1.ReasonContainerCrashed},
 }
 
 // breakTag gives an application an image that nobody has, looks at what it says, and takes that back.
@@ -171,7 +172,9 @@ func (s *suite) failing(ctx context.Context, app *v1.AppService, reasons []strin
 	if err != nil {
 		return err
 	}
-	err = s.until(ctx, app, wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons})
+	err = s.until(ctx, app,
+		wanted{kind: v1.ConditionReady, status: metav1.ConditionFalse, reasons: reasons},
+		wanted{kind: v1.ConditionStalled, status: metav1.ConditionTrue, reasons: reasons})
 	if err != nil {
 		return err
 	}
