@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
@@ -123,11 +124,16 @@ type gauges struct {
 	allocated  float64 // bytes, ever
 }
 
+// wantedGauges asks for few metrics. Contenders with an older library send all.
+var wantedGauges = url.Values{"name[]": {
+	"controller_runtime_reconcile_total", "workqueue_depth", "controller_runtime_active_workers", "go_memstats_alloc_bytes_total",
+}}
+
 // gauges reads the metrics. All contenders are built on controller-runtime and have the same.
 func (p *process) gauges(ctx context.Context) (gauges, error) {
 	ctx, cancel := context.WithTimeout(ctx, 10*time.Second)
 	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metrics, http.NoBody)
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, p.metrics+"?"+wantedGauges.Encode(), http.NoBody)
 	if err != nil {
 		return gauges{}, err
 	}

@@ -46,7 +46,7 @@ func (m *match) settled(ctx context.Context) (after time.Duration, reconciles in
 		if err == nil && int(now.reconciles) >= m.n && elapsed-after > restFor {
 			break
 		}
-		if err := pause(ctx, 20*time.Millisecond); err != nil {
+		if err := pause(ctx, 50*time.Millisecond); err != nil {
 			return 0, 0, err
 		}
 	}
