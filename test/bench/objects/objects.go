@@ -70,9 +70,10 @@ func pod(app *v1.AppService) corev1.PodSpec {
 		TopologySpreadConstraints:     spread,
 		Containers: []corev1.Container{{
 			Name: "app", Image: app.Spec.Image,
-			Ports:           []corev1.ContainerPort{{ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
-			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
-			Lifecycle:       &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
+			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
+			Ports:                    []corev1.ContainerPort{{ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
+			SecurityContext:          &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
+			Lifecycle:                &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
 		}},
 	}
 }
