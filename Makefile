@@ -170,7 +170,7 @@ test-versions: ## Run the integration tests on control planes of older Kubernete
 	done; echo "VERSIONS$$results"; exit $$failed
 
 .PHONY: e2e
-e2e: ## Show on real pods that what is built here works: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
+e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
 	@go run ./test/e2e
 
 .PHONY: test-refusals
@@ -295,9 +295,9 @@ bundle-build: ## Build the bundle's image BUNDLE_IMG.
 bundle-push: ## Push the bundle's image BUNDLE_IMG.
 	$(CONTAINER_TOOL) push '$(BUNDLE_IMG)'
 
-# With SCORECARDFLAGS=-pods the operator and SCORECARD_IMG must be in the current cluster.
+# With SCORECARDFLAGS=-pods and KUBECONFIG, the operator must be in that cluster, and the images must be too unless LOAD brings them.
 .PHONY: scorecard
-scorecard: ## Run the scorecard's tests and ours on bundle/, without containers. SCORECARDFLAGS=-pods: as pods of the current cluster.
+scorecard: ## Run the scorecard's tests and ours on bundle/, without containers. SCORECARDFLAGS=-pods: as pods (Linux, root, or KUBECONFIG).
 	@go run ./test/scorecard/run $(SCORECARDFLAGS)
 
 .PHONY: scorecard-build

@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -25,7 +24,6 @@ import (
 
 const (
 	defaultNode = "appservice-e2e"
-	managerTag  = "example.com/appservice-operator:e2e"
 	oldTag      = "example.com/web:1"
 	newTag      = "example.com/web:2"
 	// missingTag is a tag that no registry has.
@@ -36,7 +34,8 @@ const (
 type cluster struct {
 	kubeconfig string
 	kubectl    string
-	address    string // of a node
+	address    string   // of a node
+	env        []string // how programs that are started find the node, LOAD among it
 	config     *rest.Config
 	load       func(ctx context.Context, archive string) error
 	// kill ends the manager in a pod without giving it time.
@@ -58,6 +57,9 @@ func (s *suite) prepare(ctx context.Context) (end func(context.Context) error, e
 	}
 	if err == nil {
 		err = s.loadImages(ctx)
+	}
+	if err == nil {
+		s.before, err = s.everything(ctx)
 	}
 	if err != nil {
 		_ = end(context.WithoutCancel(ctx)) // the first error is the one to tell
@@ -87,6 +89,7 @@ func (s *suite) useOwn(ctx context.Context) (end func(context.Context) error, er
 	}
 	s.cluster = &cluster{
 		kubeconfig: n.Kubeconfig, kubectl: n.Kubectl,
+		env:            []string{"NODE_NAME=" + n.Name, "LOAD=go run ./tools/cmd/node load"},
 		load:           func(ctx context.Context, archive string) error { return n.Load(ctx, archive) },
 		restartKubelet: n.RestartKubelet,
 		kill: func(ctx context.Context, pod *corev1.Pod) error {
@@ -169,52 +172,15 @@ func (s *suite) refuseOperator(ctx context.Context) error {
 	}
 }
 
-// loadImages builds all images and brings them into the cluster.
-func (s *suite) loadImages(ctx context.Context) error {
-	start := time.Now()
-	for _, image := range []struct{ name, tag string }{
-		{"manager", managerTag}, {"web", oldTag}, {"web", newTag}, {"nginx", "docker.io/library/nginx:1.7.9"},
-	} {
-		s.say("building image %s ...", image.tag)
-		archive := filepath.Join(s.folder, image.name+".tar")
-		if err := node.BuildImage(ctx, "-tag", image.tag, "-version", "e2e", "-out", archive, image.name); err != nil {
-			return err
-		}
-		if err := s.cluster.load(ctx, archive); err != nil {
-			return err
-		}
-	}
-	s.say("built and loaded all images in %s", time.Since(start).Round(100*time.Millisecond))
-	return nil
-}
-
 // command runs a command in the repository, on the cluster under test. What it prints is shown if it fails.
 func (s *suite) command(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, args[0], args[1:]...)
 	command.Dir = s.root
 	command.Env = append(os.Environ(), "KUBECONFIG="+s.cluster.kubeconfig,
 		"PATH="+filepath.Dir(s.cluster.kubectl)+string(os.PathListSeparator)+os.Getenv("PATH"))
+	command.Env = append(command.Env, s.cluster.env...)
 	if output, err := command.CombinedOutput(); err != nil {
 		return fmt.Errorf("%s: %w: %s", strings.Join(args, " "), err, strings.TrimSpace(string(output)))
 	}
 	return nil
-}
-
-// explain prints what helps to understand why a check has failed.
-func (s *suite) explain(ctx context.Context) {
-	for _, args := range [][]string{
-		{"get", "pods", "--all-namespaces", "--output=wide"},
-		{"get", "appservices.app.example.com", "--all-namespaces", "--output=wide"},
-		{"get", "events", "--all-namespaces", "--sort-by=.lastTimestamp", "--field-selector=type=Warning"},
-		{"logs", "--namespace=" + operatorNamespace, "--selector=control-plane=controller-manager", "--tail=10", "--prefix"},
-	} {
-		command := exec.CommandContext(ctx, s.cluster.kubectl, append(args, "--kubeconfig", s.cluster.kubeconfig)...)
-		output, err := command.CombinedOutput()
-		s.say("$ kubectl %s (error: %v)\n%s", strings.Join(args, " "), err, lastLines(string(output), 25))
-	}
-}
-
-func lastLines(text string, most int) string {
-	lines := strings.Split(strings.TrimSpace(text), "\n")
-	return strings.Join(lines[max(0, len(lines)-most):], "\n")
 }

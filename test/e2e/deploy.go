@@ -9,6 +9,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -18,14 +19,12 @@ import (
 const (
 	operatorNamespace = "appservice-operator-system"
 	operatorLease     = "appservice-operator"
+	managerName       = "appservice-operator-controller-manager"
 )
 
 // deploy installs the operator from its image.
-func deploy(ctx context.Context, s *suite) (err error) {
-	if s.before, err = s.everything(ctx); err != nil {
-		return err
-	}
-	if err := s.command(ctx, "make", "deploy", "IMG="+managerTag); err != nil {
+func deploy(ctx context.Context, s *suite) error {
+	if err := s.command(ctx, "make", "deploy", "IMG="+s.present.Image); err != nil {
 		return err
 	}
 	var namespace corev1.Namespace
@@ -36,7 +35,7 @@ func deploy(ctx context.Context, s *suite) (err error) {
 		return fmt.Errorf("namespace %s enforces %q, want restricted", operatorNamespace, level)
 	}
 	manager := &appsv1.Deployment{}
-	manager.Namespace, manager.Name = operatorNamespace, "appservice-operator-controller-manager"
+	manager.Namespace, manager.Name = operatorNamespace, managerName
 	return poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(manager), manager); err != nil {
 			return err
@@ -44,9 +43,25 @@ func deploy(ctx context.Context, s *suite) (err error) {
 		if want := ptr.Deref(manager.Spec.Replicas, 1); want != 2 || manager.Status.AvailableReplicas != want {
 			return fmt.Errorf("%d of %d managers are available, want 2 of 2", manager.Status.AvailableReplicas, want)
 		}
-		_, err := s.leader(ctx)
-		return err
+		if _, err := s.leader(ctx); err != nil {
+			return err
+		}
+		return s.guarded(ctx)
 	})
+}
+
+// guarded returns an error unless the cluster may evict one of the two managers, and not both.
+func (s *suite) guarded(ctx context.Context) error {
+	var budget policyv1.PodDisruptionBudget
+	key := client.ObjectKey{Namespace: operatorNamespace, Name: managerName}
+	if err := s.client.Get(ctx, key, &budget); err != nil {
+		return err
+	}
+	if got := budget.Status; got.ExpectedPods != 2 || got.CurrentHealthy != 2 || got.DisruptionsAllowed != 1 {
+		return fmt.Errorf("of %d managers %d are healthy and %d may be evicted, want 2, 2 and 1",
+			got.ExpectedPods, got.CurrentHealthy, got.DisruptionsAllowed)
+	}
+	return nil
 }
 
 // holder returns the identity of the manager that works: the name of its pod, an underscore and what makes the process
@@ -176,7 +191,7 @@ func undeploy(ctx context.Context, s *suite) error {
 		return errors.New("no application runs")
 	}
 	return s.withoutRestarts(ctx, func() error {
-		if err := s.command(ctx, "make", "undeploy", "IMG="+managerTag); err != nil {
+		if err := s.command(ctx, "make", "undeploy", "IMG="+s.present.Image); err != nil {
 			return err
 		}
 		return s.request(ctx, seedPort)
@@ -201,18 +216,35 @@ func uninstall(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	for _, name := range []string{apps, restricted} {
+	if err := s.deleteNamespaces(ctx, apps, restricted); err != nil {
+		return err
+	}
+	return s.untilNothingBut(ctx, s.before)
+}
+
+func (s *suite) deleteNamespaces(ctx context.Context, names ...string) error {
+	for _, name := range names {
 		namespace := &corev1.Namespace{}
 		namespace.Name = name
 		if err := client.IgnoreNotFound(s.client.Delete(ctx, namespace)); err != nil {
 			return err
 		}
 	}
+	return nil
+}
+
+// untilNothingBut waits until there is nothing in the cluster but what is wanted.
+func (s *suite) untilNothingBut(ctx context.Context, wanted objects) error {
+	var left error
 	return poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.everything(ctx)
+		if err != nil && left != nil { // time is almost over: what is left says more
+			return left
+		}
 		if err != nil {
 			return err
 		}
-		return now.nothingBut(s.before)
+		left = now.nothingBut(wanted)
+		return left
 	})
 }

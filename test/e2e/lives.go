@@ -187,29 +187,14 @@ func deleteApp(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	volume, err := s.makeVolume(ctx)
+	app, volume, err := s.makeStateful(ctx)
 	if err != nil {
-		return err
-	}
-	app := web(apps, "stateful", 30004)
-	app.Spec.Size = ptr.To[int32](1)
-	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
-	app.Spec.ServiceAccount = &v1.ServiceAccount{Create: true}
-	app.Spec.Persistence = &v1.Persistence{
-		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
-	}
-	if err := s.client.Create(ctx, app); err != nil {
-		return err
-	}
-	if err := s.untilReady(ctx, app); err != nil {
 		return err
 	}
 	if err := s.client.Delete(ctx, app); err != nil {
 		return err
 	}
-	claim := &corev1.PersistentVolumeClaim{}
-	claim.Namespace, claim.Name = apps, app.Name
-	before["PersistentVolumeClaim "+apps+" "+app.Name] = true
+	before[claimOf(app)] = true
 	err = poll.Until(ctx, func(ctx context.Context) error {
 		now, err := s.list(ctx, apps)
 		if err != nil {
@@ -220,13 +205,38 @@ func deleteApp(ctx context.Context, s *suite) error {
 	if err != nil {
 		return err
 	}
-	if err := s.client.Get(ctx, client.ObjectKeyFromObject(claim), claim); err != nil {
+	claim := &corev1.PersistentVolumeClaim{}
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), claim); err != nil {
 		return err
 	}
 	if claim.Annotations["app.example.com/retained-for"] == "" {
 		return fmt.Errorf("claim %s does not say whom it is retained for", claim.Name)
 	}
 	return errors.Join(s.client.Delete(ctx, claim), s.client.Delete(ctx, volume))
+}
+
+// makeStateful creates an application with everything that one can have here, and waits until it is ready.
+func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.PersistentVolume, error) {
+	volume, err := s.makeVolume(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	app := web(apps, "stateful", 30004)
+	app.Spec.Size = ptr.To[int32](1)
+	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
+	app.Spec.ServiceAccount = &v1.ServiceAccount{Create: true}
+	app.Spec.Persistence = &v1.Persistence{
+		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
+	}
+	if err := s.client.Create(ctx, app); err != nil {
+		return nil, nil, err
+	}
+	return app, volume, s.untilReady(ctx, app)
+}
+
+// claimOf is the claim of an application among the objects of a cluster.
+func claimOf(app *v1.AppService) string {
+	return "PersistentVolumeClaim " + app.Namespace + " " + app.Name
 }
 
 // makeVolume makes a volume: not every cluster has somebody who does so when a claim asks for one.

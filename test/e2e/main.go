@@ -1,7 +1,8 @@
 // Program e2e shows on a cluster with real pods that what the repository builds works: "make e2e".
 //
 // It builds the images, deploys the operator as users do, and takes AppServices through their lives. Each check is
-// counted, a failed one does not keep the next from running, and the last line sums up.
+// counted, a failed one does not keep the next from running, and the last line sums up. Then everything begins anew with
+// OLM, which installs an earlier version of the operator and upgrades it.
 //
 // With KUBECONFIG set, it uses that cluster, whose nodes get the images by the command in LOAD, with the archive as
 // last argument; RESTART_KUBELET is the command that restarts a kubelet, and without it that check is left out. Without
@@ -20,14 +21,15 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/olm"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const (
 	// limit is how long everything may take.
-	limit = 20 * time.Minute
+	limit = 25 * time.Minute
 	// patience is how long one check may take.
-	patience = 3 * time.Minute
+	patience = 5 * time.Minute
 )
 
 // check is one thing that is shown.
@@ -47,6 +49,10 @@ type suite struct {
 	cluster *cluster
 	client  client.Client
 	before  objects // all of the cluster, before the operator was deployed
+
+	old, present olm.Version   // of the operator
+	olm          *olm.Instance // once it runs
+	withOLM      objects       // all of the cluster, before OLM was asked for the operator
 }
 
 func main() {
@@ -60,12 +66,15 @@ func main() {
 }
 
 func run(ctx context.Context, out io.Writer) (err error) {
-	ctx, cancel := context.WithTimeout(ctx, limit)
-	defer cancel()
 	s := &suite{out: out}
 	if s.root, err = toolchain.Root(); err != nil {
 		return err
 	}
+	if err := s.buildTools(ctx); err != nil { // that may take much longer than all the rest
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
 	if s.folder, err = os.MkdirTemp("", "appservice-e2e-"); err != nil {
 		return err
 	}
@@ -81,6 +90,9 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		}
 	}()
 	passed, failed := s.perform(ctx, checks())
+	if s.olm != nil {
+		s.olm.Stop()
+	}
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
@@ -125,7 +137,7 @@ func (s *suite) say(format string, args ...any) {
 // checks lists all checks. They depend on the order: the last ones take away what the first ones have made.
 func checks() []check {
 	return []check{
-		{"make deploy: two managers run under Pod Security restricted, and one leads", deploy},
+		{"make deploy: two managers run under Pod Security restricted, one leads, one may be evicted", deploy},
 		{"the seed resource serves HTTP 200 through node port 30002", serveSeed},
 		{"an application runs in a namespace that enforces Pod Security restricted", runRestricted},
 		{"a rolling update drops no request", rollUnderLoad},
@@ -139,5 +151,9 @@ func checks() []check {
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},
+		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},
+		{"OLM upgrades to this version: no application pod restarts, no request is dropped", upgrade},
+		{"make scorecard: all tests pass as pods", scorecard},
+		{"OLM removes the operator, and the CRD goes: claims are left and nothing else", unsubscribe},
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -63,6 +64,15 @@ func (s *suite) list(ctx context.Context, namespace string) (objects, error) {
 func transient(r metav1.APIResource) bool {
 	return !slices.Contains(r.Verbs, "list") ||
 		slices.Contains([]string{"Event", "Lease", "ComponentStatus", "PodMetrics", "NodeMetrics"}, r.Kind)
+}
+
+// and returns these objects and more.
+func (o objects) and(more ...string) objects {
+	all := maps.Clone(o)
+	for _, object := range more {
+		all[object] = true
+	}
+	return all
 }
 
 // nothingBut returns an error that names the objects which are not among the others.

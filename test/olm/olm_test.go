@@ -2,10 +2,7 @@ package olm
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
-	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -16,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -28,22 +24,22 @@ const (
 
 // Somebody subscribes at v0.1.0 and agrees to the upgrade; then the OperatorGroup goes through all install modes.
 func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
-	before, present := versions(t)
+	bundled, err := Bundled("../../bundle")
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, present := bundled.Replaces, bundled.Name
 	for _, namespace := range []string{home, "one", "two"} {
 		create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})
 	}
-	create(t, object("v1alpha1", "CatalogSource", "olm", "local", `{"sourceType": "grpc", "address": "`+lab.address+`"}`))
-	create(t, object("v1", "OLMConfig", "", "cluster", `{}`))
 	create(t, group(`{}`))
-	create(t, object("v1alpha1", "Subscription", home, "appservice-operator", `{
-		"name": "appservice-operator", "channel": "stable", "source": "local", "sourceNamespace": "olm",
-		"startingCSV": "`+before+`", "installPlanApproval": "Manual"}`))
+	create(t, Subscription(home, before))
 
 	approve(t, before)
 	succeeds(t, before)
 	approve(t, present)
 	succeeds(t, present)
-	gone(t, object("v1alpha1", "ClusterServiceVersion", home, before, `{}`))
+	gone(t, Object("v1alpha1", "ClusterServiceVersion", home, before, `{}`))
 
 	for _, mode := range []struct {
 		name, group string
@@ -68,76 +64,33 @@ func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 		})
 	}
 
-	remove(t, object("v1alpha1", "Subscription", home, "appservice-operator", `{}`))
-	remove(t, object("v1alpha1", "ClusterServiceVersion", home, present, `{}`))
+	remove(t, Object("v1alpha1", "Subscription", home, Package, `{}`))
+	remove(t, Object("v1alpha1", "ClusterServiceVersion", home, present, `{}`))
 	gone(t, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: "appservice-operator-controller-manager"}})
 	apps := &unstructured.UnstructuredList{}
 	apps.SetGroupVersionKind(schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppServiceList"})
-	if err := lab.client.List(t.Context(), apps); err != nil {
+	if err := direct.List(t.Context(), apps); err != nil {
 		t.Errorf("the CRD went with the operator: %v", err)
 	}
-}
-
-// versions are the names of the version before this one, and of this one, as the bundle has them.
-func versions(t *testing.T) (before, present string) {
-	t.Helper()
-	text, err := os.ReadFile("../../bundle/manifests/appservice-operator.clusterserviceversion.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	var csv struct {
-		Metadata struct{ Name string }
-		Spec     struct{ Replaces string }
-	}
-	if err := yaml.Unmarshal(text, &csv); err != nil {
-		t.Fatal(err)
-	}
-	return csv.Spec.Replaces, csv.Metadata.Name
 }
 
 // approve agrees to the InstallPlan that brings a version.
 func approve(t *testing.T, version string) {
 	t.Helper()
-	harness.Within(t, 2*harness.Patience, "an InstallPlan for "+version, func() error {
-		plans := &unstructured.UnstructuredList{}
-		plans.SetAPIVersion("operators.coreos.com/v1alpha1")
-		plans.SetKind("InstallPlanList")
-		if err := lab.client.List(t.Context(), plans, client.InNamespace(home)); err != nil {
-			return err
-		}
-		for i := range plans.Items {
-			names, _, _ := unstructured.NestedStringSlice(plans.Items[i].Object, "spec", "clusterServiceVersionNames")
-			phase, _, _ := unstructured.NestedString(plans.Items[i].Object, "status", "phase")
-			if slices.Equal(names, []string{version}) && phase == "RequiresApproval" { // earlier OLM would lose its status
-				patch := client.RawPatch("application/merge-patch+json", []byte(`{"spec": {"approved": true}}`))
-				return lab.client.Patch(t.Context(), &plans.Items[i], patch)
-			}
-		}
-		return fmt.Errorf("there are %d, none of them for it", len(plans.Items))
-	})
+	harness.Within(t, 2*harness.Patience, "an InstallPlan", func() error { return lab.Approve(t.Context(), home, version) })
 }
 
 // succeeds waits until a version is installed.
 func succeeds(t *testing.T, version string) {
 	t.Helper()
-	csv := object("v1alpha1", "ClusterServiceVersion", home, version, `{}`)
-	harness.Within(t, 2*harness.Patience, version+" succeeds", func() error {
-		if err := lab.client.Get(t.Context(), client.ObjectKeyFromObject(csv), csv); err != nil {
-			return err
-		}
-		status, _, _ := unstructured.NestedMap(csv.Object, "status")
-		if status["phase"] != "Succeeded" {
-			return fmt.Errorf("it is %v %v: %v", status["phase"], status["reason"], status["message"])
-		}
-		return nil
-	})
+	harness.Within(t, 2*harness.Patience, "a version succeeds", func() error { return lab.Succeeded(t.Context(), home, version) })
 }
 
 // told tells whether the manager's pods get the namespaces to serve, and take them from there.
 func told(ctx context.Context, served []string) error {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: home, Name: "appservice-operator-controller-manager"}
-	if err := lab.client.Get(ctx, key, deployment); err != nil {
+	if err := direct.Get(ctx, key, deployment); err != nil {
 		return err
 	}
 	template := deployment.Spec.Template
@@ -160,7 +113,7 @@ func mayPatch(ctx context.Context, namespace string) error {
 			Namespace: namespace, Verb: "patch", Group: "apps", Version: "v1", Resource: "deployments",
 		},
 	}}
-	if err := lab.client.Create(ctx, review); err != nil {
+	if err := direct.Create(ctx, review); err != nil {
 		return err
 	}
 	if !review.Status.Allowed {
@@ -170,34 +123,19 @@ func mayPatch(ctx context.Context, namespace string) error {
 }
 
 func group(spec string) *unstructured.Unstructured {
-	return object("v1", "OperatorGroup", home, "group", spec)
-}
-
-// object makes one of OLM's, with a spec in JSON.
-func object(version, kind, namespace, name, spec string) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{}}
-	object.SetAPIVersion("operators.coreos.com/" + version)
-	object.SetKind(kind)
-	object.SetNamespace(namespace)
-	object.SetName(name)
-	var fields map[string]any
-	if err := json.Unmarshal([]byte(spec), &fields); err != nil {
-		panic(err) // it is written above
-	}
-	object.Object["spec"] = fields
-	return object
+	return Object("v1", "OperatorGroup", home, "group", spec)
 }
 
 func create(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := client.IgnoreAlreadyExists(lab.client.Create(t.Context(), object)); err != nil {
+	if err := client.IgnoreAlreadyExists(direct.Create(t.Context(), object)); err != nil {
 		t.Fatalf("cannot create %s: %v", object.GetName(), err)
 	}
 }
 
 func remove(t *testing.T, object client.Object) {
 	t.Helper()
-	if err := lab.client.Delete(t.Context(), object); err != nil {
+	if err := direct.Delete(t.Context(), object); err != nil {
 		t.Fatalf("cannot delete %s: %v", object.GetName(), err)
 	}
 	gone(t, object)
@@ -206,7 +144,7 @@ func remove(t *testing.T, object client.Object) {
 func gone(t *testing.T, object client.Object) {
 	t.Helper()
 	harness.Eventually(t, object.GetName()+" goes", func() error {
-		err := lab.client.Get(t.Context(), client.ObjectKeyFromObject(object), object)
+		err := direct.Get(t.Context(), client.ObjectKeyFromObject(object), object)
 		if err == nil {
 			return fmt.Errorf("it is still there")
 		}

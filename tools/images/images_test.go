@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -56,6 +57,27 @@ func TestManager(t *testing.T) {
 	}
 	if found["manager"] == "" {
 		t.Error("the manager is missing")
+	}
+}
+
+func TestAProgramIsFoundByItsName(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "tool")
+	if err := os.WriteFile(file, []byte("static"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	image, err := tarball.ImageFromPath(build(t, "-file", file, "program"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := contents(t, image)["usr/local/bin/tool"]; got != "static" {
+		t.Errorf("got %q in the program's place", got)
+	}
+	config, err := image.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got := config.Config; !slices.Contains(got.Env, "PATH=/usr/local/bin") || !slices.Equal(got.Entrypoint, []string{"/usr/local/bin/tool"}) {
+		t.Errorf("got environment %v and entry point %v", got.Env, got.Entrypoint)
 	}
 }
 
@@ -120,6 +142,7 @@ func TestErrors(t *testing.T) {
 		"no image":          {[]string{"-out", "x"}, "cannot guess what to do"},
 		"no archive":        {[]string{"pause"}, "cannot guess what to do"},
 		"an unknown image":  {[]string{"-out", "x", "other"}, "cannot build image other"},
+		"no program":        {[]string{"-out", "x", "program"}, "-file names no program"},
 		"a tag that is bad": {[]string{"-out", "x", "-tag", "A B", "pause"}, "cannot tag image pause"},
 	}
 	for name, tc := range cases {

@@ -20,14 +20,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-const usage = `usage: go run -C tools/images . [-arch ARCH] [-version VERSION] [-tag NAME:TAG] -out FILE IMAGE
+const usage = `usage: go run -C tools/images . [-arch ARCH] [-version VERSION] [-tag NAME:TAG] [-source DIR] -out FILE IMAGE
 
 Writes an image for Linux as an archive. Relative paths start in tools/images. IMAGE is one of:
 
-  manager  the operator, as the Dockerfile makes it
-  pause    what holds the namespaces of a pod
-  web      the web server of the end-to-end test
-  nginx    nginx of Debian, for which apt-get and dpkg-deb are needed
+  manager    the operator, as the Dockerfile makes it
+  pause      what holds the namespaces of a pod
+  web        the web server of the end-to-end test
+  scorecard  the scorecard tests of this repository
+  program    the static program in -file, for Linux and the same processor
+  nginx      nginx of Debian, for which apt-get and dpkg-deb are needed
+  busybox    busybox of Debian, likewise
 `
 
 func main() {
@@ -43,6 +46,8 @@ func main() {
 // request is what the command line asks for.
 type request struct {
 	image, arch, version, tag, out string
+	source                         string // the folder of the repository to compile
+	file                           string // the program of image program
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -54,6 +59,8 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&wanted.version, "version", "dev", "the version of the operator, for the manager's image")
 	flags.StringVar(&wanted.tag, "tag", "", "the name and tag of the image, the image's own if empty")
 	flags.StringVar(&wanted.out, "out", "", "the archive to write")
+	flags.StringVar(&wanted.source, "source", root, "the folder of the repository, which may be one of another commit")
+	flags.StringVar(&wanted.file, "file", "", "the program that image program holds")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ var root = filepath.Join("..", "..")
 func manager(ctx context.Context, wanted request) (recipe, error) {
 	const module = "github.com/example/appservice-operator"
 	binary, err := program{
-		module: ".", path: "./cmd/manager", ldflags: "-X " + module + "/internal/version.Version=" + wanted.version,
+		source: wanted.source, path: "./cmd/manager", ldflags: "-X " + module + "/internal/version.Version=" + wanted.version,
 	}.build(ctx, wanted.arch)
 	if err != nil {
 		return recipe{}, err

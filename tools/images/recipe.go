@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"strings"
 	"time"
@@ -48,13 +49,20 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 	case "manager":
 		return manager(ctx, wanted)
 	case "pause":
-		return static(ctx, wanted, "registry.k8s.io/pause:3.10", program{module: "tools/images", path: "./pause"})
+		return static(ctx, wanted, "registry.k8s.io/pause:3.10", program{source: filepath.Join(wanted.source, "tools/images"), path: "./pause"})
 	case "web":
-		return static(ctx, wanted, "example.com/web:1", program{module: ".", path: "./test/e2e/web"})
+		return static(ctx, wanted, "example.com/web:1", program{source: wanted.source, path: "./test/e2e/web"})
 	case "subject":
-		return static(ctx, wanted, "example.com/subject:1", program{module: ".", path: "./test/diagnosis/subject"})
+		return static(ctx, wanted, "example.com/subject:1", program{source: wanted.source, path: "./test/diagnosis/subject"})
+	case "scorecard":
+		tag := "example.com/appservice-operator-scorecard:v" + wanted.version
+		return static(ctx, wanted, tag, program{source: wanted.source, path: "./test/scorecard"})
+	case "program":
+		return ready(wanted)
 	case "nginx":
 		return nginx(ctx, wanted)
+	case "busybox":
+		return busybox(ctx, wanted)
 	default:
 		return recipe{}, fmt.Errorf("there is none of that name, see -h")
 	}
@@ -66,18 +74,38 @@ func static(ctx context.Context, wanted request, tag string, p program) (recipe,
 	if err != nil {
 		return recipe{}, err
 	}
-	name := "/" + filepath.Base(p.path)
+	return alone(tag, "/"+filepath.Base(p.path), binary), nil
+}
+
+// ready is the image of a program that is built already. It is found by its name.
+func ready(wanted request) (recipe, error) {
+	if wanted.file == "" {
+		return recipe{}, fmt.Errorf("-file names no program")
+	}
+	binary, err := os.ReadFile(wanted.file)
+	if err != nil {
+		return recipe{}, err
+	}
+	const bin = "/usr/local/bin"
+	name := filepath.Base(wanted.file)
+	r := alone("example.com/"+name+":latest", path.Join(bin, name), binary)
+	r.config.Env = []string{"PATH=" + bin}
+	return r, nil
+}
+
+// alone is the image of one file, which it runs.
+func alone(tag, name string, binary []byte) recipe {
 	f := filesystem{}
 	f.file(name, 0o755, binary)
 	return recipe{
 		tag: tag, layers: []filesystem{f},
 		config: v1.Config{User: "65532:65532", Entrypoint: []string{name}, WorkingDir: "/"},
-	}, nil
+	}
 }
 
 // program is a main package of a module of this repository.
 type program struct {
-	module  string // its folder, from the root of the repository
+	source  string // the folder of the module
 	path    string // the package, from the module
 	ldflags string
 }
@@ -91,7 +119,7 @@ func (p program) build(ctx context.Context, arch string) ([]byte, error) {
 	defer os.RemoveAll(dir)
 	out := filepath.Join(dir, "program")
 	command := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", p.ldflags, "-o", out, p.path)
-	command.Dir = filepath.Join(root, p.module)
+	command.Dir = p.source
 	command.Env = append(os.Environ(), "PWD="+command.Dir, "GOFLAGS=-mod=readonly", "GOWORK=off",
 		"CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch,
 		"GOAMD64=v1", "GOARM64=v8.0", "GOEXPERIMENT=") // what the user has set for builds of their own would change the image

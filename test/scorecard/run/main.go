@@ -2,7 +2,9 @@
 //
 // By itself it needs neither containers nor images: the scorecard's own tests run with the bundle as their root folder
 // (Linux), ours against a control plane with simulated nodes and a manager beside it. With -pods, operator-sdk runs them
-// all as pods of the cluster that KUBECONFIG names, where the operator and the images must be.
+// all as pods: of the cluster that KUBECONFIG names, where the operator must run, or of a node of its own (package
+// tools/node), where it is deployed first. A node of its own gets the images from files. So does another cluster if LOAD is
+// a command that loads an archive, its last argument; else they must be within reach.
 package main
 
 import (
@@ -30,6 +32,7 @@ type configuration struct {
 }
 
 type test struct {
+	Image      string   `json:"image"`
 	Entrypoint []string `json:"entrypoint"`
 }
 
@@ -37,8 +40,8 @@ type test struct {
 const builtIn = "scorecard-test"
 
 func main() {
-	pods := flag.Bool("pods", false, "run the tests as pods of the cluster that KUBECONFIG names")
-	untar := flag.String("untar-image", "", "with -pods: the image that unpacks the bundle (default: operator-sdk's)")
+	pods := flag.Bool("pods", false, "run the tests as pods of the cluster that KUBECONFIG names, or of a node of its own")
+	untar := flag.String("untar-image", "", "with -pods: the image that unpacks the bundle (default: operator-sdk's, or one from files)")
 	flag.Parse()
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	passed, failed, err := run(ctx, *pods, *untar)
@@ -72,7 +75,7 @@ func run(ctx context.Context, pods bool, untar string) (passed, failed int, err 
 		fmt.Printf("FAIL %s: %s\n", verdict.Name, strings.Join(slices.Compact(verdict.Errors), "; "))
 	}
 	if pods {
-		err = inPods(ctx, root, untar, count)
+		err = inPods(ctx, root, untar, wanted, count)
 	} else {
 		err = here(ctx, root, wanted, count)
 	}

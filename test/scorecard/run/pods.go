@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -8,11 +9,13 @@ import (
 	"os"
 	"os/exec"
 
+	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/config"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/scorecard/result"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -28,13 +31,35 @@ type list struct {
 	} `json:"items"`
 }
 
-// inPods lets operator-sdk run all tests as pods of the current cluster.
-func inPods(ctx context.Context, root, untar string, count func(result.Result)) error {
+// inPods lets operator-sdk run all tests as pods.
+func inPods(ctx context.Context, root, untar string, tests []test, count func(result.Result)) error {
 	programs, err := toolchain.Ensure(ctx, os.Stderr, "operator-sdk")
 	if err != nil {
 		return err
 	}
-	cleanUp, err := prepare(ctx)
+	var p *place
+	if os.Getenv("KUBECONFIG") != "" {
+		p, err = current(ctx, root)
+	} else {
+		var end func()
+		p, end, err = own(ctx, root)
+		defer end()
+	}
+	if err != nil {
+		return err
+	}
+	if p.load != nil {
+		if err := p.bringImages(ctx, tests); err != nil {
+			return err
+		}
+		untar = cmp.Or(untar, untarTag)
+	}
+	return p.run(ctx, programs["operator-sdk"], untar, count)
+}
+
+// run lets operator-sdk run all tests.
+func (p *place) run(ctx context.Context, program, untar string, count func(result.Result)) error {
+	cleanUp, err := p.prepare(ctx)
 	if cleanUp != nil {
 		defer cleanUp()
 	}
@@ -48,8 +73,8 @@ func inPods(ctx context.Context, root, untar string, count func(result.Result)) 
 	if untar != "" {
 		args = append(args, "--untar-image="+untar)
 	}
-	command := exec.CommandContext(ctx, programs["operator-sdk"], args...)
-	command.Dir, command.Stderr = root, os.Stderr
+	command := exec.CommandContext(ctx, program, args...)
+	command.Dir, command.Stderr, command.Env = p.root, os.Stderr, append(os.Environ(), "KUBECONFIG="+p.kubeconfig)
 	output, failure := command.Output()
 	var exit *exec.ExitError
 	if failure != nil && !errors.As(failure, &exit) { // it also exits so when a test fails, after its output
@@ -68,8 +93,9 @@ func inPods(ctx context.Context, root, untar string, count func(result.Result)) 
 }
 
 // prepare makes the namespace, the account and the binding, and returns how to delete them.
-func prepare(ctx context.Context) (cleanUp func(), err error) {
-	cluster, err := config.GetConfig()
+func (p *place) prepare(ctx context.Context) (cleanUp func(), err error) {
+	log.SetLogger(logr.Discard())
+	cluster, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
 	if err != nil {
 		return nil, err
 	}
