@@ -115,8 +115,11 @@ func upgrade(ctx context.Context, s *suite) error {
 		return nil
 	})
 	requests, failed := l.stop()
-	s.say("     %d requests", requests)
-	return errors.Join(err, failed)
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	s.say("     %d requests, none failed", requests)
+	return nil
 }
 
 // scorecard runs the scorecard's own tests and ours as pods, beside the operator that OLM has installed.
