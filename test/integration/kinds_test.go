@@ -110,13 +110,13 @@ func TestTheSelectorOfAWatchChoosesResources(t *testing.T) {
 		}
 		return nil
 	})
-	list := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
-	if err := want("release records", len(list.Items), 2); err != nil {
-		t.Error(err)
-	}
+	harness.Eventually(t, "each has its record", func() error { // written after the objects
+		list := &corev1.SecretList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+			return err
+		}
+		return want("release records", len(list.Items), 2)
+	})
 }
 
 func TestTheReconcilePeriodRepairsWhatIsNotWatched(t *testing.T) {
