@@ -169,6 +169,10 @@ test-versions: ## Run the integration tests on control planes of older Kubernete
 	  results="$$results $$version=$$result"; \
 	done; echo "VERSIONS$$results"; exit $$failed
 
+.PHONY: test-node
+test-node: ## Take a real node through its life: it comes up, restarts, ends and leaves nothing (Linux, root).
+	NODE_TEST=1 go test -count=1 -run '^TestLife$$' ./tools/node
+
 .PHONY: e2e
 e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
 	@go run ./test/e2e

@@ -7,7 +7,6 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
@@ -66,7 +65,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = io.WriteString(stdout, exports(c))
+		_, err = io.WriteString(stdout, toolchain.Exports(c.Kubeconfig, c.Kubectl))
 		return err
 	case "kubectl":
 		c, err := find(ctx, options)
@@ -90,7 +89,7 @@ func up(ctx context.Context, options controlplane.Options, stdout io.Writer) err
 	if err != nil {
 		return err
 	}
-	_, err = fmt.Fprintf(stdout, "cluster %s is up. To use it:\n\n%s", c.Name, exports(c))
+	_, err = fmt.Fprintf(stdout, "cluster %s is up. To use it:\n\n%s", c.Name, toolchain.Exports(c.Kubeconfig, c.Kubectl))
 	return err
 }
 
@@ -108,15 +107,4 @@ func down(ctx context.Context, options controlplane.Options, current bool) error
 func kubectl(c *controlplane.Cluster, args []string) error {
 	env := append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
 	return syscall.Exec(c.Kubectl, append([]string{c.Kubectl}, args...), env)
-}
-
-// exports returns the shell commands that make a shell use the cluster.
-func exports(c *controlplane.Cluster) string {
-	return fmt.Sprintf("export KUBECONFIG=%s\nexport PATH=%s:\"$PATH\"\n",
-		quote(c.Kubeconfig), quote(filepath.Dir(c.Kubectl)))
-}
-
-// quote makes one word of a string, for any POSIX shell.
-func quote(word string) string {
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }

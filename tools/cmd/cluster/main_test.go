@@ -5,8 +5,6 @@ import (
 	"io"
 	"strings"
 	"testing"
-
-	"github.com/example/appservice-operator/tools/controlplane"
 )
 
 func TestRunErrors(t *testing.T) {
@@ -40,13 +38,5 @@ func TestHelp(t *testing.T) {
 	var out bytes.Buffer
 	if err := run(t.Context(), []string{"help"}, &out, io.Discard); err != nil || out.String() != usage {
 		t.Errorf("got error %v and output %q", err, out.String())
-	}
-}
-
-func TestExports(t *testing.T) {
-	got := exports(&controlplane.Cluster{Kubeconfig: "/it's/kubeconfig.yaml", Kubectl: "/tools/kubectl"})
-	want := `export KUBECONFIG='/it'\''s/kubeconfig.yaml'` + "\n" + `export PATH='/tools':"$PATH"` + "\n"
-	if got != want {
-		t.Errorf("got %q, want %q", got, want)
 	}
 }

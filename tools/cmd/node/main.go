@@ -7,11 +7,11 @@ import (
 	"io"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"syscall"
 
 	"github.com/example/appservice-operator/tools/node"
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const usage = `usage: go run ./tools/cmd/node COMMAND
@@ -52,7 +52,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 		if err != nil {
 			return err
 		}
-		_, err = fmt.Fprintf(stdout, "node %s is up at %s. To use it:\n\n%s", n.Name, n.Address, exports(n))
+		_, err = fmt.Fprintf(stdout, "node %s is up at %s. To use it:\n\n%s", n.Name, n.Address, toolchain.Exports(n.Kubeconfig, n.Kubectl))
 		return err
 	case "down":
 		return node.Down(ctx, options)
@@ -84,17 +84,7 @@ func use(ctx context.Context, n *node.Node, args []string, stdout io.Writer) err
 	case "restart-kubelet":
 		return n.RestartKubelet(ctx)
 	default:
-		_, err := io.WriteString(stdout, exports(n))
+		_, err := io.WriteString(stdout, toolchain.Exports(n.Kubeconfig, n.Kubectl))
 		return err
 	}
-}
-
-// exports returns the shell commands that make a shell use the cluster.
-func exports(n *node.Node) string {
-	return fmt.Sprintf("export KUBECONFIG=%s\nexport PATH=%s:\"$PATH\"\n", quote(n.Kubeconfig), quote(filepath.Dir(n.Kubectl)))
-}
-
-// quote makes one word of a string, for any POSIX shell.
-func quote(word string) string {
-	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
