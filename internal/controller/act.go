@@ -8,7 +8,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -61,7 +61,7 @@ func (r *Reconciler) alive(ctx context.Context, p *pass) error {
 	if len(p.plan.Create) == 0 || p.state == release.Absent {
 		return nil
 	}
-	live := observe.Metadata(r.Kind)
+	live := kube.Metadata(r.Kind)
 	err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.resource), live)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && (live.UID != p.resource.GetUID() || live.DeletionTimestamp != nil):

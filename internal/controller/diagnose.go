@@ -7,14 +7,17 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -57,7 +60,7 @@ type progress struct{ replicas, updated, ready, available int32 }
 func (r *Reconciler) diagnose(ctx context.Context, p *pass) {
 	now := r.Clock.Now()
 	workload := status.Workload(p.resource, p.snapshot)
-	findings := observe.Findings(p.snapshot, workload)
+	findings := findingsOf(p.snapshot, workload)
 	findings.Now = now
 	if workload == nil || p.paused || p.problem() != nil || workload.Status.ObservedGeneration < workload.Generation {
 		p.memory.diagnosis = nil
@@ -92,7 +95,7 @@ func (r *Reconciler) diagnose(ctx context.Context, p *pass) {
 
 // look reads pods and what belongs to them.
 func (r *Reconciler) look(ctx context.Context, d *diagnosis, findings *diagnose.Findings) {
-	err := r.Observer.Look(ctx, findings)
+	err := diagnose.Collect(ctx, r.Live, findings)
 	if err != nil {
 		log.FromContext(ctx).Info("pods could not be looked at", "reason", err.Error())
 	} else {
@@ -192,4 +195,15 @@ func subjectOf(workload *appsv1.Deployment) subject {
 func progressOf(workload *appsv1.Deployment) progress {
 	have := workload.Status
 	return progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+}
+
+// findingsOf returns what a snapshot tells of why a Deployment is not as desired, without a request.
+func findingsOf(snapshot *cluster.Snapshot, workload *appsv1.Deployment) diagnose.Findings {
+	out := diagnose.Findings{Deployment: workload}
+	if workload == nil {
+		return out
+	}
+	out.Autoscaler = kube.As[autoscalingv2.HorizontalPodAutoscaler](snapshot.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
+	out.Ingress = kube.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", workload.Name))
+	return out
 }

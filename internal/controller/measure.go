@@ -5,9 +5,9 @@ import (
 	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // actions are what the states are brought to an end by.
@@ -52,13 +52,13 @@ func (r *Reconciler) measureAction(p *pass) {
 		return
 	}
 	for _, object := range p.plan.Create {
-		r.Metrics.Corrected(render.KeyOf(object).Kind, "create")
+		r.Metrics.Corrected(kube.KeyOf(object).Kind, "create")
 	}
 	for _, change := range p.plan.Apply {
-		r.Metrics.Corrected(render.KeyOf(change.Desired).Kind, "apply")
+		r.Metrics.Corrected(kube.KeyOf(change.Desired).Kind, "apply")
 	}
 	for _, object := range p.plan.Delete {
-		r.Metrics.Corrected(render.KeyOf(object).Kind, "delete")
+		r.Metrics.Corrected(kube.KeyOf(object).Kind, "delete")
 	}
 }
 

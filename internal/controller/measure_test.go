@@ -20,13 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/release"
 )
 
 func TestOutcome(t *testing.T) {
-	web, seen, wrong := &unstructured.Unstructured{}, &observe.Snapshot{}, errors.New("wrong")
+	web, seen, wrong := &unstructured.Unstructured{}, &cluster.Snapshot{}, errors.New("wrong")
 	going := &unstructured.Unstructured{Object: map[string]any{}}
 	going.SetDeletionTimestamp(&metav1.Time{Time: start})
 	cases := map[string]struct {
@@ -159,7 +159,7 @@ func TestActionsAreCounted(t *testing.T) {
 		}
 	}
 	failed := &pass{
-		resource: object("AppService"), snapshot: &observe.Snapshot{}, plan: plan, memory: known, state: release.OutOfDate,
+		resource: object("AppService"), snapshot: &cluster.Snapshot{}, plan: plan, memory: known, state: release.OutOfDate,
 		acted: true, reported: true, err: errors.New("refused"),
 	}
 	r.measure(failed, start, nil)

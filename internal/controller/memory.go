@@ -10,8 +10,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -33,7 +34,7 @@ type remembered struct {
 	facts   postrender.Facts
 
 	// references of what the templates made on that basis.
-	references []reference.Reference
+	references []dependency.Reference
 	// equal are the objects that were found to be as desired.
 	equal equal
 	// settled says that the objects were once as rendered in this process, with these capabilities: a change after that
@@ -60,7 +61,7 @@ type remembered struct {
 // equal are the versions of objects that were found to be as what has the digest.
 type equal struct {
 	digest   string
-	versions map[render.Key]string
+	versions map[kube.Key]string
 }
 
 // wrote is the digest of a release and what was written of it, in words.
@@ -170,12 +171,12 @@ func (m *memory) unrendered(known *remembered) {
 
 // renders tells whether a rendered object, left out or not, is of an API group.
 func (m *remembered) renders(group string) bool {
-	of := func(key render.Key) bool { return key.Group == group }
+	of := func(key kube.Key) bool { return key.Group == group }
 	return m.outline != nil && (slices.ContainsFunc(m.outline.Keys, of) || slices.ContainsFunc(m.outline.Unserved, of))
 }
 
 // asBefore tells whether objects are the very ones that were found to be as they still are to be.
-func (m *remembered) asBefore(objects map[render.Key]client.Object) bool {
+func (m *remembered) asBefore(objects map[kube.Key]client.Object) bool {
 	if m.outline == nil || m.outline.Digest != m.equal.digest || len(objects) != len(m.equal.versions) {
 		return false
 	}
@@ -188,8 +189,8 @@ func (m *remembered) asBefore(objects map[render.Key]client.Object) bool {
 }
 
 // found notes the objects that were found to be as desired.
-func (m *remembered) found(objects map[render.Key]client.Object) {
-	m.equal = equal{m.outline.Digest, make(map[render.Key]string, len(objects))}
+func (m *remembered) found(objects map[kube.Key]client.Object) {
+	m.equal = equal{m.outline.Digest, make(map[kube.Key]string, len(objects))}
 	for key, object := range objects {
 		m.equal.versions[key] = object.GetResourceVersion()
 	}

@@ -8,11 +8,16 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
-var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+var (
+	appService = v1.GroupVersion.WithKind(v1.Kind)
+	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
 
 func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
 	var f failure
@@ -171,19 +176,19 @@ func TestMemory(t *testing.T) {
 }
 
 func TestWhatWasFoundToBeAsDesiredIsNotComparedAgain(t *testing.T) {
-	key := func(name string) render.Key {
-		return render.Key{GroupKind: appService.GroupKind(), Name: name}
+	key := func(name string) kube.Key {
+		return kube.Key{GroupKind: appService.GroupKind(), Name: name}
 	}
-	before := map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}
+	before := map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}
 	cases := map[string]struct {
-		objects map[render.Key]client.Object
+		objects map[kube.Key]client.Object
 		want    bool
 	}{
-		"the very same":        {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}, true},
-		"one in a new version": {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "9")}, false},
-		"one less":             {map[render.Key]client.Object{key("a"): app("1", "7")}, false},
-		"another one":          {map[render.Key]client.Object{key("a"): app("1", "7"), key("c"): app("2", "8")}, false},
-		"one more":             {map[render.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8"), key("c"): app("3", "9")}, false},
+		"the very same":        {map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}, true},
+		"one in a new version": {map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "9")}, false},
+		"one less":             {map[kube.Key]client.Object{key("a"): app("1", "7")}, false},
+		"another one":          {map[kube.Key]client.Object{key("a"): app("1", "7"), key("c"): app("2", "8")}, false},
+		"one more":             {map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8"), key("c"): app("3", "9")}, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -15,15 +15,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/watch"
 )
 
 func TestProblem(t *testing.T) {
 	things, thing := schema.GroupResource{Resource: "things"}, schema.GroupKind{Kind: "Thing"}
-	key := render.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "web"}
+	key := kube.Key{GroupKind: schema.GroupKind{Kind: "Service"}, Name: "web"}
 	status := func(code int) error {
 		return apierrors.NewGenericServerResponse(code, "patch", things, "web", "a proxy says so", 0, true)
 	}
@@ -34,11 +37,11 @@ func TestProblem(t *testing.T) {
 	}{
 		"the spec cannot be translated":            {rendering(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
 		"a template fails":                         {rendering(errors.New("x")), v1.ReasonRenderFailed, true},
-		"a kind cannot be watched":                 {&untrackedError{err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
+		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"pods are below Baseline":                  {rendering(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
-		"something is missing":                     {&reference.MissingError{}, v1.ReasonDependencyMissing, true},
-		"a host is taken":                          {&HostConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
+		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
+		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
@@ -123,7 +126,7 @@ func TestErrorsOfTheControllerKeepTheirCause(t *testing.T) {
 		want string
 	}{
 		"render":    {&renderError{cause}, "the cause"},
-		"untracked": {&untrackedError{kind, cause}, "the chart renders monitoring.coreos.com/v1 ServiceMonitor, which cannot be watched: the cause"},
+		"untracked": {&watch.UntrackedError{Kind: kind, Err: cause}, "the chart renders monitoring.coreos.com/v1 ServiceMonitor, which cannot be watched: the cause"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -132,7 +135,7 @@ func TestErrorsOfTheControllerKeepTheirCause(t *testing.T) {
 			}
 		})
 	}
-	if got, want := syncTimeout, 15*time.Second; got != want {
+	if got, want := watch.SyncTimeout, 15*time.Second; got != want {
 		t.Errorf("the first look at a kind may take %s, want %s", got, want)
 	}
 }

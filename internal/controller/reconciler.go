@@ -18,18 +18,20 @@ import (
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/watch"
 )
 
 // staleRetry is how soon a reconcile is tried again that the caches were too old for.
@@ -37,9 +39,6 @@ const staleRetry = 250 * time.Millisecond
 
 // stalePatience is for how long it is tried again that soon before the status says what it waits for.
 const stalePatience = 2 * time.Second
-
-// bookkeeping is the priority of reconciles that no change of a resource asks for, below the usual 0.
-const bookkeeping = handler.LowPriority
 
 // noticePatience is how long the status may wait for the Deployment controller to take note of a release.
 const noticePatience = time.Second
@@ -51,12 +50,12 @@ const previousRetry = time.Second
 type Reconciler struct {
 	Kind         schema.GroupVersionKind
 	Renderer     *render.Renderer
-	Capabilities CapabilitiesSource
-	Observer     *observe.Observer
+	Capabilities watch.CapabilitiesSource
+	Observer     *cluster.Observer
 	Actor        *release.Actor
 	Tracker      KindTracker
 	References   ReferenceSource
-	Hosts        *Hosts // nil for kinds that claim none
+	Hosts        *hosts.Hosts // nil for kinds that claim none
 	Rollouts     *Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
@@ -78,11 +77,11 @@ type KindTracker interface {
 // ReferenceSource tells what is there of what resources refer to.
 type ReferenceSource interface {
 	// Refer notes all that a resource refers to, its namespace included.
-	Refer(name types.NamespacedName, references []reference.Reference)
+	Refer(name types.NamespacedName, references []dependency.Reference)
 	// Forget drops a resource that is gone.
 	Forget(name types.NamespacedName)
 	// Facts tells what hooks may know of the cluster.
-	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error)
+	Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error)
 }
 
 // pass is one reconcile on its way through the steps.
@@ -92,9 +91,9 @@ type pass struct {
 	memory   *remembered
 	basis    basis
 	outline  *render.Outline
-	desired  *render.Result        // nil where memory has let go of it and nobody needed it
-	advice   []reference.Reference // what is missing, though pods start without it
-	snapshot *observe.Snapshot
+	desired  *render.Result         // nil where memory has let go of it and nobody needed it
+	advice   []dependency.Reference // what is missing, though pods start without it
+	snapshot *cluster.Snapshot
 	plan     *release.Plan
 	state    release.State
 	causes   []diagnose.Cause // why the Deployment is not as desired
@@ -140,7 +139,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if p.err == nil && p.releases() && p.unwritten() {
 		p.memory.wrote = wrote{p.outline.Digest, p.plan.String()}
-		return reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(bookkeeping)}, nil
+		return reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(watch.Bookkeeping)}, nil
 	}
 	if p.err == nil {
 		r.tellAction(ctx, p)
@@ -178,7 +177,7 @@ func (p *pass) unnoticed() bool {
 		if key.Kind != "Deployment" {
 			continue
 		}
-		if deployment := observe.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
+		if deployment := kube.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
 			return true
 		}
 	}
@@ -230,7 +229,7 @@ func (r *Reconciler) next(p *pass) reconcile.Result {
 		p.memory.settled, p.memory.capabilities = !p.paused, p.basis.capabilities
 		after := r.Period
 		if p.snapshot.Unconfirmed {
-			after = sooner(after, observe.Lapse)
+			after = sooner(after, cluster.Lapse)
 		}
 		if d := p.memory.diagnosis; d != nil {
 			after = sooner(after, d.wait(r.Clock.Now()))
@@ -254,8 +253,8 @@ func sooner(a, b time.Duration) time.Duration {
 
 // awaited tells whether a change of something that is watched ends the error, and trying costs nothing.
 func awaited(err error) bool {
-	var missing *reference.MissingError
-	var conflict *HostConflictError
+	var missing *dependency.MissingError
+	var conflict *hosts.ConflictError
 	var insecure *postrender.PodSecurityError
 	return errors.As(err, &missing) || errors.As(err, &conflict) || errors.As(err, &insecure)
 }

@@ -27,13 +27,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watch"
 )
 
 const template = `
@@ -67,7 +69,7 @@ type factSource struct {
 }
 
 // Refer implements ReferenceSource.
-func (s *factSource) Refer(name types.NamespacedName, references []reference.Reference) {
+func (s *factSource) Refer(name types.NamespacedName, references []dependency.Reference) {
 	if s.referred == nil {
 		s.referred = map[types.NamespacedName]int{}
 	}
@@ -78,7 +80,7 @@ func (s *factSource) Refer(name types.NamespacedName, references []reference.Ref
 func (s *factSource) Forget(name types.NamespacedName) { delete(s.referred, name) }
 
 // Facts implements ReferenceSource.
-func (s *factSource) Facts(context.Context, client.Object, []reference.Reference) (postrender.Facts, error) {
+func (s *factSource) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
 	return s.known, nil
 }
 
@@ -88,7 +90,7 @@ type syncedSource struct{ err error }
 // Ensure implements KindTracker.
 func (s *syncedSource) Ensure(_ context.Context, kind schema.GroupVersionKind) error {
 	if s.err != nil {
-		return &untrackedError{kind, s.err}
+		return &watch.UntrackedError{kind, s.err}
 	}
 	return nil
 }
@@ -138,7 +140,7 @@ func newBench(t *testing.T, image string) *bench {
 			Hooks: postrender.Default(),
 		},
 		Capabilities: known{},
-		Observer:     observe.New(nil, nil),
+		Observer:     cluster.New(nil, nil),
 		Client:       b.client,
 		Live:         b.client,
 		Recorder:     b.recorder,
@@ -227,7 +229,7 @@ func (b *bench) released(t *testing.T) *render.Result {
 		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
 		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
 	}}
-	release.SetGroupVersionKind(observe.SecretKind)
+	release.SetGroupVersionKind(kube.SecretKind)
 	b.Observer.Wrote("web-uid", release)
 	return desired
 }
@@ -308,14 +310,14 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 	}{
 		"all is shown":                                {0, false, 0},
 		"all is shown, and there is a period":         {time.Hour, false, time.Hour},
-		"something is not":                            {0, true, observe.Lapse},
-		"something is not, the period is long":        {time.Hour, true, observe.Lapse},
+		"something is not":                            {0, true, cluster.Lapse},
+		"something is not, the period is long":        {time.Hour, true, cluster.Lapse},
 		"something is not, the period is over before": {time.Second, true, time.Second},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
-			p := &pass{memory: &remembered{}, snapshot: &observe.Snapshot{Unconfirmed: test.unconfirmed}}
+			p := &pass{memory: &remembered{}, snapshot: &cluster.Snapshot{Unconfirmed: test.unconfirmed}}
 			if got := r.next(p).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -665,14 +667,14 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 }
 
 func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
-	deployment := func(generation, observed int64) *observe.Snapshot {
+	deployment := func(generation, observed int64) *cluster.Snapshot {
 		object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"observedGeneration": observed}}}
 		object.SetGeneration(generation)
-		return &observe.Snapshot{Objects: map[render.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
+		return &cluster.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
 	}
 	cases := map[string]struct {
 		state    release.State
-		snapshot *observe.Snapshot
+		snapshot *cluster.Snapshot
 		want     bool
 	}{
 		"after an install":                {release.Absent, deployment(1, 0), true},
@@ -680,7 +682,7 @@ func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
 		"after an upgrade that was noted": {release.OutOfDate, deployment(2, 2), false},
 		"the time after that":             {release.InSync, deployment(2, 1), false},
 		"after a repair":                  {release.Drifted, deployment(2, 1), false},
-		"without a Deployment":            {release.Absent, &observe.Snapshot{}, false},
+		"without a Deployment":            {release.Absent, &cluster.Snapshot{}, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

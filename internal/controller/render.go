@@ -9,8 +9,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -98,14 +98,14 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, draft *render.Draft, f
 // mayBecomeReal looks for what stands in the way of what is desired, before anything is written.
 func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrender.Facts) error {
 	p.advice = nil
-	for _, missing := range reference.Missing(p.memory.references, facts.There) {
-		if missing.Need == reference.Required {
-			return &reference.MissingError{Reference: missing}
+	for _, missing := range dependency.Missing(p.memory.references, facts.There) {
+		if missing.Need == dependency.Required {
+			return &dependency.MissingError{Reference: missing}
 		}
 		p.advice = append(p.advice, missing)
 	}
 	if r.Hosts == nil {
 		return nil
 	}
-	return r.Hosts.check(ctx, p.resource)
+	return r.Hosts.Check(ctx, p.resource)
 }

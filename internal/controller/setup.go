@@ -25,24 +25,28 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
 // Shared is what the controllers of all kinds share.
 type Shared struct {
-	Observer *observe.Observer
+	Observer *cluster.Observer
 	// References holds the metadata of all objects, whoever owns them.
 	References   cache.Cache
-	Dependencies *observe.Dependencies
+	Dependencies *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
-	Capabilities *Discovered
+	Capabilities *watch.Discovered
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
@@ -54,8 +58,8 @@ type Shared struct {
 }
 
 // Add makes the controller of one entry of watches.yaml and adds it to the manager.
-func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
-	kind := watch.GroupVersionKind
+func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
+	kind := entry.GroupVersionKind
 	secrets := rest.CopyConfig(mgr.GetConfig())
 	secrets.ContentType = runtime.ContentTypeProtobuf
 	core, err := typedcorev1.NewForConfigAndClient(secrets, mgr.GetHTTPClient())
@@ -65,8 +69,8 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 	reconciler := &Reconciler{
 		Kind: kind,
 		Renderer: &render.Renderer{
-			Chart:      watch.Chart,
-			Translator: values.For(kind, watch.OverrideValues),
+			Chart:      entry.Chart,
+			Translator: values.For(kind, entry.OverrideValues),
 			Hooks:      postrender.Default(),
 			ClusterScoped: func(kind schema.GroupVersionKind) bool {
 				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
@@ -76,38 +80,38 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		Capabilities: shared.Capabilities,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(release.Options{
-			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: watch.Chart,
+			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: entry.Chart,
 		}),
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
-		Metrics:  shared.Metrics.Kind(kind.Kind, watch.Chart.Metadata),
+		Metrics:  shared.Metrics.Kind(kind.Kind, entry.Chart.Metadata),
 		Clock:    shared.Clock,
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
 	}
-	if watch.ReconcilePeriod != nil {
-		reconciler.Period = watch.ReconcilePeriod.Duration
+	if entry.ReconcilePeriod != nil {
+		reconciler.Period = entry.ReconcilePeriod.Duration
 	}
 	controller, err := ctrl.New(strings.ToLower(kind.GroupKind().String()), mgr, ctrl.Options{
 		Reconciler:              reconciler,
-		MaxConcurrentReconciles: ptr.Deref(watch.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
+		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
 	}
-	tracker := &Tracker{
+	tracker := &watch.Tracker{
 		Owner:      kind,
 		Cache:      mgr.GetCache(),
 		Mapper:     mgr.GetRESTMapper(),
 		Observer:   shared.Observer,
 		Controller: controller,
-		Enqueue:    *watch.WatchDependentResources,
+		Enqueue:    *entry.WatchDependentResources,
 		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
-	reconciler.References = &Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
+	reconciler.References = &watch.Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -129,25 +133,25 @@ func Add(mgr manager.Manager, shared Shared, watch watches.Watch) error {
 		}
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
-	allowed, err := shared.MayWatch(context.Background(), CRDKind)
+	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)
 	if err != nil {
 		return err
 	}
 	if allowed {
-		if err := reconciler.watchAPIs(mgr, controller, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
-	return tracker.Preload(context.Background(), append(chart.Kinds(watch.Chart), observe.SecretKind)...)
+	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
 }
 
 // watchHosts indexes AppServices by what they claim and follows what they begin and cease to claim.
 func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller, resource client.Object) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hostIndex, claims); err != nil {
+	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hosts.Index, hosts.Claims); err != nil {
 		return fmt.Errorf("cannot index %s: %w", r.Kind.Kind, err)
 	}
-	r.Hosts = &Hosts{Informer: mgr.GetCache()}
-	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.rivals())); err != nil {
+	r.Hosts = &hosts.Hosts{Informer: mgr.GetCache()}
+	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.Rivals())); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
 	}
 	return nil

@@ -28,10 +28,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/observe"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
@@ -81,10 +84,10 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	}
 	shared := controller.Shared{
 		References:              references,
-		Dependencies:            observe.NewDependencies(references, mgr.GetAPIReader()),
+		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
 		MayWatch:                rights(mgr),
-		Observer:                observe.New(mgr.GetCache(), mgr.GetAPIReader()),
-		Capabilities:            &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
+		Observer:                cluster.New(mgr.GetCache(), mgr.GetAPIReader()),
+		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
@@ -95,8 +98,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err := mgr.Add(newTrimmer()); err != nil {
 		return nil, fmt.Errorf("cannot set up the manager: %w", err)
 	}
-	for _, watch := range list {
-		if err := controller.Add(mgr, shared, watch); err != nil {
+	for _, entry := range list {
+		if err := controller.Add(mgr, shared, entry); err != nil {
 			return nil, err
 		}
 	}
@@ -110,7 +113,7 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     observe.Transform,
+			DefaultTransform:     kube.Transform,
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 		},
@@ -133,12 +136,12 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 		out.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
 	}
 	crd := &metav1.PartialObjectMetadata{}
-	crd.SetGroupVersionKind(controller.CRDKind)
+	crd.SetGroupVersionKind(watch.CRDKind)
 	out.Cache.ByObject[crd] = cache.ByObject{Label: labels.Everything()}
-	for _, watch := range list {
+	for _, entry := range list {
 		resource := &unstructured.Unstructured{}
-		resource.SetGroupVersionKind(watch.GroupVersionKind)
-		selector, _ := metav1.LabelSelectorAsSelector(watch.Selector) // watches.Load has tried it
+		resource.SetGroupVersionKind(entry.GroupVersionKind)
+		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // watches.Load has tried it
 		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
 	}
 	return out

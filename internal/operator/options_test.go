@@ -15,7 +15,7 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
@@ -228,7 +228,7 @@ func TestManagerOptions(t *testing.T) {
 		if !out.Cache.DefaultLabelSelector.Matches(labels.Set{v1.LabelManaged: "true"}) || out.Cache.DefaultLabelSelector.Matches(labels.Set{}) {
 			t.Errorf("got the selector %s", out.Cache.DefaultLabelSelector)
 		}
-		want := map[schema.GroupVersionKind]bool{v1.GroupVersion.WithKind(v1.Kind): true, controller.CRDKind: true}
+		want := map[schema.GroupVersionKind]bool{v1.GroupVersion.WithKind(v1.Kind): true, watch.CRDKind: true}
 		for object, by := range out.Cache.ByObject {
 			kind := object.GetObjectKind().GroupVersionKind()
 			if !want[kind] || by.Label == nil || !by.Label.Matches(labels.Set{}) {
@@ -248,7 +248,7 @@ func TestManagerOptions(t *testing.T) {
 	})
 	t.Run("the selector of watches.yaml chooses resources", func(t *testing.T) {
 		for object, by := range build(t, selected, func(*Options) {}).Cache.ByObject {
-			if object.GetObjectKind().GroupVersionKind() == controller.CRDKind {
+			if object.GetObjectKind().GroupVersionKind() == watch.CRDKind {
 				continue
 			}
 			if by.Label.Matches(labels.Set{}) || !by.Label.Matches(labels.Set{"team": "a"}) {

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 // newReferences makes the cache for the metadata of what resources refer to. The manager's cache holds our own objects only.
@@ -19,7 +19,7 @@ func newReferences(config *rest.Config, mgr manager.Manager, options Options) (c
 	all, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
 		o.HTTPClient = mgr.GetHTTPClient()
-		o.Cache = cache.Options{DefaultTransform: observe.Strip, DefaultNamespaces: namespaces(options)}
+		o.Cache = cache.Options{DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options)}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)

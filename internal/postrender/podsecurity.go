@@ -13,7 +13,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 // Level is a level of the Pod Security Standards.
@@ -62,7 +62,7 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		return err
 	}
 	for _, object := range objects {
-		content := reference.PodTemplate(object)
+		content := dependency.PodTemplate(object)
 		if content == nil {
 			continue
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 // Input is what hooks may know besides the objects.
@@ -22,7 +22,7 @@ type Input struct {
 	// PodSecurity is the least level of the Pod Security Standards that pods have to meet.
 	PodSecurity Level
 	// References is what the objects refer to and do not bring along.
-	References []reference.Reference
+	References []dependency.Reference
 	// Facts are what the cluster tells.
 	Facts Facts
 }
@@ -33,7 +33,7 @@ type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces; empty for none.
 	Enforced Level
 	// There is what is there of the objects that are referred to; nil where that is not known.
-	There map[reference.Object]reference.State
+	There map[dependency.Object]dependency.State
 }
 
 // Hook changes the rendered objects in place.

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 // AnnotationReferences is the annotation of a pod template that holds a digest of the content of all ConfigMaps and
@@ -18,7 +18,7 @@ const unknownContent = "unknown"
 
 // Reload gives the pods of each object that asks for it, by annotation, the digest of the content that it refers to.
 func Reload(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	checksum := reference.Checksum(in.References, in.Facts.There)
+	checksum := dependency.Checksum(in.References, in.Facts.There)
 	if checksum == "" {
 		return nil
 	}
@@ -29,7 +29,7 @@ func Reload(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 		if object.GetAnnotations()[v1.AnnotationReload] != "true" {
 			continue
 		}
-		if template := reference.PodTemplate(object); template != nil {
+		if template := dependency.PodTemplate(object); template != nil {
 			annotatePods(template, AnnotationReferences, checksum)
 		}
 	}

@@ -6,31 +6,31 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 func templateAnnotations(object *unstructured.Unstructured) map[string]string {
-	annotations, _, _ := unstructured.NestedStringMap(reference.PodTemplate(object), "metadata", "annotations")
+	annotations, _, _ := unstructured.NestedStringMap(dependency.PodTemplate(object), "metadata", "annotations")
 	return annotations
 }
 
 func TestReload(t *testing.T) {
-	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
-	refers := []reference.Reference{{Object: settings, Content: true}}
-	there := map[reference.Object]reference.State{settings: {Found: true, Data: map[string]string{"a": "1"}}}
+	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
+	refers := []dependency.Reference{{Object: settings, Content: true}}
+	there := map[dependency.Object]dependency.State{settings: {Found: true, Data: map[string]string{"a": "1"}}}
 	cases := map[string]struct {
 		asks       string
-		references []reference.Reference
-		there      map[reference.Object]reference.State
+		references []dependency.Reference
+		there      map[dependency.Object]dependency.State
 		want       string
 	}{
-		"it asks and refers":             {"true", refers, there, reference.Checksum(refers, there)},
+		"it asks and refers":             {"true", refers, there, dependency.Checksum(refers, there)},
 		"it does not ask":                {"", refers, there, ""},
 		"it asks not to":                 {"false", refers, there, ""},
 		"it refers to nothing":           {"true", nil, there, ""},
-		"it refers to no content":        {"true", []reference.Reference{{Object: settings}}, there, ""},
+		"it refers to no content":        {"true", []dependency.Reference{{Object: settings}}, there, ""},
 		"the cluster is not known":       {"true", refers, nil, unknownContent},
-		"what it refers to is not there": {"true", refers, map[reference.Object]reference.State{}, reference.Checksum(refers, nil)},
+		"what it refers to is not there": {"true", refers, map[dependency.Object]dependency.State{}, dependency.Checksum(refers, nil)},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
 )
 
 // Restart passes the owner's annotation that asks for a restart on to the pods: a new value rolls them.
@@ -16,7 +16,7 @@ func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured)
 		return nil
 	}
 	for _, object := range objects {
-		if template := reference.PodTemplate(object); template != nil {
+		if template := dependency.PodTemplate(object); template != nil {
 			annotatePods(template, v1.AnnotationRestartedAt, restarted)
 		}
 	}

@@ -10,7 +10,7 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -25,7 +25,7 @@ type Options struct {
 	Secrets  typedcorev1.SecretsGetter // writes release records
 	Client   client.Client             // writes everything else
 	Live     client.Reader             // reads past the caches
-	Observer *observe.Observer
+	Observer *cluster.Observer
 	Chart    *chart.Chart
 }
 
@@ -41,7 +41,7 @@ func NewActor(o Options) *Actor {
 type Task struct {
 	Owner    *unstructured.Unstructured
 	Desired  *render.Result
-	Snapshot *observe.Snapshot
+	Snapshot *cluster.Snapshot
 	Plan     *Plan
 	State    State
 	// Again says that an earlier attempt failed: what stands in the way is looked for before anything is written.

@@ -24,7 +24,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -32,13 +33,13 @@ import (
 type bench struct {
 	actor    *Actor
 	server   *server
-	observer *observe.Observer
+	observer *cluster.Observer
 	secrets  *kubernetesfake.Clientset
 }
 
 func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 	t.Helper()
-	b := &bench{server: newServer(t, objects...), observer: observe.New(nil, nil), secrets: kubernetesfake.NewClientset()}
+	b := &bench{server: newServer(t, objects...), observer: cluster.New(nil, nil), secrets: kubernetesfake.NewClientset()}
 	for _, verb := range []string{"create", "update"} {
 		b.secrets.PrependReactor(verb, "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
 			record := a.(clienttesting.CreateAction).GetObject().(*corev1.Secret)
@@ -47,7 +48,7 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 		})
 	}
 	b.secrets.PrependReactor("delete", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), observe.RecordPrefix+"web.v"))
+		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), cluster.RecordPrefix+"web.v"))
 		return err != nil, nil, err
 	})
 	b.actor = NewActor(Options{
@@ -90,41 +91,41 @@ func (b *bench) history(t *testing.T) string {
 }
 
 // task is what a reconcile makes of objects that are to be as in version two.
-func (b *bench) task(t *testing.T, state State, record *observe.Record) Task {
+func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 	t.Helper()
 	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}
 	live := there()
 	for _, o := range objects {
 		if found := b.server.has(t, o); found != nil {
-			live[render.KeyOf(o)] = found
+			live[kube.KeyOf(o)] = found
 		}
 	}
 	return Task{
 		Owner:    owner(t),
 		Desired:  &render.Result{Values: chartutil.Values{"size": 2}, Objects: objects, Sources: []string{"templates/a.yaml", "templates/b.yaml"}, Outline: render.Outline{Digest: "digest-of-two"}},
-		Snapshot: &observe.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
+		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
 		Plan:     Compare(objects, live),
 		State:    state,
 	}
 }
 
 // recorded lists the records as a snapshot does.
-func (b *bench) recorded(t *testing.T) []*observe.Record {
+func (b *bench) recorded(t *testing.T) []*cluster.Record {
 	t.Helper()
 	list, err := b.secrets.CoreV1().Secrets("demo").List(t.Context(), metav1.ListOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var records []*observe.Record
+	var records []*cluster.Record
 	for _, secret := range list.Items {
-		var record observe.Record
+		var record cluster.Record
 		if _, err := fmt.Sscan(secret.Labels["version"], &record.Revision); err != nil {
 			t.Fatal(err)
 		}
 		record.Status = secret.Labels["status"]
 		records = append(records, &record)
 	}
-	slices.SortFunc(records, func(a, b *observe.Record) int { return b.Revision - a.Revision })
+	slices.SortFunc(records, func(a, b *cluster.Record) int { return b.Revision - a.Revision })
 	return records
 }
 
@@ -190,7 +191,7 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &observe.Record{Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
+	want := &cluster.Record{Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
 	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
 		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
 	}
@@ -300,7 +301,7 @@ func TestUpgrade(t *testing.T) {
 				b.given(t, 1, test.older)
 			}
 			b.given(t, 2, test.newest)
-			if err := b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
+			if err := b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
 				t.Fatal(err)
 			}
 			b.check(t, slices.Concat(dry, write, test.log), "3 deployed")
@@ -319,7 +320,7 @@ func TestAnUpgradeThatIsRefusedInTheDryRunLeavesEverythingAsItWas(t *testing.T) 
 				}
 				return nil
 			}
-			err := b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
+			err := b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
 			if !apierrors.IsInvalid(err) {
 				t.Errorf("got %v, want the refusal", err)
 			}
@@ -339,7 +340,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	}
 	upgrade := func() error {
 		b.server.log = nil
-		return b.act(t, b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed", Digest: "old"}))
+		return b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed", Digest: "old"}))
 	}
 	for range 3 {
 		if err := upgrade(); !apierrors.IsInvalid(err) {
@@ -365,7 +366,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b := newBench(t)
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
-			if err := b.act(t, b.task(t, Unfinished, &observe.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
+			if err := b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
 				t.Fatal(err)
 			}
 			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "delete record 1"}, "2 deployed")
@@ -394,7 +395,7 @@ func TestARecordThatIsGoneIsLookedForAgainAndOneThatCannotBeReadIsReported(t *te
 			if err != nil {
 				t.Fatal(err)
 			}
-			task := b.task(t, Unfinished, &observe.Record{Revision: 1, Status: "pending-install", Digest: "old"})
+			task := b.task(t, Unfinished, &cluster.Record{Revision: 1, Status: "pending-install", Digest: "old"})
 			b.secrets.PrependReactor("get", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
 				s, err := test.get(stored.DeepCopy())
 				return true, s, err
@@ -434,7 +435,7 @@ func TestADamagedRecord(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.server.log = nil
-			err = b.act(t, b.task(t, test.state, &observe.Record{Revision: 2, Status: test.status.String(), Digest: "old"}))
+			err = b.act(t, b.task(t, test.state, &cluster.Record{Revision: 2, Status: test.status.String(), Digest: "old"}))
 			var damaged *DamagedError
 			if test.message == "" && err != nil || test.message != "" && (!errors.As(err, &damaged) || err.Error() != test.message) {
 				t.Errorf("got %T: %v, want %q", err, err, test.message)
@@ -458,11 +459,11 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 		}
 		return nil
 	}
-	if err := b.act(t, b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+	if err := b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})); err != nil {
 		t.Fatal(err)
 	}
 	shown := noted(t, b.observer)
-	if len(shown) != 1 || shown[render.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
+	if len(shown) != 1 || shown[kube.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
 		t.Errorf("got %v, want ConfigMap b only", shown)
 	}
 }
@@ -470,7 +471,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
-	if err := b.act(t, b.task(t, Drifted, &observe.Record{Revision: 1, Status: "deployed"})); err != nil {
+	if err := b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})); err != nil {
 		t.Fatal(err)
 	}
 	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
@@ -499,7 +500,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		}
 	}
 	described(1, "first one")
-	if err := b.act(t, annotate(b.task(t, OutOfDate, &observe.Record{Revision: 1, Status: "deployed"}))); err != nil {
+	if err := b.act(t, annotate(b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed"}))); err != nil {
 		t.Fatal(err)
 	}
 	described(2, "later one")

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // FieldManager owns the fields that the operator writes, whatever its binary is called.
@@ -26,7 +26,7 @@ const FieldManager = "appservice-operator"
 type applier struct {
 	client   client.Client
 	live     client.Reader
-	observer *observe.Observer
+	observer *cluster.Observer
 }
 
 // check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
@@ -50,17 +50,17 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 // ours gives the object that has the name of a rendered one, nil where there is none. The error is a NotOursError or a
 // PreviousError where it does not belong to the owner, a StaleError where it is going.
 func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstructured.Unstructured) (client.Object, error) {
-	live := observe.Metadata(desired.GroupVersionKind())
+	live := kube.Metadata(desired.GroupVersionKind())
 	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
 	switch {
 	case apierrors.IsNotFound(err):
 		return nil, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot look for %s: %w", render.KeyOf(desired), err)
+		return nil, fmt.Errorf("cannot look for %s: %w", kube.KeyOf(desired), err)
 	case !controls(owner, live) && !disowned(desired, live):
-		return nil, inTheWay(owner, render.KeyOf(desired), live)
+		return nil, inTheWay(owner, kube.KeyOf(desired), live)
 	case live.DeletionTimestamp != nil:
-		return nil, &StaleError{fmt.Errorf("%s is being deleted", render.KeyOf(desired))}
+		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}
 	}
 	return live, nil
 }
@@ -168,7 +168,7 @@ func (a *applier) apply(ctx context.Context, change Change, options ...client.Ap
 	}
 	options = append(options, client.FieldOwner(FieldManager))
 	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
-		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", render.KeyOf(change.Desired), err))
+		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
 	}
 	object.SetManagedFields(nil)
 	return object, nil
@@ -178,7 +178,7 @@ func (a *applier) delete(ctx context.Context, object client.Object) error {
 	err := a.client.Delete(ctx, object,
 		client.Preconditions{UID: ptr.To(object.GetUID())}, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
-		return fmt.Errorf("%s: %w", render.KeyOf(object), err)
+		return fmt.Errorf("%s: %w", kube.KeyOf(object), err)
 	}
 	return nil
 }
@@ -192,7 +192,7 @@ func controls(owner, object client.Object) bool {
 	if object.GetNamespace() == "" {
 		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
 	}
-	return observe.RetainedFor(object) == owner.GetName()
+	return kube.RetainedFor(object) == owner.GetName()
 }
 
 // disowned tells whether an object without a controller is what was rendered here, and somebody took off by what it is known.
@@ -203,7 +203,7 @@ func disowned(desired, live client.Object) bool {
 }
 
 // inTheWay is the error for an object that has a name we need.
-func inTheWay(owner client.Object, key render.Key, object client.Object) error {
+func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {
 	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():

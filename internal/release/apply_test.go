@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // holder is what stands in the way of a ConfigMap called web.
@@ -93,7 +93,7 @@ func TestCheckLooksWhoseObjectIsInTheWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			there := test.holder.object(t)
 			s := newServer(t, there)
-			a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 			plan := &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "first", "one"), owned(t, "ConfigMap", "web", "one")}}
 			checked, err := a.check(t.Context(), owner(t), plan)
 			if test.want == "" {
@@ -129,7 +129,7 @@ func TestCheckPassesOnWhatItCannotRead(t *testing.T) {
 	broken := interceptor.NewClient(s.WithWatch, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return cause
 	}})
-	a := &applier{client: s, live: broken, observer: observe.New(nil, nil)}
+	a := &applier{client: s, live: broken, observer: cluster.New(nil, nil)}
 	_, err := a.check(t.Context(), owner(t), &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}})
 	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "cannot look for ConfigMap web") {
 		t.Errorf("got %v", err)
@@ -137,7 +137,7 @@ func TestCheckPassesOnWhatItCannotRead(t *testing.T) {
 }
 
 func TestErrorsNameTheObjectOnce(t *testing.T) {
-	key := render.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: "web"}
+	key := kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: "web"}
 	cause := fmt.Errorf("a cause")
 	cases := map[string]struct {
 		err  error
@@ -186,7 +186,7 @@ var writesOfAll = []string{
 func TestExecuteWritesInOrderAndNotesWhatItWrote(t *testing.T) {
 	plan, objects := planOfAll(t)
 	s := newServer(t, objects...)
-	observer := observe.New(nil, nil)
+	observer := cluster.New(nil, nil)
 	a := &applier{client: s, live: s, observer: observer}
 	if err := a.execute(t.Context(), owner(t), plan); err != nil {
 		t.Fatal(err)
@@ -200,7 +200,7 @@ func TestExecuteWritesInOrderAndNotesWhatItWrote(t *testing.T) {
 		if live == nil || live.GetAnnotations()["app.example.com/rendered"] != "two" {
 			t.Fatalf("%s was not written: %v", name, live)
 		}
-		written := inJournal[render.KeyOf(live)]
+		written := inJournal[kube.KeyOf(live)]
 		switch {
 		case written == nil:
 			t.Errorf("%s is not in the journal", name)
@@ -214,7 +214,7 @@ func TestExecuteWritesInOrderAndNotesWhatItWrote(t *testing.T) {
 		if s.has(t, owned(t, "ConfigMap", name, "one")) != nil {
 			t.Errorf("%s is still there", name)
 		}
-		if inJournal[render.KeyOf(owned(t, "ConfigMap", name, "one"))] != nil {
+		if inJournal[kube.KeyOf(owned(t, "ConfigMap", name, "one"))] != nil {
 			t.Errorf("%s is in the journal as if it were there", name)
 		}
 	}
@@ -228,7 +228,7 @@ func TestExecuteStopsAtTheFirstRefusal(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			plan, objects := planOfAll(t)
 			s := newServer(t, objects...)
-			observer := observe.New(nil, nil)
+			observer := cluster.New(nil, nil)
 			a := &applier{client: s, live: s, observer: observer}
 			s.refuse = func(request string) error {
 				if request == line {
@@ -269,7 +269,7 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 			looked.SetUID("ours")
 			theirs := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: demo, uid: theirs}, data: {k: v}}`)
 			s := newServer(t, theirs)
-			observer := observe.New(nil, nil)
+			observer := cluster.New(nil, nil)
 			a := &applier{client: s, live: s, observer: observer}
 			var notOurs *NotOursError
 			if err := a.execute(t.Context(), owner(t), test.plan(looked)); !apierrors.IsConflict(err) && !errors.As(err, &notOurs) {
@@ -290,7 +290,7 @@ func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 	unseen := owned(t, "ConfigMap", "web", "one")
 	unseen.SetUID("ours")
 	s := newServer(t, unseen)
-	a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+	a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 	if err := a.execute(t.Context(), owner(t), Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
 		t.Fatal(err)
 	}
@@ -305,7 +305,7 @@ func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 	gone := owned(t, "ConfigMap", "gone", "one")
 	s := newServer(t)
-	a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+	a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 	if err := a.execute(t.Context(), owner(t), Compare(nil, there(gone))); err != nil {
 		t.Error(err)
 	}
@@ -314,7 +314,7 @@ func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 	plan, objects := planOfAll(t)
 	s := newServer(t, objects...)
-	observer := observe.New(nil, nil)
+	observer := cluster.New(nil, nil)
 	a := &applier{client: s, live: s, observer: observer}
 	if err := a.dryRun(t.Context(), owner(t), plan); err != nil {
 		t.Fatal(err)

@@ -16,6 +16,7 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
@@ -73,7 +74,7 @@ func TestWhatWasRenderedDoesNotDifferFromItself(t *testing.T) {
 	rendered := renderedOnce(t)
 	live := there()
 	for _, object := range rendered {
-		live[render.KeyOf(object)] = object.DeepCopy()
+		live[kube.KeyOf(object)] = object.DeepCopy()
 	}
 	if plan := Compare(rendered, live); !plan.Empty() {
 		t.Errorf("got %s", plan)
@@ -87,7 +88,7 @@ func TestEveryRenderedFieldIsGuarded(t *testing.T) {
 			if slices.Equal(path, []any{"metadata", "annotations", postrender.AnnotationStamp}) {
 				continue // told apart as "rendered anew", in TestCompare
 			}
-			t.Run(fmt.Sprintf("%s %v", render.KeyOf(desired), path), func(t *testing.T) {
+			t.Run(fmt.Sprintf("%s %v", kube.KeyOf(desired), path), func(t *testing.T) {
 				changed := desired.DeepCopy()
 				put(t, changed, "tampered", path...)
 				deleted := desired.DeepCopy()

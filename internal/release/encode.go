@@ -14,7 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 )
 
 // compressors are used again: each takes 800 KB, which Helm's own store allocates for every record that it writes.
@@ -41,7 +41,7 @@ func encode(record *helmrelease.Release) (*corev1.Secret, error) {
 	})
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Labels: labels},
-		Type:       observe.RecordType,
+		Type:       cluster.RecordType,
 		Data:       map[string][]byte{"release": text.Bytes()},
 	}, nil
 }

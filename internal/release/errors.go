@@ -4,13 +4,13 @@ import (
 	"fmt"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // NotOursError says that an object or a Helm release of a rendered name belongs to somebody else.
 type NotOursError struct {
 	// Key of the object; kind "Helm release" for a release.
-	Key render.Key
+	Key kube.Key
 	// Owner in words, for example `controlled by Widget "web"`.
 	Owner string
 }
@@ -24,7 +24,7 @@ func (e *NotOursError) Reason() string { return v1.ReasonResourceExists }
 
 // PreviousError says that an object of an earlier resource of the same kind and name is still there: the garbage
 // collector is about to delete it. Trying again helps.
-type PreviousError struct{ Key render.Key }
+type PreviousError struct{ Key kube.Key }
 
 func (e *PreviousError) Error() string {
 	return fmt.Sprintf("waiting until what is left of an earlier resource of this name is deleted: %s %q", e.Key.Kind, e.Key.Name)

@@ -5,7 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -16,7 +16,7 @@ func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstruc
 	if desired.GetKind() != "PersistentVolumeClaim" || desired.GetAnnotations()[stamp] != live.GetAnnotations()[stamp] {
 		return desired
 	}
-	claim, _ := observe.Content(live)
+	claim, _ := kube.Content(live)
 	path := []string{"spec", "resources", "requests", "storage"}
 	wanted, _, _ := unstructured.NestedString(desired.Object, path...)
 	have, _, _ := unstructured.NestedString(claim, path...)

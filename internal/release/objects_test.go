@@ -9,8 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // object parses an object.
@@ -47,15 +46,15 @@ func metadata(secret *unstructured.Unstructured) *metav1.PartialObjectMetadata {
 		Name: secret.GetName(), Namespace: secret.GetNamespace(), UID: secret.GetUID(), ResourceVersion: secret.GetResourceVersion(),
 		Labels: secret.GetLabels(), Annotations: secret.GetAnnotations(), OwnerReferences: secret.GetOwnerReferences(),
 	}}
-	out.SetGroupVersionKind(observe.SecretKind)
+	out.SetGroupVersionKind(kube.SecretKind)
 	return out
 }
 
 // there makes the objects of a snapshot.
-func there(objects ...client.Object) map[render.Key]client.Object {
-	out := map[render.Key]client.Object{}
+func there(objects ...client.Object) map[kube.Key]client.Object {
+	out := map[kube.Key]client.Object{}
 	for _, object := range objects {
-		out[render.KeyOf(object)] = object
+		out[kube.KeyOf(object)] = object
 	}
 	return out
 }

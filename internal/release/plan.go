@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // Plan is what has to be written so that the objects of a resource are as rendered. Every action carries out a plan;
@@ -48,7 +47,7 @@ func (p *Plan) RollsPods() bool {
 		if change.Desired.GetKind() != "Deployment" {
 			continue
 		}
-		live, _ := observe.Content(change.Live)
+		live, _ := kube.Content(change.Live)
 		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, "spec", "template")
 		have, _, _ := unstructured.NestedFieldNoCopy(live, "spec", "template")
 		if _, _, _, differs := firstDifference(".spec.template", wanted, have); differs {
@@ -62,7 +61,7 @@ func (p *Plan) RollsPods() bool {
 func (p *Plan) Awaits() string {
 	var parts []string
 	for _, object := range p.Going {
-		part := render.KeyOf(object).String()
+		part := kube.KeyOf(object).String()
 		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
 			part += " (held by finalizer " + strings.Join(finalizers, ", ") + ")"
 		}
@@ -78,10 +77,10 @@ func (p *Plan) Awaits() string {
 func (p *Plan) String() string {
 	var parts []string
 	for _, object := range p.Create {
-		parts = append(parts, "create "+render.KeyOf(object).String())
+		parts = append(parts, "create "+kube.KeyOf(object).String())
 	}
 	for _, change := range p.Apply {
-		part := "apply " + render.KeyOf(change.Desired).String()
+		part := "apply " + kube.KeyOf(change.Desired).String()
 		switch {
 		case change.Old != "" || change.New != "":
 			part += fmt.Sprintf(": %s %s → %s", change.Field, change.Old, change.New)
@@ -91,18 +90,18 @@ func (p *Plan) String() string {
 		parts = append(parts, part)
 	}
 	for _, object := range p.Delete {
-		parts = append(parts, "delete "+render.KeyOf(object).String())
+		parts = append(parts, "delete "+kube.KeyOf(object).String())
 	}
 	return strings.Join(parts, "; ")
 }
 
 // Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
 // stays: only what is rendered is compared.
-func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.Object) *Plan {
+func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
-	wanted := make(map[render.Key]bool, len(rendered))
+	wanted := make(map[kube.Key]bool, len(rendered))
 	for _, desired := range rendered {
-		key := render.KeyOf(desired)
+		key := kube.KeyOf(desired)
 		wanted[key] = true
 		live, found := there[key]
 		if !found {
@@ -118,7 +117,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 		}
 	}
 	for key, live := range there {
-		if !wanted[key] && live.GetDeletionTimestamp() == nil && observe.RetainedFor(live) == "" {
+		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" {
 			plan.Delete = append(plan.Delete, live)
 		}
 	}
@@ -127,7 +126,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[render.Key]client.
 	slices.SortStableFunc(plan.Create, func(a, b *unstructured.Unstructured) int { return turn(a) - turn(b) })
 	slices.SortStableFunc(plan.Apply, func(a, b Change) int { return turn(a.Desired) - turn(b.Desired) })
 	sort.Slice(plan.Delete, func(i, j int) bool {
-		return render.KeyOf(plan.Delete[i]).String() < render.KeyOf(plan.Delete[j]).String()
+		return kube.KeyOf(plan.Delete[i]).String() < kube.KeyOf(plan.Delete[j]).String()
 	})
 	return plan
 }
@@ -142,7 +141,7 @@ func turn(object *unstructured.Unstructured) int {
 
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
-	have, full := observe.Content(live)
+	have, full := kube.Content(live)
 	if !full {
 		want, have = map[string]any{"metadata": metadataOf(desired)}, map[string]any{"metadata": metadataOf(live)}
 	}

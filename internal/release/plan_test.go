@@ -12,8 +12,8 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 const renderedDeployment = `
@@ -617,7 +617,7 @@ func TestWithoutMetadataLeavesTheObjectAsItIs(t *testing.T) {
 	if !reflect.DeepEqual(o, before) || o.GetAnnotations()[postrender.AnnotationStamp] != "one" {
 		t.Error("the object was changed")
 	}
-	if got, want := render.KeyOf(o).String(), "ConfigMap web"; got != want {
+	if got, want := kube.KeyOf(o).String(), "ConfigMap web"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

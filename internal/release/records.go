@@ -20,8 +20,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // records keeps what Helm keeps of a release: a Secret, in Helm's own encoding. It is written once, when the objects are as it
@@ -31,7 +31,7 @@ type records struct {
 	secrets  typedcorev1.SecretsGetter
 	client   client.Client
 	live     client.Reader
-	observer *observe.Observer
+	observer *cluster.Observer
 }
 
 // store is Helm's own, for the records of one resource. They belong to it, and each write is noted in the journal.
@@ -114,13 +114,13 @@ func (r *records) retire(ctx context.Context, task Task, newest int) error {
 	return nil
 }
 
-func (r *records) delete(ctx context.Context, owner client.Object, record *observe.Record) error {
+func (r *records) delete(ctx context.Context, owner client.Object, record *cluster.Record) error {
 	name := nameOf(owner, record.Revision)
 	err := r.secrets.Secrets(owner.GetNamespace()).Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(record.UID))})
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("cannot delete the record of release %d: %w", record.Revision, err)
 	}
-	secret := observe.Metadata(observe.SecretKind)
+	secret := kube.Metadata(kube.SecretKind)
 	secret.Namespace, secret.Name, secret.UID = owner.GetNamespace(), name, record.UID
 	r.observer.Deleted(owner.GetUID(), secret)
 	return nil
@@ -144,7 +144,7 @@ func read(store *driver.Secrets, name string, revision int) (record *helmrelease
 }
 
 func nameOf(owner client.Object, revision int) string {
-	return fmt.Sprintf("%s%s.v%d", observe.RecordPrefix, owner.GetName(), revision)
+	return fmt.Sprintf("%s%s.v%d", cluster.RecordPrefix, owner.GetName(), revision)
 }
 
 // explainTakenName looks up whose release has the name: the caches show only those that carry our label.
@@ -159,7 +159,7 @@ func (r *records) explainTakenName(ctx context.Context, task Task) error {
 // and lost the label that it is found by, gets it back.
 func (r *records) free(ctx context.Context, task Task) error {
 	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(observe.SecretKind.GroupVersion().WithKind("SecretList"))
+	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
 	err := r.live.List(ctx, list, client.InNamespace(task.Owner.GetNamespace()),
 		client.MatchingLabels{"owner": "helm", "name": task.Owner.GetName()})
 	if err != nil {
@@ -167,11 +167,11 @@ func (r *records) free(ctx context.Context, task Task) error {
 	}
 	for i := range list.Items {
 		record := &list.Items[i]
-		record.SetGroupVersionKind(observe.SecretKind)
+		record.SetGroupVersionKind(kube.SecretKind)
 		switch {
-		case !observe.IsRecord(record):
+		case !cluster.IsRecord(record):
 		case !controls(task.Owner, record):
-			return inTheWay(task.Owner, render.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: task.Owner.GetName()}, record)
+			return inTheWay(task.Owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: task.Owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":
 			patch := []byte(fmt.Sprintf(`{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged))
 			if err := r.client.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {

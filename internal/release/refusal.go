@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // RefusedError says why an object cannot be as rendered, and what helps.
@@ -66,7 +65,7 @@ func immutable(message string) bool {
 }
 
 func immutableChange(change Change, field string, err error) *RefusedError {
-	key := render.KeyOf(change.Desired)
+	key := kube.KeyOf(change.Desired)
 	what := "cannot be changed"
 	if change.Field != "" {
 		field = change.Field
@@ -112,7 +111,7 @@ func staysHeadless(change Change) *RefusedError {
 	if change.Desired.GetKind() != "Service" {
 		return nil
 	}
-	live := observe.As[corev1.Service](change.Live)
+	live := kube.As[corev1.Service](change.Live)
 	if live == nil {
 		return nil
 	}

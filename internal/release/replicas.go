@@ -11,8 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // replicasManager owns the number of replicas of a Deployment that is autoscaled, and the note of what it started with. The
@@ -39,7 +38,7 @@ func (a *applier) startReplicas(ctx context.Context, created *unstructured.Unstr
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil,
 		`{"metadata":{"annotations":{%q:"%d"}},"spec":{"replicas":%d}}`, v1.AnnotationStartedWith, initial, initial))
 	if err := a.client.Patch(ctx, created, patch, client.FieldOwner(replicasManager)); err != nil {
-		return fmt.Errorf("%s: %w", render.KeyOf(created), err)
+		return fmt.Errorf("%s: %w", kube.KeyOf(created), err)
 	}
 	created.SetManagedFields(nil)
 	return nil
@@ -50,7 +49,7 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	if _, yes := autoscaled(change.Desired); !yes || change.Live.GetAnnotations()[v1.AnnotationInitialReplicas] != "" {
 		return nil
 	}
-	live := observe.As[appsv1.Deployment](change.Live)
+	live := kube.As[appsv1.Deployment](change.Live)
 	if live == nil || live.Spec.Replicas == nil {
 		return nil
 	}
@@ -65,7 +64,7 @@ func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
 	}
 	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
 	if err != nil {
-		return fmt.Errorf("%s: %w", render.KeyOf(change.Desired), err)
+		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
 	}
 	return nil
 }
@@ -78,7 +77,7 @@ func (a *applier) forgetStart(ctx context.Context, written *unstructured.Unstruc
 	}
 	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1.AnnotationStartedWith))
 	if err := a.client.Patch(ctx, written, patch, client.FieldOwner(replicasManager)); err != nil {
-		return fmt.Errorf("%s: %w", render.KeyOf(written), err)
+		return fmt.Errorf("%s: %w", kube.KeyOf(written), err)
 	}
 	written.SetManagedFields(nil)
 	return nil

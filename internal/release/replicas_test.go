@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 )
 
 // autoscaledWeb is a Deployment as it is rendered under autoscaling.
@@ -53,7 +53,7 @@ func TestANewDeploymentStartsWithItsNumberAndSaysSo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			created := liveWeb(t, test.created, nil)
 			s := newServer(t, created)
-			a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 			if err := a.startReplicas(t.Context(), created, test.initial); err != nil {
 				t.Fatal(err)
 			}
@@ -93,7 +93,7 @@ func TestAutoscalingTakesOverTheNumberThatIsThere(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, test.live)
-			a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 			if err := a.handOverReplicas(t.Context(), Change{Desired: test.desired, Live: test.live}); err != nil {
 				t.Fatal(err)
 			}
@@ -130,7 +130,7 @@ func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			written := liveWeb(t, 3, test.annotations)
 			s := newServer(t, written)
-			a := &applier{client: s, live: s, observer: observe.New(nil, nil)}
+			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
 			if err := a.forgetStart(t.Context(), written); err != nil {
 				t.Fatal(err)
 			}

@@ -8,14 +8,15 @@ import (
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // notedSecrets notes each write of a release record.
 type notedSecrets struct {
 	typedcorev1.SecretInterface
 	owner    client.Object
-	observer *observe.Observer
+	observer *cluster.Observer
 }
 
 func (s *notedSecrets) Create(ctx context.Context, secret *corev1.Secret, options metav1.CreateOptions) (*corev1.Secret, error) {
@@ -35,6 +36,6 @@ func (s *notedSecrets) note(written *corev1.Secret, err error) {
 		return
 	}
 	record := &metav1.PartialObjectMetadata{ObjectMeta: *written.ObjectMeta.DeepCopy()}
-	record.SetGroupVersionKind(observe.SecretKind)
+	record.SetGroupVersionKind(kube.SecretKind)
 	s.observer.Wrote(s.owner.GetUID(), record)
 }

@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // server stands for an API server: it keeps objects, gives them UIDs, and heeds the UIDs of requests.
@@ -45,7 +45,7 @@ func newServer(t *testing.T, objects ...*unstructured.Unstructured) *server {
 			return s.delete(ctx, c, object, options)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
-			if err := s.request("patch " + render.KeyOf(object).String()); err != nil {
+			if err := s.request("patch " + kube.KeyOf(object).String()); err != nil {
 				return err
 			}
 			return c.Patch(ctx, object, patch, options...)
@@ -76,7 +76,7 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 		return err
 	}
 	opts := (&client.ApplyOptions{}).ApplyOptions(options)
-	line := "apply " + render.KeyOf(wanted).String()
+	line := "apply " + kube.KeyOf(wanted).String()
 	if opts.Force != nil && *opts.Force {
 		line += " by force"
 	}
@@ -128,7 +128,7 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 
 func (s *server) delete(ctx context.Context, c client.WithWatch, object client.Object, options []client.DeleteOption) error {
 	opts := (&client.DeleteOptions{}).ApplyOptions(options)
-	line := "delete " + render.KeyOf(object).String()
+	line := "delete " + kube.KeyOf(object).String()
 	if opts.PropagationPolicy != nil {
 		line += " in the " + strings.ToLower(string(*opts.PropagationPolicy))
 	}
@@ -170,7 +170,7 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 }
 
 // noted is what the journal of an observer, that sees nothing, adds to what it sees.
-func noted(t *testing.T, observer *observe.Observer) map[render.Key]client.Object {
+func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object {
 	t.Helper()
 	snapshot, err := observer.Snapshot(t.Context(), owner(t))
 	if err != nil {

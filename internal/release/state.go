@@ -1,7 +1,7 @@
 package release
 
 import (
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 )
 
 // State is where a resource stands between what is rendered and what is there. Each state has one action.
@@ -25,7 +25,7 @@ const statusDeployed = "deployed"
 
 // Decide names the state. It looks at nothing but its arguments: the digest of what is rendered, the newest release
 // record that the resource controls (nil if none) and the plan that leads to what is rendered.
-func Decide(digest string, newest *observe.Record, plan *Plan) State {
+func Decide(digest string, newest *cluster.Record, plan *Plan) State {
 	switch {
 	case newest == nil:
 		return Absent

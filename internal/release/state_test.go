@@ -6,7 +6,7 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 )
 
 func TestDecide(t *testing.T) {
@@ -42,7 +42,7 @@ func TestDecide(t *testing.T) {
 		for _, status := range statuses {
 			for digest, same := range map[string]bool{"wanted": true, "other": false, "": false} {
 				t.Run(fmt.Sprintf("%s release of digest %q, the plan has %s", status, digest, writes), func(t *testing.T) {
-					record := &observe.Record{Revision: 3, Status: status.String(), Digest: digest}
+					record := &cluster.Record{Revision: 3, Status: status.String(), Digest: digest}
 					if got, want := Decide("wanted", record, plan), want(status, same, plan); got != want {
 						t.Errorf("got %s, want %s", got, want)
 					}

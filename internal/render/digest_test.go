@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -299,10 +300,10 @@ func TestALaterChartVersionDoesNotRestartPods(t *testing.T) {
 			}
 			for i, object := range after.Objects {
 				if got := object.GetLabels()["helm.sh/chart"]; got != "appservice-9.9.9_build" {
-					t.Errorf("%s: label helm.sh/chart is %q", KeyOf(object), got)
+					t.Errorf("%s: label helm.sh/chart is %q", kube.KeyOf(object), got)
 				}
 				if !reflect.DeepEqual(object.Object["spec"], before.Objects[i].Object["spec"]) {
-					t.Errorf("%s: the spec changes", KeyOf(object))
+					t.Errorf("%s: the spec changes", kube.KeyOf(object))
 				}
 			}
 		})

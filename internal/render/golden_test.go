@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -196,7 +197,7 @@ func readsBack(t *testing.T, result *Result) {
 		if source != result.Sources[i] {
 			t.Errorf("document %d comes from %q, want %q", i+1, source, result.Sources[i])
 		}
-		for _, problem := range differences(KeyOf(result.Objects[i]).String(), parse(t, body).Object, result.Objects[i].Object) {
+		for _, problem := range differences(kube.KeyOf(result.Objects[i]).String(), parse(t, body).Object, result.Objects[i].Object) {
 			t.Error(problem)
 		}
 	}

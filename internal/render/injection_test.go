@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -281,7 +282,7 @@ func replaced(result *Result, pairs ...string) map[string]any {
 	}
 	objects := map[string]any{}
 	for _, object := range result.Objects {
-		objects[KeyOf(object).String()] = walk(object.Object)
+		objects[kube.KeyOf(object).String()] = walk(object.Object)
 	}
 	return objects
 }
@@ -382,7 +383,7 @@ func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
 func keysOf(result *Result) string {
 	var keys []string
 	for _, object := range result.Objects {
-		keys = append(keys, KeyOf(object).String())
+		keys = append(keys, kube.KeyOf(object).String())
 	}
 	return strings.Join(keys, ", ")
 }

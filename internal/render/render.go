@@ -21,8 +21,9 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -41,7 +42,7 @@ type Renderer struct {
 // Draft is what the templates make of a resource, before the hooks.
 type Draft struct {
 	// References are what the objects refer to and do not bring along.
-	References []reference.Reference
+	References []dependency.Reference
 
 	resource *unstructured.Unstructured
 	result   Result // without hooks and digest
@@ -52,9 +53,9 @@ type Outline struct {
 	// Digest of chart name, chart version and objects: 32 hexadecimal characters.
 	Digest string
 	// Keys of the objects, in the order in which they are to be applied.
-	Keys []Key
+	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
-	Unserved []Key
+	Unserved []kube.Key
 	// ClusterScoped says that some of the objects live outside of namespaces.
 	ClusterScoped bool
 }
@@ -105,7 +106,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	draft := &Draft{resource: resource, result: Result{Values: vals}}
 	for _, manifest := range manifests {
 		if !served(manifest.object, capabilities) {
-			draft.result.Unserved = append(draft.result.Unserved, KeyOf(manifest.object))
+			draft.result.Unserved = append(draft.result.Unserved, kube.KeyOf(manifest.object))
 			continue
 		}
 		draft.result.Objects = append(draft.result.Objects, manifest.object)
@@ -114,7 +115,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err := unique(&draft.result); err != nil {
 		return nil, err
 	}
-	draft.References = reference.Of(draft.result.Objects)
+	draft.References = dependency.Of(draft.result.Objects)
 	return draft, nil
 }
 
@@ -148,7 +149,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	}
 	for _, object := range result.Objects {
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
-		result.Keys = append(result.Keys, KeyOf(object))
+		result.Keys = append(result.Keys, kube.KeyOf(object))
 	}
 	result.Digest = r.digest(result.Objects)
 	return &result, nil
@@ -220,9 +221,9 @@ func deepCopy(in map[string]any) map[string]any {
 }
 
 func unique(result *Result) error {
-	seen := map[Key]string{}
+	seen := map[kube.Key]string{}
 	for i, object := range result.Objects {
-		key := KeyOf(object)
+		key := kube.KeyOf(object)
 		if other, found := seen[key]; found {
 			return fmt.Errorf("%s and %s both render %s %q", other, result.Sources[i], object.GetKind(), object.GetName())
 		}
@@ -241,7 +242,7 @@ func (r *Renderer) digest(objects []*unstructured.Unstructured) string {
 			data, _ := json.Marshal(object.Object)
 			stamp = fmt.Sprintf("%x", sha256.Sum256(data))
 		}
-		stamps = append(stamps, fmt.Sprintf("%s %s", KeyOf(object), stamp))
+		stamps = append(stamps, fmt.Sprintf("%s %s", kube.KeyOf(object), stamp))
 	}
 	sort.Strings(stamps)
 	fmt.Fprintln(sum, strings.Join(stamps, "\n"))

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // TestSelectorsNeverChange compares with literal values on purpose: a Deployment's selector is immutable, so a change
@@ -28,7 +30,7 @@ func TestSelectorsNeverChange(t *testing.T) {
 				for _, path := range paths[object.GetKind()] {
 					got, _, err := unstructured.NestedStringMap(object.Object, path...)
 					if err != nil || !reflect.DeepEqual(got, want) {
-						t.Errorf("%s %v: got %v (%v), want %v", KeyOf(object), path, got, err, want)
+						t.Errorf("%s %v: got %v (%v), want %v", kube.KeyOf(object), path, got, err, want)
 					}
 				}
 				if object.GetKind() != "Deployment" {
@@ -42,7 +44,7 @@ func TestSelectorsNeverChange(t *testing.T) {
 				maps.Copy(labels, want)
 				got, _, err := unstructured.NestedStringMap(object.Object, "spec", "template", "metadata", "labels")
 				if err != nil || !reflect.DeepEqual(got, labels) {
-					t.Errorf("%s: the pods have labels %v (%v), want %v", KeyOf(object), got, err, labels)
+					t.Errorf("%s: the pods have labels %v (%v), want %v", kube.KeyOf(object), got, err, labels)
 				}
 			}
 		})

@@ -12,7 +12,8 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // nodeAddress stands for the address of any node: the operator does not look at nodes.
@@ -20,16 +21,16 @@ const nodeAddress = "NODE"
 
 // endpoints lists the addresses of the service, the best first: external, in the cluster, by node. A node's address has to
 // be filled in by the reader, and so has what a wildcard stands for: they never are the URL.
-func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *observe.Snapshot) {
+func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *cluster.Snapshot) {
 	out.Endpoints, out.URL = nil, ""
 	name := resource.GetName()
-	if ingress := observe.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
+	if ingress := kube.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
 		out.Endpoints = append(out.Endpoints, ingressEndpoints(ingress)...)
 	}
-	if route := observe.As[httpRoute](snapshot.Object("gateway.networking.k8s.io", "HTTPRoute", name)); route != nil {
+	if route := kube.As[httpRoute](snapshot.Object("gateway.networking.k8s.io", "HTTPRoute", name)); route != nil {
 		out.Endpoints = append(out.Endpoints, route.endpoints()...)
 	}
-	if service := observe.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
+	if service := kube.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
 		out.Endpoints = append(out.Endpoints, serviceEndpoints(service)...)
 	}
 	for _, endpoint := range out.Endpoints {

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // resources lists what was rendered, and what each object waits for. Where nothing can be rendered the list stays.
@@ -60,7 +60,7 @@ func waitsFor(object client.Object) string {
 			}
 		}
 	case *appsv1.StatefulSet, *appsv1.DaemonSet, *appsv1.ReplicaSet, *corev1.Pod:
-		if content, whole := observe.Content(object); whole {
+		if content, whole := kube.Content(object); whole {
 			return computed(&unstructured.Unstructured{Object: content})
 		}
 	}

@@ -13,8 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 func TestWhatAnObjectWaitsFor(t *testing.T) {
@@ -40,7 +39,7 @@ func TestWhatAnObjectWaitsFor(t *testing.T) {
 		want   string
 	}{
 		"nothing":                           {nil, "it is not there"},
-		"a Secret, of which metadata":       {observe.Metadata(observe.SecretKind), ""},
+		"a Secret, of which metadata":       {kube.Metadata(kube.SecretKind), ""},
 		"a ConfigMap":                       {&corev1.ConfigMap{}, ""},
 		"a ConfigMap that is going":         {going, "it is being deleted"},
 		"a Deployment that is complete":     {deployment(counts{2, 2, 2, 2}), ""},
@@ -69,11 +68,11 @@ func TestWhatAnObjectWaitsFor(t *testing.T) {
 }
 
 func TestResources(t *testing.T) {
-	key := func(group, kind, name string) render.Key {
-		return render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
+	key := func(group, kind, name string) kube.Key {
+		return kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
 	}
 	in := states()["rolling out for the first time"].input(t)
-	in.Rendered = []render.Key{key("", "Service", "web"), key("apps", "Deployment", "web")}
+	in.Rendered = []kube.Key{key("", "Service", "web"), key("apps", "Deployment", "web")}
 	want := []v1.ResourceStatus{
 		{Kind: "Service", Name: "web", Message: "it is not there"},
 		{Kind: "Deployment", Name: "web", Message: "0 of 2 replicas are available"},

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/reference"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Input is what a status is made of.
@@ -25,19 +25,19 @@ type Input struct {
 	// Previous status of the resource.
 	Previous *v1.AppServiceStatus
 	// Snapshot of what is there after the action.
-	Snapshot *observe.Snapshot
+	Snapshot *cluster.Snapshot
 	// Digest of what is rendered; empty where it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil where nothing can be rendered.
-	Rendered []render.Key
+	Rendered []kube.Key
 	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
-	Unserved []render.Key
+	Unserved []kube.Key
 	// Causes are why the Deployment is not as desired, the worst first.
 	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
-	Missing []reference.Reference
+	Missing []dependency.Reference
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -81,7 +81,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 }
 
 // Workload gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
-func Workload(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *appsv1.Deployment {
+func Workload(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) *appsv1.Deployment {
 	object := snapshot.Object("apps", "Deployment", resource.GetName())
 	if object == nil {
 		for key := range snapshot.Objects {
@@ -94,7 +94,7 @@ func Workload(resource *unstructured.Unstructured, snapshot *observe.Snapshot) *
 			object = snapshot.Object(key.Group, key.Kind, key.Name)
 		}
 	}
-	return observe.As[appsv1.Deployment](object)
+	return kube.As[appsv1.Deployment](object)
 }
 
 func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {

@@ -19,9 +19,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 var (
@@ -38,14 +38,14 @@ func resource() *unstructured.Unstructured {
 }
 
 // snapshot makes a snapshot of objects and of a deployed release.
-func snapshot(t *testing.T, objects ...client.Object) *observe.Snapshot {
+func snapshot(t *testing.T, objects ...client.Object) *cluster.Snapshot {
 	t.Helper()
-	s := &observe.Snapshot{
-		Objects: map[render.Key]client.Object{},
-		Record:  &observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
+	s := &cluster.Snapshot{
+		Objects: map[kube.Key]client.Object{},
+		Record:  &cluster.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"},
 	}
 	for _, object := range objects {
-		s.Objects[render.KeyOf(object)] = object
+		s.Objects[kube.KeyOf(object)] = object
 	}
 	return s
 }
@@ -224,24 +224,24 @@ func (s state) input(t *testing.T) Input {
 }
 
 func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
-	rendered := func(kind, group, name string) render.Key {
-		return render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
+	rendered := func(kind, group, name string) kube.Key {
+		return kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
 	}
 	second := deployment(counts{1, 1, 1, 1})
 	second.Name = "second"
 	cases := map[string]struct {
-		rendered []render.Key
+		rendered []kube.Key
 		there    []client.Object
 		previous v1.Phase
 		phase    v1.Phase
 		reason   string
 	}{
-		"it is missing at first":              {[]render.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
-		"it is missing later":                 {[]render.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"one of two is missing":               {[]render.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"it is there":                         {[]render.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
-		"none is rendered":                    {[]render.Key{rendered("Service", "", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
-		"a Deployment of another API is none": {[]render.Key{rendered("Deployment", "example.com", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"it is missing at first":              {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
+		"it is missing later":                 {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"one of two is missing":               {[]kube.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"it is there":                         {[]kube.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
+		"none is rendered":                    {[]kube.Key{rendered("Service", "", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"a Deployment of another API is none": {[]kube.Key{rendered("Deployment", "example.com", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -436,7 +436,7 @@ func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
 func TestDeployed(t *testing.T) {
 	blocked := &Problem{Reason: v1.ReasonResourceExists, Message: "in the way", Blocked: true}
 	cases := map[string]struct {
-		record  *observe.Record
+		record  *cluster.Record
 		problem *Problem
 		status  metav1.ConditionStatus
 		reason  string
@@ -446,27 +446,27 @@ func TestDeployed(t *testing.T) {
 		"no release yet":            {nil, nil, metav1.ConditionFalse, v1.ReasonPending, "no release yet", nil},
 		"no release, and a problem": {nil, blocked, metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", nil},
 		"the first release": {
-			&observe.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			&cluster.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
 			metav1.ConditionTrue, v1.ReasonInstalled, "release 1 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 1, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"a later release": {
-			&observe.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
+			&cluster.Record{Revision: 9, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, nil,
 			metav1.ConditionTrue, v1.ReasonUpgraded, "release 9 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 9, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"the wanted release is deployed, and a problem": {
-			&observe.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
+			&cluster.Record{Revision: 2, Status: "deployed", Digest: "digest", Chart: "1.2.3"}, blocked,
 			metav1.ConditionTrue, v1.ReasonUpgraded, "release 2 of chart version 1.2.3 is deployed", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "digest"},
 		},
 		"an earlier release is deployed, and a problem": {
-			&observe.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
+			&cluster.Record{Revision: 2, Status: "deployed", Digest: "old", Chart: "1.2.3"}, blocked,
 			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, ChartVersion: "1.2.3", Digest: "old"},
 		},
 		"the release is unfinished": {
-			&observe.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
+			&cluster.Record{Revision: 2, Status: "pending-upgrade", Digest: "digest"}, nil,
 			metav1.ConditionFalse, v1.ReasonPending, "release 2 is pending-upgrade", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
 		},
 		"the release failed, and a problem": {
-			&observe.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
+			&cluster.Record{Revision: 2, Status: "failed", Digest: "digest"}, blocked,
 			metav1.ConditionFalse, v1.ReasonResourceExists, "in the way", &v1.ReleaseStatus{Revision: 2, Digest: "digest"},
 		},
 	}
@@ -521,9 +521,9 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 		return d
 	}
 	broken := snapshot(t)
-	broken.Objects[render.Key{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}] = &unstructured.Unstructured{Object: map[string]any{"spec": "broken"}}
+	broken.Objects[kube.Key{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}] = &unstructured.Unstructured{Object: map[string]any{"spec": "broken"}}
 	cases := map[string]struct {
-		snapshot *observe.Snapshot
+		snapshot *cluster.Snapshot
 		want     string
 	}{
 		"none":                             {snapshot(t), ""},

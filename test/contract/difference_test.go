@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // digests are annotations that follow from everything else: moving them alone is not enough.
@@ -33,8 +33,8 @@ func difference(before, after []*unstructured.Unstructured) []string {
 	return sortedKeys(found)
 }
 
-func index(objects []*unstructured.Unstructured) map[render.Key]any {
-	all := make(map[render.Key]any, len(objects))
+func index(objects []*unstructured.Unstructured) map[kube.Key]any {
+	all := make(map[kube.Key]any, len(objects))
 	for _, object := range objects {
 		content := object.DeepCopy().Object
 		for _, path := range [][]string{{"metadata"}, {"spec", "template", "metadata"}} {
@@ -45,7 +45,7 @@ func index(objects []*unstructured.Unstructured) map[render.Key]any {
 				unstructured.RemoveNestedField(content, append(slices.Clone(path), "annotations")...)
 			}
 		}
-		all[render.KeyOf(object)] = content
+		all[kube.KeyOf(object)] = content
 	}
 	return all
 }

@@ -22,6 +22,7 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
@@ -117,7 +118,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 	}
 	for _, object := range first.Objects {
 		if err := o.checkObject(object); err != nil {
-			return nil, fmt.Errorf("%s: %w", render.KeyOf(object), err)
+			return nil, fmt.Errorf("%s: %w", kube.KeyOf(object), err)
 		}
 	}
 	return first.Objects, nil

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -107,10 +107,10 @@ func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 	t.Helper()
 	resource := &unstructured.Unstructured{}
 	resource.SetName("web")
-	snapshot := &observe.Snapshot{Objects: map[render.Key]client.Object{}}
+	snapshot := &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
 	for i := range r.Objects {
 		if object := &r.Objects[i]; object.GetKind() == "Deployment" {
-			snapshot.Objects[render.KeyOf(object)] = object
+			snapshot.Objects[kube.KeyOf(object)] = object
 		}
 	}
 	return status.Summarize(status.Input{

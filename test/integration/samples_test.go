@@ -29,13 +29,13 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/controller"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	translate "github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -62,7 +62,7 @@ func TestSamples(t *testing.T) {
 	}
 }
 
-func testSample(t, whole *testing.T, file string, capabilities *controller.Discovered) {
+func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered) {
 	namespace := cluster.Namespace(t)
 	for _, object := range documents(t, filepath.Join(fixtures, "samples", file)) {
 		createFixture(t, whole, namespace, object)
@@ -176,7 +176,7 @@ func sampleFiles(t *testing.T) []string {
 }
 
 // withForeignKinds installs the kinds of other projects that the chart renders, and gives what the cluster then serves.
-func withForeignKinds(t *testing.T) *controller.Discovered {
+func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
 	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
 	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
@@ -190,7 +190,7 @@ func withForeignKinds(t *testing.T) *controller.Discovered {
 	if err != nil {
 		t.Fatal(err)
 	}
-	capabilities := &controller.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
+	capabilities := &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
 	harness.Eventually(t, "the kinds of other projects are served", func() error {
 		capabilities.Invalidate()
 		served, _, err := capabilities.Get(t.Context())
@@ -275,7 +275,7 @@ func repairsOf(t *testing.T, namespace string) []string {
 }
 
 // missing compares what an AppService renders with what is there.
-func missing(t *testing.T, app *v1.AppService, capabilities *controller.Discovered) *release.Plan {
+func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *release.Plan {
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
@@ -296,8 +296,8 @@ func missing(t *testing.T, app *v1.AppService, capabilities *controller.Discover
 	if err != nil {
 		t.Fatal(err)
 	}
-	dependencies := observe.NewDependencies(cluster.Client, cluster.Client)
-	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
+	dependencies := dependency.NewDependencies(cluster.Client, cluster.Client)
+	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
 	for _, ref := range draft.References {
 		if facts.There[ref.Object], err = dependencies.Look(t.Context(), app.Namespace, ref.Object, false); err != nil {
 			t.Fatal(err)
@@ -307,14 +307,14 @@ func missing(t *testing.T, app *v1.AppService, capabilities *controller.Discover
 	if err != nil {
 		t.Fatal(err)
 	}
-	there := map[render.Key]client.Object{}
+	there := map[kube.Key]client.Object{}
 	for _, object := range result.Objects {
 		live := &unstructured.Unstructured{}
 		live.SetGroupVersionKind(object.GroupVersionKind())
 		err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), live)
 		switch {
 		case err == nil:
-			there[render.KeyOf(object)] = live
+			there[kube.KeyOf(object)] = live
 		case !apierrors.IsNotFound(err):
 			t.Fatal(err)
 		}

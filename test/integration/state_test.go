@@ -17,7 +17,7 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -138,7 +138,7 @@ func withoutKept(wanted, got map[string]any) {
 	for name, content := range got {
 		object := &unstructured.Unstructured{}
 		object.Object, _ = content.(map[string]any)
-		if wanted[name] == nil && object.GetKind() != "" && observe.RetainedFor(object) != "" {
+		if wanted[name] == nil && object.GetKind() != "" && kube.RetainedFor(object) != "" {
 			delete(got, name)
 		}
 	}

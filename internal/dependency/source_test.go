@@ -1,4 +1,4 @@
-package observe
+package dependency
 
 import (
 	"context"
@@ -12,8 +12,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
-
-	"github.com/example/appservice-operator/internal/reference"
 )
 
 // counted is a cluster that counts the reads of each kind of answer.
@@ -41,12 +39,12 @@ func settings(data map[string]string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "settings", UID: "u"}, Data: data}
 }
 
-var settingsObject = reference.Object{Kind: reference.ConfigMap, Name: "settings"}
+var settingsObject = Object{Kind: ConfigMap, Name: "settings"}
 
 func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 	live := newCounted(settings(map[string]string{"a": "1"}))
 	d := NewDependencies(live, live)
-	look := func(payloads int) reference.State {
+	look := func(payloads int) State {
 		t.Helper()
 		state, err := d.Look(t.Context(), "demo", settingsObject, true)
 		if err != nil {
@@ -107,7 +105,7 @@ func TestOtherKindsHaveNoPayload(t *testing.T) {
 	live := newCounted(&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"a": "b"}}})
 	d := NewDependencies(live, live)
-	state, err := d.Look(t.Context(), "demo", reference.Object{Kind: reference.IngressClass, Name: "nginx"}, false)
+	state, err := d.Look(t.Context(), "demo", Object{Kind: IngressClass, Name: "nginx"}, false)
 	if err != nil || !state.Found || state.Data != nil || live.payloads > 0 {
 		t.Errorf("got %v, %v after %d reads of payloads", state, err, live.payloads)
 	}

@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"slices"
@@ -9,27 +9,27 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/example/appservice-operator/internal/observe"
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 func TestEventsReachThoseWhoRefer(t *testing.T) {
-	settings := reference.Reference{Object: reference.Object{Kind: reference.ConfigMap, Name: "settings"}}
-	class := reference.Reference{Object: reference.Object{Kind: reference.IngressClass, Name: "nginx"}}
+	settings := dependency.Reference{Object: dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}}
+	class := dependency.Reference{Object: dependency.Object{Kind: dependency.IngressClass, Name: "nginx"}}
 	web, other := types.NamespacedName{Namespace: "demo", Name: "web"}, types.NamespacedName{Namespace: "other", Name: "web"}
-	r := &Referrers{Dependencies: observe.NewDependencies(nil, nil)}
-	r.Refer(web, []reference.Reference{settings, class})
-	r.Refer(other, []reference.Reference{settings, class})
+	r := &Referrers{Dependencies: dependency.NewDependencies(nil, nil)}
+	r.Refer(web, []dependency.Reference{settings, class})
+	r.Refer(other, []dependency.Reference{settings, class})
 	cases := map[string]struct {
 		kind, namespace, name string
 		want                  []string
 	}{
-		"what one refers to":           {reference.ConfigMap, "demo", "settings", []string{"demo/web"}},
-		"what is in no namespace":      {reference.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
+		"what one refers to":           {dependency.ConfigMap, "demo", "settings", []string{"demo/web"}},
+		"what is in no namespace":      {dependency.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
 		"the namespace":                {"Namespace", "", "other", []string{"other/web"}},
-		"what nobody refers to":        {reference.ConfigMap, "demo", "more", nil},
-		"another kind of that name":    {reference.Secret, "demo", "settings", nil},
-		"the name in some other place": {reference.ConfigMap, "third", "settings", nil},
+		"what nobody refers to":        {dependency.ConfigMap, "demo", "more", nil},
+		"another kind of that name":    {dependency.Secret, "demo", "settings", nil},
+		"the name in some other place": {dependency.ConfigMap, "third", "settings", nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -39,7 +39,7 @@ func TestEventsReachThoseWhoRefer(t *testing.T) {
 		})
 	}
 	r.Refer(web, nil)
-	if got := reached(r, reference.ConfigMap, "demo", "settings"); len(got) != 0 {
+	if got := reached(r, dependency.ConfigMap, "demo", "settings"); len(got) != 0 {
 		t.Errorf("after the reference is gone, an event reaches %q", got)
 	}
 	if got := reached(r, "Namespace", "", "demo"); len(got) != 1 {
@@ -55,8 +55,8 @@ func TestEventsReachThoseWhoRefer(t *testing.T) {
 func reached(r *Referrers, kind, namespace, name string) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	gvk, _ := observe.ReferenceKind(kind)
-	object := observe.Metadata(gvk)
+	gvk, _ := dependency.ReferenceKind(kind)
+	object := kube.Metadata(gvk)
 	object.Namespace, object.Name = namespace, name
 	r.events(kind).Delete(nil, event.DeleteEvent{Object: object}, q) //nolint:staticcheck // the handler needs no context
 	var list []string

@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"context"
@@ -29,14 +29,25 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
 )
 
 var (
 	appService = v1.GroupVersion.WithKind(v1.Kind)
 	configMaps = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 	widgets    = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 )
+
+// app is a version of the resource demo/web.
+func app(uid, resourceVersion string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
+	o.SetNamespace("demo")
+	o.SetName("web")
+	o.SetUID(types.UID(uid))
+	o.SetResourceVersion(resourceVersion)
+	return o
+}
 
 // controlled is one version of a ConfigMap called settings that a resource controls.
 func controlled(resourceVersion, apiVersion, kind, name, uid string) *unstructured.Unstructured {
@@ -117,7 +128,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			observer := observe.New(nil, nil)
+			observer := cluster.New(nil, nil)
 			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent}
 			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer q.ShutDown()
@@ -149,12 +160,12 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 	}
 }
 
-// cluster is an API server that serves ConfigMaps, and Widgets to those who are allowed to list them.
-type cluster struct {
+// server is an API server that serves ConfigMaps, and Widgets to those who are allowed to list them.
+type server struct {
 	allowed atomic.Bool
 }
 
-func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	w.Header().Set("Content-Type", "application/json")
 	answer := func(code int, body any) {
 		w.WriteHeader(code)
@@ -186,16 +197,16 @@ type started struct {
 func (s *started) Watch(watched source.Source) error { return watched.Start(s.ctx, s.queue) }
 
 // newTracker makes a tracker on informers of a cluster.
-func newTracker(t *testing.T, c *cluster) *Tracker {
+func newTracker(t *testing.T, api *server) *Tracker {
 	t.Helper()
-	server := httptest.NewServer(c)
-	t.Cleanup(server.Close)
-	t.Cleanup(server.CloseClientConnections)
+	served := httptest.NewServer(api)
+	t.Cleanup(served.Close)
+	t.Cleanup(served.CloseClientConnections)
 	ctx, cancel := context.WithCancel(context.Background())
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(configMaps, meta.RESTScopeNamespace)
 	mapper.Add(widgets, meta.RESTScopeNamespace)
-	informers, err := cache.New(&rest.Config{Host: server.URL}, cache.Options{Scheme: scheme.Scheme, Mapper: mapper})
+	informers, err := cache.New(&rest.Config{Host: served.URL}, cache.Options{Scheme: scheme.Scheme, Mapper: mapper})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -203,7 +214,7 @@ func newTracker(t *testing.T, c *cluster) *Tracker {
 	go func() { ended <- informers.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
-		server.CloseClientConnections()
+		served.CloseClientConnections()
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
@@ -214,7 +225,7 @@ func newTracker(t *testing.T, c *cluster) *Tracker {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
 	return &Tracker{
-		Owner: appService, Cache: informers, Mapper: mapper, Observer: observe.New(informers, nil), Enqueue: true,
+		Owner: appService, Cache: informers, Mapper: mapper, Observer: cluster.New(informers, nil), Enqueue: true,
 		Controller: &started{ctx: ctx, queue: q},
 	}
 }
@@ -228,11 +239,11 @@ func ensure(t *testing.T, tracker *Tracker, kind schema.GroupVersionKind) error 
 
 func TestAKindThatMayNotBeWatched(t *testing.T) {
 	t.Run("is told and leaves the other kinds alone", func(t *testing.T) {
-		tracker := newTracker(t, &cluster{})
+		tracker := newTracker(t, &server{})
 		if err := tracker.Ensure(t.Context(), configMaps); err != nil {
 			t.Fatal(err)
 		}
-		var untracked *untrackedError
+		var untracked *UntrackedError
 		if err := ensure(t, tracker, widgets); !errors.As(err, &untracked) || !strings.Contains(err.Error(), "example.com/v1 Widget") {
 			t.Errorf("got %v", err)
 		}
@@ -243,7 +254,7 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 		}
 	})
 	t.Run("is watched once it may be", func(t *testing.T) {
-		c := &cluster{}
+		c := &server{}
 		tracker := newTracker(t, c)
 		if err := ensure(t, tracker, widgets); err == nil {
 			t.Fatal("it was taken for watched")
@@ -266,12 +277,12 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 }
 
 func TestAKindThatIsNotServed(t *testing.T) {
-	tracker := newTracker(t, &cluster{})
+	tracker := newTracker(t, &server{})
 	unknown := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}
 	if err := tracker.Preload(t.Context(), configMaps, unknown); err != nil {
 		t.Errorf("the others are not watched for it: %v", err)
 	}
-	var untracked *untrackedError
+	var untracked *UntrackedError
 	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
 		t.Errorf("got %v", err)
 	}

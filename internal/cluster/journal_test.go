@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 const me types.UID = "owner"
@@ -26,16 +26,16 @@ func version(uid types.UID, resourceVersion string) *unstructured.Unstructured {
 
 // shows tells what a journal makes of what an informer shows.
 func shows(j *Journal, shown ...client.Object) string {
-	objects := map[render.Key]client.Object{}
+	objects := map[kube.Key]client.Object{}
 	for _, object := range shown {
-		objects[render.KeyOf(object)] = object
+		objects[kube.KeyOf(object)] = object
 	}
 	overlay(j.noted(me), objects)
 	switch len(objects) {
 	case 0:
 		return "nothing"
 	case 1:
-		object := objects[render.KeyOf(version("", ""))]
+		object := objects[kube.KeyOf(version("", ""))]
 		return fmt.Sprintf("%s at %s", object.GetUID(), object.GetResourceVersion())
 	}
 	return fmt.Sprintf("%d objects", len(objects))

@@ -1,4 +1,4 @@
-package reference
+package dependency
 
 import (
 	"fmt"

@@ -1,4 +1,4 @@
-package observe
+package kube
 
 import (
 	"testing"
@@ -7,12 +7,44 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
+var (
+	routes      = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
+	deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
+)
+
+// thing is an object of a kind.
+func thing(kind schema.GroupVersionKind, name string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{}}
+	o.SetGroupVersionKind(kind)
+	o.SetName(name)
+	return o
+}
+
+// metadata is what a cache of metadata holds of an object.
+func metadata(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
+	out := Metadata(object.GroupVersionKind())
+	out.Name = object.GetName()
+	return out
+}
+
+// kept is what the caches hold of an object.
+func kept(object *unstructured.Unstructured) (any, error) {
+	typed := Representation(object.GroupVersionKind())
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		return nil, err
+	}
+	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients leave it
+	return Transform(typed)
+}
+
 // Where a Go type took another form than JSON, what is rendered would differ from it for ever.
 func TestContentIsTheSameInEveryForm(t *testing.T) {
-	whole := thing(deployments, "web", "d-1", "1")
+	whole := thing(deployments, "web")
 	_ = unstructured.SetNestedField(whole.Object, int64(3), "spec", "replicas")
 	_ = unstructured.SetNestedField(whole.Object, "25%", "spec", "strategy", "rollingUpdate", "maxSurge")
 	_ = unstructured.SetNestedField(whole.Object, int64(1), "spec", "strategy", "rollingUpdate", "maxUnavailable")
@@ -49,8 +81,8 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 }
 
 func TestTransform(t *testing.T) {
-	whole := thing(routes, "web", "r-1", "1")
-	secret := metadata(thing(SecretKind, "web", "s-1", "1"))
+	whole := thing(routes, "web")
+	secret := metadata(thing(SecretKind, "web"))
 	typed := &corev1.Service{}
 	for _, object := range []client.Object{whole, secret, typed} {
 		before := object.GetObjectKind().GroupVersionKind()

@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"strconv"
@@ -9,6 +9,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Record is what the labels of a release Secret tell.
@@ -29,7 +30,7 @@ const RecordType = "helm.sh/release.v1"
 // IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
 // type of a Secret.
 func IsRecord(object client.Object) bool {
-	if object.GetObjectKind().GroupVersionKind().GroupKind() != SecretKind.GroupKind() ||
+	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||
 		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {
 		return false
 	}

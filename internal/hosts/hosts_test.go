@@ -1,4 +1,4 @@
-package controller
+package hosts
 
 import (
 	"errors"
@@ -13,6 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+var (
+	appService = v1.GroupVersion.WithKind(v1.Kind)
+	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
 // claimant is an AppService with the given spec, made some seconds after the start.
@@ -50,7 +57,7 @@ func TestClaims(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := claims(claimant(t, "demo", "web", 0, test.spec)); !slices.Equal(got, test.want) {
+			if got := Claims(claimant(t, "demo", "web", 0, test.spec)); !slices.Equal(got, test.want) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 		})
@@ -79,15 +86,15 @@ func TestTheOldestKeepsAHost(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			informer := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(append(test.others, web)...).
-				WithIndex(web, hostIndex, claims).Build()
-			err := (&Hosts{Informer: informer}).check(t.Context(), web)
+				WithIndex(web, Index, Claims).Build()
+			err := (&Hosts{Informer: informer}).Check(t.Context(), web)
 			if test.want == "" {
 				if err != nil {
 					t.Errorf("got %v", err)
 				}
 				return
 			}
-			var conflict *HostConflictError
+			var conflict *ConflictError
 			if !errors.As(err, &conflict) || err.Error() != test.want {
 				t.Errorf("got %v, want %s", err, test.want)
 			}

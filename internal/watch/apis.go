@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"context"
@@ -7,15 +7,16 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // CRDKind is the kind that tells which further APIs the cluster serves. It is only watched as metadata.
@@ -24,12 +25,13 @@ var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v
 // discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later.
 var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
 
-// watchAPIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes.
-func (r *Reconciler) watchAPIs(mgr manager.Manager, controller ctrl.Controller, invalidate func()) error {
-	crd := observe.Metadata(CRDKind)
+// APIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes. Rendering
+// lists those resources, invalidate has the capabilities of the cluster read again.
+func APIs(from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
+	crd := kube.Metadata(CRDKind)
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
-		names := r.memory.rendering(group)
+		names := rendering(group)
 		if len(names) == 0 {
 			return
 		}
@@ -40,7 +42,7 @@ func (r *Reconciler) watchAPIs(mgr manager.Manager, controller ctrl.Controller, 
 			}
 		}
 	}
-	err := controller.Watch(source.Kind[client.Object](mgr.GetCache(), crd, handler.Funcs{
+	err := controller.Watch(source.Kind[client.Object](from, crd, handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { changed(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { changed(e.ObjectNew, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { changed(e.Object, q) },

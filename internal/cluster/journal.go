@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"maps"
@@ -6,19 +6,18 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Journal remembers what this process wrote until the informers show it, so that a cache that lags behind is never taken
 // for a cluster that lost something. It is safe for concurrent use. The zero value is empty and ready.
 type Journal struct {
 	mu     sync.Mutex
-	owners map[types.UID]map[render.Key]entry
+	owners map[types.UID]map[kube.Key]entry
 	// told is the newest event of each object since an action of its owner began: it may overtake the note of the write.
-	told map[types.UID]map[render.Key]event
+	told map[types.UID]map[kube.Key]event
 }
 
 // entry is the last write to one object: its state as the API server returned it, or the identity of what was deleted.
@@ -39,7 +38,7 @@ func (t event) tells(e entry) bool {
 	if e.written == nil {
 		return t.deleted && t.object.GetUID() == e.deleted
 	}
-	return t.deleted && t.object.GetUID() == e.written.GetUID() || !older(t.object, e.written)
+	return t.deleted && t.object.GetUID() == e.written.GetUID() || !kube.Older(t.object, e.written)
 }
 
 // Lapse is how long a write is remembered at the most: where a watch breaks, the event that would end it may never come.
@@ -52,9 +51,9 @@ func (j *Journal) Begin(owner types.UID) (end func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.told == nil {
-		j.told = map[types.UID]map[render.Key]event{}
+		j.told = map[types.UID]map[kube.Key]event{}
 	}
-	j.told[owner] = map[render.Key]event{}
+	j.told[owner] = map[kube.Key]event{}
 	return func() {
 		j.mu.Lock()
 		defer j.mu.Unlock()
@@ -64,12 +63,12 @@ func (j *Journal) Begin(owner types.UID) (end func()) {
 
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (j *Journal) Wrote(owner types.UID, object client.Object) {
-	j.put(owner, render.KeyOf(object), entry{written: object})
+	j.put(owner, kube.KeyOf(object), entry{written: object})
 }
 
 // Deleted notes that an object was deleted.
 func (j *Journal) Deleted(owner types.UID, object client.Object) {
-	j.put(owner, render.KeyOf(object), entry{deleted: object.GetUID()})
+	j.put(owner, kube.KeyOf(object), entry{deleted: object.GetUID()})
 }
 
 // Forget drops all that is noted for an owner.
@@ -84,7 +83,7 @@ func (j *Journal) Forget(owner types.UID) {
 func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	key := render.KeyOf(object)
+	key := kube.KeyOf(object)
 	if told := j.told[owner]; told != nil {
 		told[key] = event{object, deleted}
 	}
@@ -99,11 +98,11 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 		}
 		return echo
 	case deleted:
-		if !older(object, noted.written) || object.GetUID() == noted.written.GetUID() {
+		if !kube.Older(object, noted.written) || object.GetUID() == noted.written.GetUID() {
 			delete(j.owners[owner], key)
 		}
 		return false
-	case older(object, noted.written):
+	case kube.Older(object, noted.written):
 		return true // the event of an earlier write, or of what that write replaced
 	}
 	delete(j.owners[owner], key)
@@ -112,16 +111,16 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 
 // noted gives what is noted for an owner. It is asked for before the informers are: what an event takes from the journal
 // after that, the informers show.
-func (j *Journal) noted(owner types.UID) map[render.Key]entry {
+func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	maps.DeleteFunc(j.owners[owner], func(_ render.Key, e entry) bool { return time.Since(e.at) > Lapse })
+	maps.DeleteFunc(j.owners[owner], func(_ kube.Key, e entry) bool { return time.Since(e.at) > Lapse })
 	return maps.Clone(j.owners[owner])
 }
 
 // overlay corrects what the informers show of an owner's objects by what this process wrote after it, and tells whether it
 // had to.
-func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) (corrected bool) {
+func overlay(noted map[kube.Key]entry, objects map[kube.Key]client.Object) (corrected bool) {
 	for key, noted := range noted {
 		shown, found := objects[key]
 		switch {
@@ -130,7 +129,7 @@ func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) (
 				delete(objects, key)
 				corrected = true
 			}
-		case !found || older(shown, noted.written):
+		case !found || kube.Older(shown, noted.written):
 			objects[key] = noted.written
 			corrected = true
 		}
@@ -138,7 +137,7 @@ func overlay(noted map[render.Key]entry, objects map[render.Key]client.Object) (
 	return corrected
 }
 
-func (j *Journal) put(owner types.UID, key render.Key, e entry) {
+func (j *Journal) put(owner types.UID, key kube.Key, e entry) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if told, found := j.told[owner][key]; found && told.tells(e) {
@@ -146,23 +145,11 @@ func (j *Journal) put(owner types.UID, key render.Key, e entry) {
 		return
 	}
 	if j.owners == nil {
-		j.owners = map[types.UID]map[render.Key]entry{}
+		j.owners = map[types.UID]map[kube.Key]entry{}
 	}
 	if j.owners[owner] == nil {
-		j.owners[owner] = map[render.Key]entry{}
+		j.owners[owner] = map[kube.Key]entry{}
 	}
 	e.at = time.Now()
 	j.owners[owner][key] = e
-}
-
-// older tells whether a is a version from before b. Versions that cannot be compared count as not older: what the
-// informer shows is then believed.
-func older(a, b client.Object) bool {
-	return newerVersion(b.GetResourceVersion(), a.GetResourceVersion())
-}
-
-// newerVersion tells whether a is a resource version from after b.
-func newerVersion(a, b string) bool {
-	order, err := resourceversion.CompareResourceVersion(a, b)
-	return err == nil && order > 0
 }

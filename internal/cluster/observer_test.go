@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"context"
@@ -21,7 +21,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 var (
@@ -107,12 +107,12 @@ func (i *informers) List(_ context.Context, list client.ObjectList, options ...c
 
 // kept is an object as the caches keep it.
 func kept(object *unstructured.Unstructured) (runtime.Object, error) {
-	typed := representation(object.GroupVersionKind())
+	typed := kube.Representation(object.GroupVersionKind())
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 		return nil, err
 	}
 	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients decode it
-	if _, err := Transform(typed); err != nil {
+	if _, err := kube.Transform(typed); err != nil {
 		return nil, err
 	}
 	return typed, nil
@@ -168,7 +168,7 @@ func thing(kind schema.GroupVersionKind, name string, uid types.UID, resourceVer
 
 // record is a release record as Helm labels it.
 func record(revision, status, digest string) *unstructured.Unstructured {
-	o := thing(SecretKind, "sh.helm.release.v1.web.v"+revision, types.UID("record-"+revision), "5")
+	o := thing(kube.SecretKind, "sh.helm.release.v1.web.v"+revision, types.UID("record-"+revision), "5")
 	o.SetLabels(map[string]string{
 		"owner": "helm", "name": "web", "version": revision, "status": status, v1.LabelDigest: digest, v1.LabelChartVersion: "1.2.3",
 	})
@@ -178,7 +178,7 @@ func record(revision, status, digest string) *unstructured.Unstructured {
 func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 	t.Helper()
 	o := New(shown, live)
-	for _, kind := range []schema.GroupVersionKind{configMaps, deployments, SecretKind} {
+	for _, kind := range []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind} {
 		if _, err := o.Track(t.Context(), kind); err != nil {
 			t.Fatal(err)
 		}
@@ -215,7 +215,7 @@ func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
 	of.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "other", Controller: ptr.To(true)}})
 	owned := thing(configMaps, "only-owned", "c-5", "1")
 	owned.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: me}})
-	secret := thing(SecretKind, "web-config", "s-1", "1")
+	secret := thing(kube.SecretKind, "web-config", "s-1", "1")
 	shown := &informers{shown: []*unstructured.Unstructured{
 		thing(configMaps, "web", "c-1", "1"), thing(deployments, "web", "d-1", "1"), secret, elsewhere, foreign, of, owned, record("1", "deployed", "x"),
 	}}
@@ -281,14 +281,14 @@ func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 
 func TestARenderedSecretIsNoRecord(t *testing.T) {
 	labels := map[string]string{"owner": "helm", "version": "7", "status": "deployed"}
-	named := thing(SecretKind, "web-helm", "s-1", "1")
+	named := thing(kube.SecretKind, "web-helm", "s-1", "1")
 	named.SetLabels(labels)
-	typed := thing(SecretKind, "sh.helm.release.v1.mine", "s-2", "1")
+	typed := thing(kube.SecretKind, "sh.helm.release.v1.mine", "s-2", "1")
 	typed.SetLabels(labels)
 	typed.Object["type"] = "Opaque"
 	config := thing(configMaps, "sh.helm.release.v1.config", "c-1", "1")
 	config.SetLabels(labels)
-	unlabelled := thing(SecretKind, "sh.helm.release.v1.unlabelled", "s-3", "1")
+	unlabelled := thing(kube.SecretKind, "sh.helm.release.v1.unlabelled", "s-3", "1")
 	for name, object := range map[string]*unstructured.Unstructured{
 		"by its name": named, "by its type, where it is known": typed, "by its kind": config, "by its labels": unlabelled,
 	} {
@@ -309,7 +309,9 @@ func TestARenderedSecretIsNoRecord(t *testing.T) {
 }
 
 func TestOnlySecretsOfTheNewestSnapshotAreRememberedAsVerified(t *testing.T) {
-	secret := func(name string) *unstructured.Unstructured { return thing(SecretKind, name, types.UID(name), "1") }
+	secret := func(name string) *unstructured.Unstructured {
+		return thing(kube.SecretKind, name, types.UID(name), "1")
+	}
 	a, b := secret("a"), secret("b")
 	shown, live := &informers{shown: []*unstructured.Unstructured{a, b}}, &api{objects: []*unstructured.Unstructured{a, b}}
 	o := observer(t, shown, live)
@@ -336,7 +338,7 @@ func TestOnlySecretsOfTheNewestSnapshotAreRememberedAsVerified(t *testing.T) {
 
 func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 	secret := func(resourceVersion string) *unstructured.Unstructured {
-		return thing(SecretKind, "web-config", "s-1", resourceVersion)
+		return thing(kube.SecretKind, "web-config", "s-1", resourceVersion)
 	}
 	shown, live := &informers{shown: []*unstructured.Unstructured{secret("1")}}, &api{objects: []*unstructured.Unstructured{secret("1")}}
 	o := observer(t, shown, live)
@@ -347,7 +349,7 @@ func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 		if len(live.reads) != reads {
 			t.Errorf("%s: got %d reads, want %d", what, len(live.reads), reads)
 		}
-		object := s.Objects[render.KeyOf(secret(""))]
+		object := s.Objects[kube.KeyOf(secret(""))]
 		if _, whole := object.(*unstructured.Unstructured); object != nil && whole != (reads > 0) {
 			t.Errorf("%s: got a %T", what, object)
 		}
@@ -372,7 +374,7 @@ func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 	written := secret("5")
 	o.Wrote(me, written)
 	s := snapshot(t, o)
-	if s.Objects[render.KeyOf(written)] != client.Object(written) {
+	if s.Objects[kube.KeyOf(written)] != client.Object(written) {
 		t.Error("what was written is not shown while the informer is behind")
 	}
 	shown.shown = []*unstructured.Unstructured{written}
@@ -385,18 +387,18 @@ func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
 }
 
 func TestWhatIsReadOfASecret(t *testing.T) {
-	stolen := thing(SecretKind, "web-config", "s-1", "2")
+	stolen := thing(kube.SecretKind, "web-config", "s-1", "2")
 	stolen.SetOwnerReferences(nil)
-	replaced := thing(SecretKind, "web-config", "s-2", "3")
+	replaced := thing(kube.SecretKind, "web-config", "s-2", "3")
 	replaced.SetOwnerReferences(nil)
-	adopted := thing(SecretKind, "web-config", "s-1", "2")
+	adopted := thing(kube.SecretKind, "web-config", "s-1", "2")
 	adopted.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "v1", Kind: "Widget", Name: "w", UID: "w", Controller: ptr.To(true)}})
 	cases := map[string]struct {
 		live  *unstructured.Unstructured
 		shown bool
 	}{
-		"it is as the informer shows it":         {thing(SecretKind, "web-config", "s-1", "1"), true},
-		"it was changed":                         {thing(SecretKind, "web-config", "s-1", "2"), true},
+		"it is as the informer shows it":         {thing(kube.SecretKind, "web-config", "s-1", "1"), true},
+		"it was changed":                         {thing(kube.SecretKind, "web-config", "s-1", "2"), true},
 		"it is gone":                             {nil, false},
 		"it was taken from the resource":         {stolen, false},
 		"it was taken over by another":           {adopted, false},
@@ -408,7 +410,7 @@ func TestWhatIsReadOfASecret(t *testing.T) {
 			if test.live != nil {
 				live.objects = append(live.objects, test.live)
 			}
-			shown := &informers{shown: []*unstructured.Unstructured{thing(SecretKind, "web-config", "s-1", "1")}}
+			shown := &informers{shown: []*unstructured.Unstructured{thing(kube.SecretKind, "web-config", "s-1", "1")}}
 			s := snapshot(t, observer(t, shown, live))
 			if got := len(s.Objects) == 1; got != test.shown {
 				t.Errorf("the snapshot has it: %t, want %t", got, test.shown)
@@ -425,7 +427,7 @@ func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
 		want  string
 	}{
 		"a list":    {&informers{fail: func(kind string) error { return map[string]error{"Deployment": cause}[kind] }}, &api{}, "cannot list Deployment: not now"},
-		"a payload": {&informers{shown: []*unstructured.Unstructured{thing(SecretKind, "web-config", "s-1", "1")}}, &api{fail: cause}, "cannot read Secret web-config: not now"},
+		"a payload": {&informers{shown: []*unstructured.Unstructured{thing(kube.SecretKind, "web-config", "s-1", "1")}}, &api{fail: cause}, "cannot read Secret web-config: not now"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -473,7 +475,7 @@ func TestTrack(t *testing.T) {
 	})
 	t.Run("Secrets are watched as metadata, built-in kinds as their types, everything else whole", func(t *testing.T) {
 		o := New(&informers{}, &api{})
-		for kind, want := range map[schema.GroupVersionKind]string{SecretKind: "*v1.PartialObjectMetadata", configMaps: "*v1.ConfigMap", routes: "*unstructured.Unstructured"} {
+		for kind, want := range map[schema.GroupVersionKind]string{kube.SecretKind: "*v1.PartialObjectMetadata", configMaps: "*v1.ConfigMap", routes: "*unstructured.Unstructured"} {
 			object, err := o.Track(t.Context(), kind)
 			if err != nil {
 				t.Fatal(err)
@@ -544,7 +546,7 @@ func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 			o := observer(t, shown, &api{})
 			test.note(o)
 			shown.listed = func(kind string) {
-				if kind == SecretKind.Kind { // the last of the lists
+				if kind == kube.SecretKind.Kind { // the last of the lists
 					o.Seen(me, test.event, test.gone)
 				}
 			}
@@ -556,7 +558,7 @@ func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 }
 
 func TestObserverIsSafeForConcurrentUse(t *testing.T) {
-	secret := thing(SecretKind, "web-config", "s-1", "1")
+	secret := thing(kube.SecretKind, "web-config", "s-1", "1")
 	shown := &informers{shown: []*unstructured.Unstructured{secret, thing(configMaps, "web", "c-1", "1")}}
 	o := New(shown, emptyAPI{})
 	var group sync.WaitGroup
@@ -566,11 +568,11 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 				o.Verified(me, s)
 			}
 		},
-		func(i int) { o.Wrote(me, thing(SecretKind, "web-config", "s-1", fmt.Sprint(i))) },
+		func(i int) { o.Wrote(me, thing(kube.SecretKind, "web-config", "s-1", fmt.Sprint(i))) },
 		func(i int) { o.Seen(me, thing(configMaps, "web", "c-1", fmt.Sprint(i)), i%7 == 0) },
 		func(i int) { o.Deleted(me, thing(configMaps, "web", "c-1", fmt.Sprint(i))) },
 		func(i int) {
-			_, _ = o.Track(context.Background(), []schema.GroupVersionKind{configMaps, deployments, SecretKind}[i%3])
+			_, _ = o.Track(context.Background(), []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind}[i%3])
 		},
 		func(i int) {
 			if i%50 == 0 {

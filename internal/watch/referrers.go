@@ -1,4 +1,4 @@
-package controller
+package watch
 
 import (
 	"context"
@@ -17,9 +17,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/reference"
 )
 
 // Referrers knows which resources of one kind refer to which objects of others, tells what is there of those, and turns
@@ -27,7 +27,7 @@ import (
 type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
 	Cache        cache.Cache
-	Dependencies *observe.Dependencies
+	Dependencies *dependency.Dependencies
 	Controller   ctrl.Controller
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
@@ -42,12 +42,12 @@ type Referrers struct {
 
 // place is where an object is that is referred to.
 type place struct {
-	reference.Object
+	dependency.Object
 	namespace string
 }
 
 // Refer notes all that a resource refers to, its namespace included.
-func (r *Referrers) Refer(name types.NamespacedName, references []reference.Reference) {
+func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Reference) {
 	r.Forget(name)
 	places := []place{placeOf(name.Namespace, namespaceOf(name.Namespace))}
 	for _, reference := range references {
@@ -80,21 +80,21 @@ func (r *Referrers) Forget(name types.NamespacedName) {
 	delete(r.of, name)
 }
 
-func namespaceOf(name string) reference.Object {
-	return reference.Object{Kind: observe.NamespaceKind.Kind, Name: name}
+func namespaceOf(name string) dependency.Object {
+	return dependency.Object{Kind: dependency.NamespaceKind.Kind, Name: name}
 }
 
-func placeOf(namespace string, object reference.Object) place {
-	if _, clusterScoped := observe.ReferenceKind(object.Kind); clusterScoped {
+func placeOf(namespace string, object dependency.Object) place {
+	if _, clusterScoped := dependency.ReferenceKind(object.Kind); clusterScoped {
 		namespace = ""
 	}
 	return place{object, namespace}
 }
 
 // Facts tells what hooks may know of the cluster.
-func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []reference.Reference) (postrender.Facts, error) {
-	facts := postrender.Facts{There: map[reference.Object]reference.State{}}
-	if known, err := r.ensure(ctx, observe.NamespaceKind.Kind); err != nil {
+func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
+	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
+	if known, err := r.ensure(ctx, dependency.NamespaceKind.Kind); err != nil {
 		return facts, err
 	} else if known {
 		labels, err := r.Dependencies.Labels(ctx, resource.GetNamespace())
@@ -116,7 +116,7 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 		if !known {
 			continue
 		}
-		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, mention.Need == reference.Required)
+		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, mention.Need == dependency.Required)
 		if err != nil {
 			return facts, err
 		}
@@ -128,11 +128,11 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 // ensure sees to it that a kind is watched and that its objects are in the cache. It tells whether they are: a manager of
 // some namespaces may not see what lives outside of them.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
-	kind, clusterScoped := observe.ReferenceKind(name)
+	kind, clusterScoped := dependency.ReferenceKind(name)
 	if known, err := r.watch(ctx, kind, clusterScoped); !known || err != nil {
 		return false, err
 	}
-	if err := synced(ctx, r.Cache, kind, observe.Metadata(kind)); err != nil {
+	if err := synced(ctx, r.Cache, kind, kube.Metadata(kind)); err != nil {
 		return false, err
 	}
 	return true, nil
@@ -158,9 +158,9 @@ func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, clu
 			return false, nil
 		}
 	}
-	object := client.Object(observe.Metadata(kind))
+	object := client.Object(kube.Metadata(kind))
 	if err := r.Controller.Watch(source.Kind(r.Cache, object, r.events(kind.Kind))); err != nil {
-		return false, &untrackedError{kind, err}
+		return false, &UntrackedError{kind, err}
 	}
 	r.watched[kind.Kind] = true
 	return true, nil
@@ -175,7 +175,7 @@ func (r *Referrers) events(kind string) handler.EventHandler {
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-			r.Dependencies.Forget(e.Object.GetNamespace(), reference.Object{Kind: kind, Name: e.Object.GetName()})
+			r.Dependencies.Forget(e.Object.GetNamespace(), dependency.Object{Kind: kind, Name: e.Object.GetName()})
 			r.changed(kind, e.Object, q)
 		},
 	}
@@ -184,7 +184,7 @@ func (r *Referrers) events(kind string) handler.EventHandler {
 func (r *Referrers) changed(kind string, object client.Object, q queue) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.by[place{reference.Object{Kind: kind, Name: object.GetName()}, object.GetNamespace()}] {
+	for name := range r.by[place{dependency.Object{Kind: kind, Name: object.GetName()}, object.GetNamespace()}] {
 		q.Add(reconcile.Request{NamespacedName: name})
 	}
 }

@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"context"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // payloads fetches each Secret that has changed since its payload was last found to be right.
@@ -22,7 +22,7 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snap
 			continue
 		}
 		secret := &unstructured.Unstructured{}
-		secret.SetGroupVersionKind(SecretKind)
+		secret.SetGroupVersionKind(kube.SecretKind)
 		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), secret)
 		switch {
 		case apierrors.IsNotFound(err):
@@ -38,7 +38,7 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snap
 	return nil
 }
 
-func (o *Observer) isVerified(owner types.UID, key render.Key, object client.Object) bool {
+func (o *Observer) isVerified(owner types.UID, key kube.Key, object client.Object) bool {
 	o.mu.RLock()
 	defer o.mu.RUnlock()
 	return o.verified[owner][key] == object.GetResourceVersion()
@@ -60,7 +60,7 @@ func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	maps.DeleteFunc(o.verified[owner], func(key render.Key, _ string) bool { return snapshot.Objects[key] == nil })
+	maps.DeleteFunc(o.verified[owner], func(key kube.Key, _ string) bool { return snapshot.Objects[key] == nil })
 	if len(o.verified[owner]) == 0 {
 		delete(o.verified, owner)
 	}
@@ -69,18 +69,18 @@ func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 // Verified notes that the payloads of the Secrets in a snapshot were found to be right.
 func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	for key, object := range snapshot.Objects {
-		if key.GroupKind != SecretKind.GroupKind() || o.isVerified(owner, key, object) {
+		if key.GroupKind != kube.SecretKind.GroupKind() || o.isVerified(owner, key, object) {
 			continue
 		}
 		o.verify(owner, key, object)
 	}
 }
 
-func (o *Observer) verify(owner types.UID, key render.Key, object client.Object) {
+func (o *Observer) verify(owner types.UID, key kube.Key, object client.Object) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.verified[owner] == nil {
-		o.verified[owner] = map[render.Key]string{}
+		o.verified[owner] = map[kube.Key]string{}
 	}
 	o.verified[owner][key] = object.GetResourceVersion()
 }

@@ -1,4 +1,6 @@
-package controller
+// Package watch turns what happens in the cluster into requests to reconcile: events of the objects that resources control, of
+// those that they refer to, and of the APIs that the cluster serves.
+package watch
 
 import (
 	"context"
@@ -23,11 +25,15 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/observe"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
-// syncTimeout is how long the first look at a kind may take. It only passes where the cluster does not let us watch it.
-const syncTimeout = 15 * time.Second
+// Bookkeeping is the priority of reconciles that no change of a resource asks for, below the usual 0.
+const Bookkeeping = handler.LowPriority
+
+// SyncTimeout is how long the first look at a kind may take. It only passes where the cluster does not let us watch it.
+const SyncTimeout = 15 * time.Second
 
 // Tracker watches the kinds that a chart renders, as they come up, and turns events of objects into reconciles of the
 // resources that control them. It is safe for concurrent use.
@@ -35,7 +41,7 @@ type Tracker struct {
 	Owner      schema.GroupVersionKind
 	Cache      cache.Cache
 	Mapper     meta.RESTMapper
-	Observer   *observe.Observer
+	Observer   *cluster.Observer
 	Controller controller.Controller
 	// Enqueue is false where watches.yaml switches reconciles by dependent resources off.
 	Enqueue bool
@@ -52,20 +58,20 @@ type watched struct {
 	clusterScoped bool
 }
 
-// untrackedError says that a kind cannot be watched.
-type untrackedError struct {
-	kind schema.GroupVersionKind
-	err  error
+// UntrackedError says that a kind cannot be watched.
+type UntrackedError struct {
+	Kind schema.GroupVersionKind
+	Err  error
 }
 
-func (e *untrackedError) Error() string {
-	return fmt.Sprintf("the chart renders %s %s, which cannot be watched: %v", e.kind.GroupVersion(), e.kind.Kind, e.err)
+func (e *UntrackedError) Error() string {
+	return fmt.Sprintf("the chart renders %s %s, which cannot be watched: %v", e.Kind.GroupVersion(), e.Kind.Kind, e.Err)
 }
 
-func (e *untrackedError) Unwrap() error { return e.err }
+func (e *UntrackedError) Unwrap() error { return e.Err }
 
 // Reason is that of Ready.
-func (e *untrackedError) Reason() string { return v1.ReasonAPIUnavailable }
+func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Preload watches kinds from the start, before anything is rendered: what an earlier process left over would not be seen
 // otherwise. Kinds that the cluster does not serve are left out.
@@ -76,7 +82,7 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 			continue
 		}
 		if err != nil {
-			return &untrackedError{kind, err}
+			return &UntrackedError{kind, err}
 		}
 		t.Observer.Include(kind, w.clusterScoped)
 	}
@@ -87,7 +93,7 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) error {
 	w, err := t.watch(ctx, kind)
 	if err != nil {
-		return &untrackedError{kind, err}
+		return &UntrackedError{kind, err}
 	}
 	if err := synced(ctx, t.Cache, kind, w.object); err != nil {
 		return err
@@ -100,15 +106,15 @@ func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) erro
 func synced(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind, object client.Object) error {
 	informer, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
-		return &untrackedError{kind, err}
+		return &UntrackedError{kind, err}
 	}
 	if informer.HasSynced() {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(ctx, syncTimeout)
+	ctx, cancel := context.WithTimeout(ctx, SyncTimeout)
 	defer cancel()
 	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return &untrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", syncTimeout)}
+		return &UntrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", SyncTimeout)}
 	}
 	return nil
 }
@@ -174,7 +180,7 @@ type owner struct {
 // ownerOf gives the resource that an object belongs to, by controller reference, as a claim that is kept for it, or as a
 // cluster-scoped object with its UID; its zero value where it belongs to none.
 func (t *Tracker) ownerOf(object client.Object) owner {
-	if retained := observe.RetainedFor(object); retained != "" {
+	if retained := kube.RetainedFor(object); retained != "" {
 		name := types.NamespacedName{Namespace: object.GetNamespace(), Name: retained}
 		return owner{name, t.UIDOf(name)}
 	}
@@ -200,7 +206,7 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	}
 	request := reconcile.Request{NamespacedName: by.NamespacedName}
 	if priorities, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok && !deleted {
-		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(bookkeeping)}, request)
+		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(Bookkeeping)}, request)
 		return
 	}
 	q.Add(request)

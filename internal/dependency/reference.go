@@ -1,6 +1,6 @@
-// Package reference finds what rendered objects refer to and do not bring along: ConfigMaps, Secrets and other objects
-// that somebody else makes. It is pure: what is there of them, it is told.
-package reference
+// Package dependency finds what rendered objects refer to and do not bring along (ConfigMaps, Secrets and other objects that
+// somebody else makes), and reads what is there of it.
+package dependency
 
 import (
 	"cmp"

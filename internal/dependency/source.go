@@ -1,4 +1,4 @@
-package observe
+package dependency
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/reference"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // NamespaceKind is the kind whose labels tell what namespaces enforce.
@@ -25,29 +25,22 @@ var NamespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 // referenceKinds are the kinds that references point to, by name.
 var referenceKinds = map[string]schema.GroupVersionKind{
-	reference.ConfigMap:             corev1.SchemeGroupVersion.WithKind(reference.ConfigMap),
-	reference.Secret:                SecretKind,
-	reference.ServiceAccount:        corev1.SchemeGroupVersion.WithKind(reference.ServiceAccount),
-	reference.PersistentVolumeClaim: corev1.SchemeGroupVersion.WithKind(reference.PersistentVolumeClaim),
-	reference.IngressClass:          networkingv1.SchemeGroupVersion.WithKind(reference.IngressClass),
-	reference.StorageClass:          storagev1.SchemeGroupVersion.WithKind(reference.StorageClass),
-	NamespaceKind.Kind:              NamespaceKind,
+	ConfigMap:             corev1.SchemeGroupVersion.WithKind(ConfigMap),
+	Secret:                kube.SecretKind,
+	ServiceAccount:        corev1.SchemeGroupVersion.WithKind(ServiceAccount),
+	PersistentVolumeClaim: corev1.SchemeGroupVersion.WithKind(PersistentVolumeClaim),
+	IngressClass:          networkingv1.SchemeGroupVersion.WithKind(IngressClass),
+	StorageClass:          storagev1.SchemeGroupVersion.WithKind(StorageClass),
+	NamespaceKind.Kind:    NamespaceKind,
 }
 
 // ReferenceKind gives the kind that references of a name point to, and whether its objects live outside of namespaces.
 func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
 	switch name {
-	case reference.IngressClass, reference.StorageClass, NamespaceKind.Kind:
+	case IngressClass, StorageClass, NamespaceKind.Kind:
 		clusterScoped = true
 	}
 	return referenceKinds[name], clusterScoped
-}
-
-// Metadata is an empty object of a kind, of which only the metadata is read.
-func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
-	object := &metav1.PartialObjectMetadata{}
-	object.SetGroupVersionKind(kind)
-	return object
 }
 
 // Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
@@ -78,7 +71,7 @@ type Dependencies struct {
 
 // location is where an object is.
 type location struct {
-	reference.Object
+	Object
 	namespace string
 }
 
@@ -95,13 +88,13 @@ func NewDependencies(informers, live client.Reader) *Dependencies {
 }
 
 // Look tells what is there of one object. Where the informers do not show it, confirm asks the API server as well.
-func (d *Dependencies) Look(ctx context.Context, namespace string, object reference.Object, confirm bool) (reference.State, error) {
+func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
 	kind, clusterScoped := ReferenceKind(object.Kind)
 	if clusterScoped {
 		namespace = ""
 	}
 	key := types.NamespacedName{Namespace: namespace, Name: object.Name}
-	metadata := Metadata(kind)
+	metadata := kube.Metadata(kind)
 	err := d.informers.Get(ctx, key, metadata)
 	if confirm && apierrors.IsNotFound(err) { // or the informer is behind
 		err = d.live.Get(ctx, key, metadata)
@@ -110,42 +103,42 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object refere
 	switch {
 	case apierrors.IsNotFound(err):
 		d.Forget(namespace, object)
-		return reference.State{}, nil
+		return State{}, nil
 	case err != nil:
-		return reference.State{}, fmt.Errorf("cannot look for %s: %w", object, err)
-	case object.Kind != reference.ConfigMap && object.Kind != reference.Secret:
-		return reference.State{Found: true}, nil
+		return State{}, fmt.Errorf("cannot look for %s: %w", object, err)
+	case object.Kind != ConfigMap && object.Kind != Secret:
+		return State{Found: true}, nil
 	}
 	d.mu.Lock()
 	known := d.payloads[at]
 	d.mu.Unlock()
-	if known.uid == metadata.UID && (known.version == metadata.ResourceVersion || newerVersion(known.version, metadata.ResourceVersion)) {
-		return reference.State{Found: true, Data: known.digests}, nil
+	if known.uid == metadata.UID && (known.version == metadata.ResourceVersion || kube.Newer(known.version, metadata.ResourceVersion)) {
+		return State{Found: true, Data: known.digests}, nil
 	}
 	return d.fetch(ctx, at, kind)
 }
 
 // fetch reads the payload of an object.
-func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.GroupVersionKind) (reference.State, error) {
+func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.GroupVersionKind) (State, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
 	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.namespace, Name: at.Name}, object)
 	if apierrors.IsNotFound(err) {
 		d.Forget(at.namespace, at.Object)
-		return reference.State{}, nil
+		return State{}, nil
 	}
 	if err != nil {
-		return reference.State{}, fmt.Errorf("cannot read %s: %w", at.Object, err)
+		return State{}, fmt.Errorf("cannot read %s: %w", at.Object, err)
 	}
 	read := payload{uid: object.GetUID(), version: object.GetResourceVersion(), digests: digests(object)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.payloads[at] = read
-	return reference.State{Found: true, Data: read.digests}, nil
+	return State{Found: true, Data: read.digests}, nil
 }
 
 // Forget drops what is remembered of an object that is gone.
-func (d *Dependencies) Forget(namespace string, object reference.Object) {
+func (d *Dependencies) Forget(namespace string, object Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	delete(d.payloads, location{object, namespace})
@@ -166,7 +159,7 @@ func digests(object *unstructured.Unstructured) map[string]string {
 
 // Labels gives the labels of a namespace.
 func (d *Dependencies) Labels(ctx context.Context, namespace string) (map[string]string, error) {
-	metadata := Metadata(NamespaceKind)
+	metadata := kube.Metadata(NamespaceKind)
 	if err := d.informers.Get(ctx, types.NamespacedName{Name: namespace}, metadata); err != nil {
 		return nil, client.IgnoreNotFound(err)
 	}

@@ -1,4 +1,4 @@
-package observe
+package cluster
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // model is a world of an API server, an informer that lags behind it, and one process that writes and keeps a journal.
@@ -209,9 +209,9 @@ func (m *model) relist() {
 }
 
 func (m *model) snapshot() (shown map[string]client.Object, unconfirmed bool) {
-	objects := map[render.Key]client.Object{}
+	objects := map[kube.Key]client.Object{}
 	for _, object := range m.store {
-		objects[render.KeyOf(object)] = object
+		objects[kube.KeyOf(object)] = object
 	}
 	unconfirmed = overlay(m.journal.noted(me), objects)
 	out := map[string]client.Object{}
@@ -229,7 +229,7 @@ func (m *model) written() error {
 		switch {
 		case shown == nil:
 			return fmt.Errorf("%s is missing, which was written at %s", name, written.GetResourceVersion())
-		case older(shown, written):
+		case kube.Older(shown, written):
 			return fmt.Errorf("%s is shown at %s, behind %s", name, shown.GetResourceVersion(), written.GetResourceVersion())
 		}
 	}

@@ -1,4 +1,5 @@
-package controller
+// Package hosts decides which resource serves a host and path that several ask for.
+package hosts
 
 import (
 	"context"
@@ -9,6 +10,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
@@ -17,8 +19,11 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// hostIndex finds AppServices by the hosts and paths that they claim.
-const hostIndex = "spec.hosts"
+// queue is where requests to reconcile go.
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Index finds AppServices by the hosts and paths that they claim.
+const Index = "spec.hosts"
 
 // Hosts sees to it that each host and path is served by one AppService of those that the manager watches: the oldest. It
 // reads an index of the informer of AppServices, which is complete before the first reconcile.
@@ -26,14 +31,14 @@ type Hosts struct {
 	Informer client.Reader
 }
 
-// HostConflictError says that an older AppService claims a host and path.
-type HostConflictError struct {
+// ConflictError says that an older AppService claims a host and path.
+type ConflictError struct {
 	Claim string // host and path, as in www.example.com/shop
 	// Holder is the name of the AppService; empty where it is in another namespace, which may be somebody else's business.
 	Holder string
 }
 
-func (e *HostConflictError) Error() string {
+func (e *ConflictError) Error() string {
 	holder := "an older AppService in another namespace"
 	if e.Holder != "" {
 		holder = fmt.Sprintf("AppService %q, which is older", e.Holder)
@@ -42,11 +47,11 @@ func (e *HostConflictError) Error() string {
 }
 
 // Reason is that of Ready.
-func (e *HostConflictError) Reason() string { return v1.ReasonHostConflict }
+func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
 
-// check gives a HostConflictError where an older AppService claims the same as a resource.
-func (h *Hosts) check(ctx context.Context, resource *unstructured.Unstructured) error {
-	for _, claim := range claims(resource) {
+// Check returns a ConflictError where an older AppService claims the same as a resource.
+func (h *Hosts) Check(ctx context.Context, resource *unstructured.Unstructured) error {
+	for _, claim := range Claims(resource) {
 		rivals, err := h.claimants(ctx, claim)
 		if err != nil {
 			return err
@@ -56,7 +61,7 @@ func (h *Hosts) check(ctx context.Context, resource *unstructured.Unstructured) 
 			if rival.GetUID() == resource.GetUID() || rival.GetDeletionTimestamp() != nil || !older(rival, resource) {
 				continue
 			}
-			conflict := &HostConflictError{Claim: claim}
+			conflict := &ConflictError{Claim: claim}
 			if rival.GetNamespace() == resource.GetNamespace() {
 				conflict.Holder = rival.GetName()
 			}
@@ -69,7 +74,7 @@ func (h *Hosts) check(ctx context.Context, resource *unstructured.Unstructured) 
 func (h *Hosts) claimants(ctx context.Context, claim string) ([]unstructured.Unstructured, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind + "List"))
-	if err := h.Informer.List(ctx, list, client.MatchingFields{hostIndex: claim}, client.UnsafeDisableDeepCopy); err != nil {
+	if err := h.Informer.List(ctx, list, client.MatchingFields{Index: claim}, client.UnsafeDisableDeepCopy); err != nil {
 		return nil, fmt.Errorf("cannot look for AppServices that serve %s: %w", claim, err)
 	}
 	return list.Items, nil
@@ -84,8 +89,8 @@ func older(a, b metav1.Object) bool {
 	return a.GetNamespace()+"/"+a.GetName() < b.GetNamespace()+"/"+b.GetName()
 }
 
-// claims lists the hosts and paths of an AppService, each once.
-func claims(object client.Object) []string {
+// Claims lists the hosts and paths of an AppService, each once.
+func Claims(object client.Object) []string {
 	resource, ok := object.(*unstructured.Unstructured)
 	if !ok {
 		return nil
@@ -143,17 +148,17 @@ func section(resource *unstructured.Unstructured, field string, into any) bool {
 	return found && ok && runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into) == nil
 }
 
-// rivals has the AppServices looked at again that claim what another one began or ceased to claim.
-func (h *Hosts) rivals() handler.EventHandler {
+// Rivals has the AppServices looked at again that claim what another one began or ceased to claim.
+func (h *Hosts) Rivals() handler.EventHandler {
 	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { h.enqueue(ctx, e.Object, claims(e.Object), q) },
+		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { h.enqueue(ctx, e.Object, Claims(e.Object), q) },
 		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			before, after := claims(e.ObjectOld), claims(e.ObjectNew)
+			before, after := Claims(e.ObjectOld), Claims(e.ObjectNew)
 			if !slices.Equal(before, after) {
 				h.enqueue(ctx, e.ObjectNew, append(before, after...), q)
 			}
 		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { h.enqueue(ctx, e.Object, claims(e.Object), q) },
+		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { h.enqueue(ctx, e.Object, Claims(e.Object), q) },
 	}
 }
 

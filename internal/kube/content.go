@@ -1,4 +1,4 @@
-package observe
+package kube
 
 import (
 	"fmt"
@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// representation is what objects of a kind are in the caches: Secrets are metadata, built-in kinds have their Go type, which
+// Representation is what objects of a kind are in the caches: Secrets are metadata, built-in kinds have their Go type, which
 // takes a fifth of the memory of anything else, and custom resources are unstructured.
-func representation(kind schema.GroupVersionKind) client.Object {
+func Representation(kind schema.GroupVersionKind) client.Object {
 	if kind == SecretKind {
 		return Metadata(kind)
 	}
@@ -28,8 +28,8 @@ func representation(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// listOf makes an empty list of objects as they are in the caches.
-func listOf(kind schema.GroupVersionKind) client.ObjectList {
+// ListOf makes an empty list of objects as they are in the caches.
+func ListOf(kind schema.GroupVersionKind) client.ObjectList {
 	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
 	if kind == SecretKind {
 		list := &metav1.PartialObjectMetadataList{}

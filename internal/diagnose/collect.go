@@ -1,34 +1,19 @@
-package observe
+package diagnose
 
 import (
 	"context"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	"github.com/example/appservice-operator/internal/diagnose"
 )
 
-// Findings gives what a snapshot tells of why a Deployment is not as desired, without a request.
-func Findings(snapshot *Snapshot, workload *appsv1.Deployment) diagnose.Findings {
-	out := diagnose.Findings{Deployment: workload}
-	if workload == nil {
-		return out
-	}
-	out.Autoscaler = As[autoscalingv2.HorizontalPodAutoscaler](snapshot.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
-	out.Ingress = As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", workload.Name))
-	return out
-}
-
-// Look adds to findings what is watched by nobody: pods and ReplicaSets of the Deployment, events of those that are in
+// Collect adds to findings what is watched by nobody: pods and ReplicaSets of the Deployment, events of those that are in
 // trouble, and the claims that they wait for. It takes two requests, and up to four more for events and claims each.
-func (o *Observer) Look(ctx context.Context, findings *diagnose.Findings) error {
+func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
 	namespace := findings.Deployment.Namespace
 	selector, err := metav1.LabelSelectorAsSelector(findings.Deployment.Spec.Selector)
 	if err != nil {
@@ -37,17 +22,17 @@ func (o *Observer) Look(ctx context.Context, findings *diagnose.Findings) error 
 	// What the API server has in memory will do.
 	cached := &client.ListOptions{Namespace: namespace, LabelSelector: selector, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
-	if err := o.live.List(ctx, sets, cached); err != nil {
+	if err := live.List(ctx, sets, cached); err != nil {
 		return fmt.Errorf("cannot list ReplicaSets: %w", err)
 	}
-	if err := o.live.List(ctx, pods, cached); err != nil {
+	if err := live.List(ctx, pods, cached); err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)
 	}
 	findings.ReplicaSets, findings.Pods = sets.Items, pods.Items
 	about := findings.Suspects()
 	for _, name := range findings.Waits() {
 		claim := &corev1.PersistentVolumeClaim{}
-		err := o.live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, claim)
+		err := live.Get(ctx, types.NamespacedName{Namespace: namespace, Name: name}, claim)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot read PersistentVolumeClaim %s: %w", name, err)
 		}
@@ -57,7 +42,7 @@ func (o *Observer) Look(ctx context.Context, findings *diagnose.Findings) error 
 	}
 	for _, uid := range about {
 		events := &corev1.EventList{}
-		if err := o.live.List(ctx, events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": string(uid)}); err != nil {
+		if err := live.List(ctx, events, client.InNamespace(namespace), client.MatchingFields{"involvedObject.uid": string(uid)}); err != nil {
 			return fmt.Errorf("cannot list events: %w", err)
 		}
 		findings.Events = append(findings.Events, events.Items...)

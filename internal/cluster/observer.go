@@ -1,7 +1,7 @@
 // Package observe tells what is there for a resource: one Snapshot of its objects and of its newest release record, read
 // from informers and corrected by the Journal of what this process wrote. It never writes. Secrets are seen as metadata;
 // the payload of a rendered Secret is fetched only when somebody else changed it.
-package observe
+package cluster
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"slices"
 	"sync"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -19,14 +18,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/kube"
 )
-
-// SecretKind is the kind that is only watched as metadata.
-var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
-
-// retainedKind is the kind of objects that may be kept when their resource goes.
-const retainedKind = "PersistentVolumeClaim"
 
 // controllerIndex finds objects by the UID of their controller, or by the resource that they are kept for.
 const controllerIndex = "metadata.controller"
@@ -35,7 +28,7 @@ const controllerIndex = "metadata.controller"
 type Snapshot struct {
 	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is metadata unless its
 	// payload had to be fetched. Content and As read the others, whatever they are in the caches.
-	Objects map[render.Key]client.Object
+	Objects map[kube.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
 	// Record is the newest of them; nil if there is none.
@@ -47,7 +40,7 @@ type Snapshot struct {
 
 // Object gives an object of the snapshot, nil where there is none.
 func (s *Snapshot) Object(group, kind, name string) client.Object {
-	return s.Objects[render.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}]
+	return s.Objects[kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}]
 }
 
 // tracked is a kind whose objects are part of snapshots.
@@ -65,19 +58,19 @@ type Observer struct {
 	mu       sync.RWMutex
 	indexed  []schema.GroupVersionKind
 	kinds    []tracked
-	verified map[types.UID]map[render.Key]string // by owner and Secret: the resource version whose payload is known to be right
+	verified map[types.UID]map[kube.Key]string // by owner and Secret: the resource version whose payload is known to be right
 }
 
 // New makes an observer that reads from informers and, for the payload of Secrets, from live.
 func New(informers cache.Cache, live client.Reader) *Observer {
-	return &Observer{cache: informers, live: live, verified: map[types.UID]map[render.Key]string{}}
+	return &Observer{cache: informers, live: live, verified: map[types.UID]map[kube.Key]string{}}
 }
 
 // Track prepares a kind for snapshots and gives the object to watch it with. Include makes it part of them.
 func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	object := representation(kind)
+	object := kube.Representation(kind)
 	if slices.Contains(o.indexed, kind) {
 		return object, nil
 	}
@@ -101,21 +94,13 @@ func controllerOf(object client.Object) []string {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
 		return []string{string(owner.UID)}
 	}
-	if name := RetainedFor(object); name != "" {
+	if name := kube.RetainedFor(object); name != "" {
 		return []string{retained(name)}
 	}
 	if uid := object.GetLabels()[v1.LabelOwner]; uid != "" {
 		return []string{uid}
 	}
 	return nil
-}
-
-// RetainedFor gives the name of the resource that a claim without a controller is kept for; empty for any other object.
-func RetainedFor(object client.Object) string {
-	if object.GetObjectKind().GroupVersionKind().Kind != retainedKind || metav1.GetControllerOfNoCopy(object) != nil {
-		return ""
-	}
-	return object.GetAnnotations()[v1.AnnotationRetainedFor]
 }
 
 // retained is the value of the index for objects that are kept for a resource. No UID contains a slash.
@@ -127,7 +112,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	kinds := o.kinds
 	o.mu.RUnlock()
 	noted := o.journal.noted(resource.GetUID())
-	objects := map[render.Key]client.Object{}
+	objects := map[kube.Key]client.Object{}
 	for _, kind := range kinds {
 		namespace := resource.GetNamespace()
 		if kind.clusterScoped {
@@ -136,7 +121,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 		if err := o.list(ctx, namespace, string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
-		if kind.Kind != retainedKind {
+		if kind.Kind != kube.RetainedKind {
 			continue
 		}
 		if err := o.list(ctx, namespace, retained(resource.GetName()), kind.GroupVersionKind, objects); err != nil {
@@ -163,13 +148,13 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
 }
 
-func (o *Observer) list(ctx context.Context, namespace, index string, kind schema.GroupVersionKind, into map[render.Key]client.Object) error {
+func (o *Observer) list(ctx context.Context, namespace, index string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
 	options := []client.ListOption{
 		client.InNamespace(namespace),
 		client.MatchingFields{controllerIndex: index},
 		client.UnsafeDisableDeepCopy,
 	}
-	list := listOf(kind)
+	list := kube.ListOf(kind)
 	if err := o.cache.List(ctx, list, options...); err != nil {
 		return err
 	}
@@ -178,10 +163,10 @@ func (o *Observer) list(ctx context.Context, namespace, index string, kind schem
 		if !ok {
 			return fmt.Errorf("%T is not an object", item)
 		}
-		if kind == SecretKind {
+		if kind == kube.SecretKind {
 			object.GetObjectKind().SetGroupVersionKind(kind) // of a copy: informers of metadata do not tell
 		}
-		into[render.KeyOf(object)] = object
+		into[kube.KeyOf(object)] = object
 		return nil
 	})
 }
@@ -192,7 +177,7 @@ func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
-	if key := render.KeyOf(object); key.GroupKind == SecretKind.GroupKind() && !IsRecord(object) {
+	if key := kube.KeyOf(object); key.GroupKind == kube.SecretKind.GroupKind() && !IsRecord(object) {
 		o.verify(owner, key, object)
 	}
 }

@@ -1,0 +1,58 @@
+// Package kube names objects and reads them, whatever they are in the caches: Go types of built-in kinds, metadata of Secrets,
+// unstructured content of anything else.
+package kube
+
+import (
+	v1 "github.com/example/appservice-operator/api/v1"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Key identifies an object among those of one resource: all are in its namespace.
+type Key struct {
+	schema.GroupKind
+	Name string
+}
+
+// KeyOf is the key of an object.
+func KeyOf(object client.Object) Key {
+	return Key{GroupKind: object.GetObjectKind().GroupVersionKind().GroupKind(), Name: object.GetName()}
+}
+
+// String is the kind and the name, as in "Deployment web".
+func (k Key) String() string { return k.Kind + " " + k.Name }
+
+// SecretKind is the kind that is only watched as metadata.
+var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
+
+// Metadata returns an empty object of a kind, of which only the metadata is read.
+func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
+	object := &metav1.PartialObjectMetadata{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+// Older reports whether a is a version from before b. Versions that cannot be compared count as not older: what the informer
+// shows is then believed.
+func Older(a, b client.Object) bool { return Newer(b.GetResourceVersion(), a.GetResourceVersion()) }
+
+// Newer reports whether a is a resource version from after b.
+func Newer(a, b string) bool {
+	order, err := resourceversion.CompareResourceVersion(a, b)
+	return err == nil && order > 0
+}
+
+// RetainedKind is the kind of objects that may be kept when their resource goes.
+const RetainedKind = "PersistentVolumeClaim"
+
+// RetainedFor returns the name of the resource that a claim without a controller is kept for; empty for any other object.
+func RetainedFor(object client.Object) string {
+	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind || metav1.GetControllerOfNoCopy(object) != nil {
+		return ""
+	}
+	return object.GetAnnotations()[v1.AnnotationRetainedFor]
+}
