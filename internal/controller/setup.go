@@ -33,6 +33,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
@@ -79,9 +80,9 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		},
 		Capabilities: shared.Capabilities,
 		Observer:     shared.Observer,
-		Actor: release.NewActor(release.Options{
-			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: entry.Chart,
-		}),
+		Actor: release.NewActor(entry.Chart,
+			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
+		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
@@ -122,10 +123,13 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return fmt.Errorf("cannot show %s in the metrics: %w", kind.Kind, err)
 	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	seen := predicate.NewPredicateFuncs(func(object client.Object) bool { reconciler.memory.seen(object); return true })
-	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, seen, changed))
-	if err != nil {
-		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	for _, source := range []source.Source{
+		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
+		source.Kind[client.Object](mgr.GetCache(), resource, reconciler.Status),
+	} {
+		if err := controller.Watch(source); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", kind, err)
+		}
 	}
 	if kind == v1.GroupVersion.WithKind(v1.Kind) {
 		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {

@@ -25,6 +25,9 @@ func fits(desired *render.Result) error {
 	if len(manifest)+len(encoded) < maxRecord/2 {
 		return nil // however badly it compresses
 	}
+	if unpacked := len(manifest) + len(encoded); unpacked > maxUnpacked*3/4 { // the rest is for quotes and the chart's values
+		return tooLarge("the release", unpacked, maxUnpacked*3/4)
+	}
 	size := &counter{}
 	if err := compress(size, []byte(manifest), encoded); err != nil {
 		return err
@@ -32,8 +35,12 @@ func fits(desired *render.Result) error {
 	if size.bytes <= maxRecord {
 		return nil
 	}
-	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
-		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", size.bytes>>10, maxRecord>>10)}
+	return tooLarge("the record of the release", size.bytes, maxRecord)
+}
+
+func tooLarge(what string, bytes, most int) error {
+	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
+		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", what, bytes>>10, most>>10)}
 }
 
 // counter counts what is written.

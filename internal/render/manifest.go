@@ -111,3 +111,18 @@ func decode(text string, object *unstructured.Unstructured) error {
 	}
 	return nil
 }
+
+// ReadManifest returns the objects of a manifest that Result.Manifest printed.
+func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
+	var list []*unstructured.Unstructured
+	for _, document := range documents(text) {
+		object := &unstructured.Unstructured{}
+		if err := decode(document, object); err != nil {
+			return nil, fmt.Errorf("it has a document that is no object: %w", oneLine(err))
+		}
+		if object.Object != nil {
+			list = append(list, object)
+		}
+	}
+	return list, nil
+}
