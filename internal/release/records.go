@@ -47,10 +47,6 @@ func (r *records) noted(owner client.Object) *notedSecrets {
 // add records a revision as deployed. The error is a NotOursError or a PreviousError where somebody else's release has the
 // name, a StaleError where the record is there already.
 func (r *records) add(ctx context.Context, task Task, revision int) error {
-	manifest, err := task.Desired.Manifest()
-	if err != nil {
-		return err
-	}
 	now := helmtime.Now()
 	description, annotated := "Install complete", (annotation.InstallDescription{}).Name()
 	if revision > 1 {
@@ -62,7 +58,7 @@ func (r *records) add(ctx context.Context, task Task, revision int) error {
 		Version:   revision,
 		Chart:     r.chart,
 		Config:    task.Desired.Values,
-		Manifest:  manifest,
+		Manifest:  task.Desired.Manifest(),
 		Labels:    r.labels(task),
 		Info: &helmrelease.Info{
 			FirstDeployed: helmtime.Time{Time: task.Owner.GetCreationTimestamp().Time},
