@@ -35,14 +35,14 @@ type Session struct {
 	owner  types.UID
 }
 
-// Apply writes an object with server-side apply. Afterwards the object is as the API server returned it, managed fields included; it
-// may still be changed. Dry runs are not noted.
-func (s *Session) Apply(ctx context.Context, object *unstructured.Unstructured, options ...client.ApplyOption) error {
-	if err := s.writer.Client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+// Apply writes an object with server-side apply: body is its JSON. Into says which object it is; afterwards it is as the API server
+// returned it, managed fields included, and may still be changed. Dry runs are not noted.
+func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, body []byte, options ...client.PatchOption) error {
+	if err := s.writer.Client.Patch(ctx, into, client.RawPatch(types.ApplyPatchType, body), options...); err != nil {
 		return err
 	}
-	if len((&client.ApplyOptions{}).ApplyOptions(options).DryRun) == 0 {
-		s.wrote(object)
+	if len((&client.PatchOptions{}).ApplyOptions(options).DryRun) == 0 {
+		s.wrote(into)
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package release
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -47,7 +48,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	}
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
-	writes := a.applier(session, task.Owner)
+	writes := a.applier(session, task.Owner, task.Desired)
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
@@ -83,7 +84,7 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	switch {
 	case newest == nil:
 		err := records.add(ctx, task.Desired, 1)
-		return a.applier(session, task.Owner).undoUnlessOurs(ctx, created, err)
+		return a.applier(session, task.Owner, nil).undoUnlessOurs(ctx, created, err)
 	case newest.Digest == task.Desired.Digest:
 		return records.replace(ctx, task.Desired, newest)
 	}
@@ -103,7 +104,7 @@ func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured,
 		return &Plan{}, err
 	}
 	plan := Compare(good, there.Objects).keeping()
-	_, err = a.applier(session, owner).execute(ctx, plan)
+	_, err = a.applier(session, owner, nil).execute(ctx, plan)
 	return plan, err
 }
 
@@ -118,12 +119,21 @@ func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, 
 func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	_, err := a.applier(session, owner).execute(ctx, &Plan{Delete: plan.Delete})
+	_, err := a.applier(session, owner, nil).execute(ctx, &Plan{Delete: plan.Delete})
 	return err
 }
 
-func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructured) *applier {
-	return &applier{session: session, live: a.live, owner: owner}
+// applier returns what writes for a resource. The objects of desired, which may be nil, are encoded already.
+func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
+	bodies := func(object *unstructured.Unstructured) (render.Body, error) {
+		if desired != nil {
+			if at := slices.Index(desired.Objects, object); at >= 0 {
+				return desired.Bodies[at], nil
+			}
+		}
+		return render.BodyOf(object)
+	}
+	return &applier{session: session, live: a.live, owner: owner, bodies: bodies}
 }
 
 func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {

@@ -26,7 +26,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // bench is an actor on a server, with the release records in a store that tells its writes to the server's log.
@@ -102,7 +101,7 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 	}
 	return Task{
 		Owner:    owner(t),
-		Desired:  &render.Result{Values: chartutil.Values{"size": 2}, Objects: objects, Sources: []string{"templates/a.yaml", "templates/b.yaml"}, Outline: render.Outline{Digest: "digest-of-two"}},
+		Desired:  desired(t, chartutil.Values{"size": 2}, objects...),
 		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
 		Plan:     Compare(objects, live),
 		State:    state,
@@ -177,10 +176,7 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest, err := task.Desired.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
+	manifest := task.Desired.Manifest()
 	if stored.Manifest != manifest {
 		t.Errorf("got the manifest %q, want %q", stored.Manifest, manifest)
 	}

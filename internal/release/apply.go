@@ -13,6 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // FieldManager owns the fields that the operator writes.
@@ -25,6 +26,8 @@ type applier struct {
 	session *cluster.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
+	// bodies returns the JSON of rendered objects.
+	bodies func(*unstructured.Unstructured) (render.Body, error)
 }
 
 // check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
@@ -147,7 +150,7 @@ func (a *applier) undo(ctx context.Context, created []client.Object) error {
 const neverAVersion = "1"
 
 // create writes one object that is not there and reports whether it is new. If it is there after all, and the owner's, it is applied to.
-func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.ApplyOption) (written *unstructured.Unstructured, isNew bool, err error) {
+func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, isNew bool, err error) {
 	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
 	if !apierrors.IsConflict(err) {
 		return written, true, err
@@ -165,36 +168,47 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 
 // apply writes one object. The API server refuses with a conflict unless the object is there in the version that was looked at, or none
 // if none was: what was decided on an older view, by this process or by another one, never overwrites what is newer.
-func (a *applier) apply(ctx context.Context, change Change, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	object := change.Desired.DeepCopy()
-	err := a.send(ctx, object, change.Live, append(options, client.FieldOwner(FieldManager))...)
+func (a *applier) apply(ctx context.Context, change Change, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	body, err := a.bodies(change.Desired)
+	if err != nil {
+		return nil, err
+	}
+	written, err := a.send(ctx, change.Desired, body, change.Live, append(options, client.FieldOwner(FieldManager))...)
 	if err != nil {
 		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
 	}
-	return object, nil
+	return written, nil
 }
 
 // statusRaces is how often a write is sent again that only lost against a change of status.
 const statusRaces = 5
 
-// send applies fields to a live object, or creates it if that is nil. Afterwards object is as the API server returned it.
-func (a *applier) send(ctx context.Context, object *unstructured.Unstructured, live client.Object, options ...client.ApplyOption) error {
+// send applies fields to a live object, or creates it if that is nil, and returns it as written.
+func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	written := identity(desired)
 	if live == nil {
-		object.SetResourceVersion(neverAVersion)
-		return a.session.Apply(ctx, object, options...)
+		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}), options...)
 	}
 	options = append(options, client.ForceOwnership)
-	object.SetUID(live.GetUID())
 	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
-		object.SetResourceVersion(version)
-		err := a.session.Apply(ctx, object, options...)
+		precondition := map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}
+		err := a.session.Apply(ctx, written, body.With(precondition), options...)
 		if !apierrors.IsConflict(err) || attempt == statusRaces {
-			return err
+			return written, err
 		}
 		if version = a.newStatus(ctx, live); version == "" {
-			return err
+			return written, err
 		}
 	}
+}
+
+// identity is an object that says which one it is and nothing else.
+func identity(object client.Object) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	out.SetNamespace(object.GetNamespace())
+	out.SetName(object.GetName())
+	return out
 }
 
 // newStatus returns the version of an object of which nothing but the status has changed since it was looked at, "" if more has, or if its

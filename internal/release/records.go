@@ -70,10 +70,6 @@ func (r *records) replace(ctx context.Context, desired *render.Result, record *c
 
 // secret is the record of a revision.
 func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, error) {
-	manifest, err := desired.Manifest()
-	if err != nil {
-		return nil, err
-	}
 	description, annotated := "Install complete", (annotation.InstallDescription{}).Name()
 	if revision > 1 {
 		description, annotated = "Upgrade complete", (annotation.UpgradeDescription{}).Name()
@@ -84,7 +80,7 @@ func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, 
 		Version:   revision,
 		Chart:     r.chart,
 		Config:    desired.Values,
-		Manifest:  manifest,
+		Manifest:  desired.Manifest(),
 		Labels: map[string]string{
 			v1.LabelManaged:      "true",
 			v1.LabelDigest:       desired.Digest,

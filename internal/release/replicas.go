@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // replicasManager owns the number of replicas of a Deployment that is autoscaled, and the note of what it started with. The
@@ -87,15 +88,18 @@ func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, e
 
 // hold makes the number of replicas the autoscaler's and notes what it started with, in one write.
 func (a *applier) hold(ctx context.Context, live client.Object, replicas, startedWith int64) (*unstructured.Unstructured, error) {
-	holder := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
-	holder.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
-	holder.SetNamespace(live.GetNamespace())
-	holder.SetName(live.GetName())
+	holder := identity(live)
 	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(startedWith, 10)})
-	if err := a.send(ctx, holder, live, client.FieldOwner(replicasManager)); err != nil {
+	holder.Object["spec"] = map[string]any{"replicas": replicas}
+	body, err := render.BodyOf(holder)
+	if err != nil {
+		return nil, err
+	}
+	held, err := a.send(ctx, live, body, live, client.FieldOwner(replicasManager))
+	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
 	}
-	return holder, nil
+	return held, nil
 }
 
 // forgetStart takes the note of the number that autoscaling started with off a Deployment that is no longer autoscaled.

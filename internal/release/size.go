@@ -14,22 +14,18 @@ const maxRecord = 900 << 10
 // fits refuses a release whose record would be too large, before anything is written. Helm keeps the manifest and the
 // values, compressed and in base64.
 func fits(desired *render.Result) error {
-	manifest, err := desired.Manifest()
-	if err != nil {
-		return err
-	}
 	encoded, err := json.Marshal(desired.Values)
 	if err != nil {
 		return fmt.Errorf("cannot encode the values: %w", err)
 	}
-	if len(manifest)+len(encoded) < maxRecord/2 {
+	if desired.Size()+len(encoded) < maxRecord/2 {
 		return nil // however badly it compresses
 	}
-	if unpacked := len(manifest) + len(encoded); unpacked > maxUnpacked*3/4 { // the rest is for quotes and the chart's values
-		return tooLarge("the release", unpacked, maxUnpacked*3/4)
+	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 { // the rest is for quotes, indentation and the chart's values
+		return tooLarge("the release", unpacked, maxUnpacked/2)
 	}
 	size := &counter{}
-	if err := compress(size, []byte(manifest), encoded); err != nil {
+	if err := compress(size, []byte(desired.Manifest()), encoded); err != nil {
 		return err
 	}
 	if size.bytes <= maxRecord {

@@ -29,6 +29,9 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			continue
 		}
 		for _, text := range documents(files[source]) {
+			if strings.TrimSpace(text) == "" {
+				continue // most templates are for what is switched off
+			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
 				return nil, fmt.Errorf("%s does not render an object: %w", source, oneLine(err))
