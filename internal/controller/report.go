@@ -45,7 +45,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	delayed, err := r.writeStatus(ctx, s, done, current)
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
-		return metrics.Gone, reconcile.Result{}, nil
+		return metrics.Gone, after(staleRetry), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
