@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -31,6 +34,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
@@ -97,6 +101,9 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		NewQueue:                queue.New,
+		// Errors that end a reconcile without a status, such as a status that cannot be written, back off as others do.
+		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
