@@ -102,8 +102,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
 		NewQueue:                queue.New,
-		// Errors that end a reconcile without a status, such as a status that cannot be written, back off as others do.
-		RateLimiter: workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry),
+		RateLimiter:             backoff(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -162,4 +161,10 @@ func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller,
 		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
 	}
 	return nil
+}
+
+// backoff spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+func backoff() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }

@@ -30,10 +30,11 @@ func classOf(priority int) class {
 
 // order decides which request comes next. It implements workqueue.Queue.
 //
-// Namespaces with requests stand in two lines, those in which people wait for something and those with bookkeeping only.
-// The lines take turns, and so do the namespaces within a line. A namespace that gets its turn hands out one request and
-// goes to the end of the line. So a namespace never waits longer than for two requests of each other namespace in its line,
-// however many requests those have: bookkeeping everywhere does not keep anybody waiting, and the reverse.
+// Namespaces with requests stand in two lines: those in which people wait for something, and those with bookkeeping only.
+// The lines take turns, and so do the namespaces of a line: one hands out a request and goes to the end. Between two turns
+// of a namespace, each other one of its line has one, and the other line as many as they have together, however many
+// requests there are. So bookkeeping everywhere, as when a node fails, does not hold up what people wait for, and one
+// namespace that changes all the time does not hold up the bookkeeping of others.
 type order struct {
 	mu sync.Mutex // additions look at the order without the lock of the work queue
 	// expected holds requests that were asked for and not yet handed out. Those that are being reconciled have no place yet.
