@@ -108,26 +108,38 @@ func TestARequestIsNotHandedOutTwiceAtATime(t *testing.T) {
 }
 
 func TestMetricsAreThoseOfControllerRuntime(t *testing.T) {
-	q := New("a-test", workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()).(*Queue)
+	const name = "a-test"
+	q := New(name, workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()).(*Queue)
 	t.Cleanup(q.ShutDown)
-	q.Add(request("a", 1))
+	for _, want := range []float64{1, 0} {
+		if want == 1 {
+			q.Add(request("a", 1))
+		} else {
+			q.Get()
+		}
+		if got := depth(t, name); got != want {
+			t.Errorf("got the workqueue_depth %v, want %v", got, want)
+		}
+	}
+}
+
+// depth returns the workqueue_depth of a controller as controller-runtime shows it; -1 if there is none.
+func depth(t *testing.T, controller string) float64 {
+	t.Helper()
 	families, err := metrics.Registry.Gather()
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, family := range families {
-		if family.GetName() != "workqueue_depth" {
-			continue
-		}
 		for _, metric := range family.GetMetric() {
 			for _, label := range metric.GetLabel() {
-				if label.GetName() == "controller" && label.GetValue() == "a-test" && metric.GetGauge().GetValue() == 1 {
-					return
+				if family.GetName() == "workqueue_depth" && label.GetName() == "controller" && label.GetValue() == controller {
+					return metric.GetGauge().GetValue()
 				}
 			}
 		}
 	}
-	t.Error("got no workqueue_depth of 1, want one of the controller")
+	return -1
 }
 
 func TestConcurrentUse(t *testing.T) {
