@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -31,6 +34,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
@@ -98,6 +102,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		NewQueue:                queue.New,
+		RateLimiter:             backoff(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -159,4 +165,10 @@ func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller,
 		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
 	}
 	return nil
+}
+
+// backoff spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+func backoff() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }
