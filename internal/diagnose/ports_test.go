@@ -49,7 +49,8 @@ func TestTargetsAreFoundAsKubernetesDoes(t *testing.T) {
 
 func TestOnlyPodsThatAreReadyCountOfEarlierVersions(t *testing.T) {
 	ready := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionTrue}}}
-	f := rollout([]corev1.PodStatus{ready, waitingFor("ImagePullBackOff", "manifest unknown")}, []corev1.PodStatus{ready, ready, ready, healthy})
+	unready := corev1.PodStatus{Phase: corev1.PodRunning, Conditions: []corev1.PodCondition{{Type: corev1.PodReady, Status: corev1.ConditionFalse}}}
+	f := rollout([]corev1.PodStatus{ready, waitingFor("ImagePullBackOff", "manifest unknown")}, []corev1.PodStatus{ready, ready, ready, unready})
 	for i, name := range map[int]string{0: "old", 1: "older", 2: "going", 3: "unready", 4: "new"} {
 		f.Pods[i].Spec.Containers[0].Ports = []corev1.ContainerPort{containerPort(name, int32(i), corev1.ProtocolTCP)}
 	}
