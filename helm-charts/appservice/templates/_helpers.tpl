@@ -111,32 +111,35 @@ is "http" then, or "udp" or "sctp". Takes a list: the root, the entry.
 {{- define "appservice.portName" -}}
 {{- $ports := (index . 0).Values.ports }}
 {{- $entry := index . 1 }}
-{{- if and (not $entry.name) (gt (len $ports) 1) }}{{ fail "ports[].name is required when there is more than one port" }}{{ end }}
+{{- if gt (len $ports) 1 }}
+{{- $name := required "ports[].name is required when there is more than one port" $entry.name }}
 {{- $target := int64 (default $entry.port $entry.targetPort) }}
 {{- $protocol := default "TCP" $entry.protocol }}
-{{- $name := "" }}
-{{- range $ports }}
-{{- if and (not $name) (eq $target (int64 (default .port .targetPort))) (eq $protocol (default "TCP" .protocol)) }}
-{{- $name = default (ternary "http" (lower $protocol) (eq $protocol "TCP")) .name }}
-{{- end }}
+{{- range reverse $ports }}
+{{- if and (eq $target (int64 (default .port .targetPort))) (eq $protocol (default "TCP" .protocol)) }}{{- $name = .name }}{{- end }}
 {{- end }}
 {{- $name -}}
+{{- else if $entry.name }}
+{{- $entry.name -}}
+{{- else -}}
+{{- lower (default "TCP" $entry.protocol) | replace "tcp" "http" -}}
+{{- end }}
 {{- end }}
 
 {{/*
-The ports of the main container, as a JSON list: one of each number and protocol.
+The ports of the main container, one of each number and protocol.
 */}}
 {{- define "appservice.containerPorts" -}}
 {{- $seen := dict }}
-{{- $list := list }}
 {{- range .Values.ports }}
 {{- $name := include "appservice.portName" (list $ .) }}
 {{- if not (hasKey $seen $name) }}
 {{- $_ := set $seen $name true }}
-{{- $list = append $list (dict "name" $name "containerPort" (int64 (default .port .targetPort)) "protocol" (default "TCP" .protocol)) }}
+- name: {{ $name | quote }}
+  containerPort: {{ int64 (default .port .targetPort) }}
+  protocol: {{ default "TCP" .protocol | quote }}
 {{- end }}
 {{- end }}
-{{- toJson $list }}
 {{- end }}
 
 {{/*
