@@ -103,7 +103,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
 		NewQueue:                queue.New,
-		RateLimiter:             backoff(),
+		RateLimiter: rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -167,8 +167,8 @@ func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller,
 	return nil
 }
 
-// backoff spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
 // first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
-func backoff() workqueue.TypedRateLimiter[reconcile.Request] {
+func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }

@@ -8,7 +8,7 @@ import (
 )
 
 func TestErrorsBackOffUpToTwoMinutes(t *testing.T) {
-	limiter := backoff()
+	limiter := rateLimiter()
 	if first := limiter.When(reconcile.Request{}); first > time.Second {
 		t.Errorf("the first retry comes after %s, want within moments", first)
 	}
