@@ -16,9 +16,6 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// explained is how long it may take until the status says why pods do not run.
-const explained = 30 * time.Second
-
 // trouble is a change that no pod survives.
 type trouble struct {
 	// hinder puts something in the way, before the change; nil where the change alone is at fault.
@@ -126,13 +123,9 @@ func testTrouble(t *testing.T, row trouble) {
 	}
 	mark, start := manager.Requests.Mark(), time.Now()
 	cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec) })
-	var condition metav1.Condition
-	harness.Within(t, explained, "Stalled becomes True "+row.reason, func() (err error) {
-		condition, err = now(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason)
-		return err
-	})
+	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason)
 	t.Logf("seen after %s: %s", time.Since(start).Round(time.Millisecond), condition.Message)
-	rest(t, manager)
+	manager.Rest(t)
 	if err := saysWhy(t, app, row); err != nil {
 		t.Error(err)
 	}
@@ -149,10 +142,7 @@ func testTrouble(t *testing.T, row trouble) {
 
 	start = time.Now()
 	cluster.Change(t, app, func(app *v1.AppService) { base.DeepCopyInto(&app.Spec) })
-	harness.Within(t, explained, "Ready again", func() error {
-		_, err := now(t, app, v1.ConditionReady, metav1.ConditionTrue, "")
-		return err
-	})
+	cluster.Ready(t, app)
 	t.Logf("recovered after %s", time.Since(start).Round(time.Millisecond))
 	if len(app.Status.Problems) > 0 {
 		t.Errorf("there are still problems: %+v", app.Status.Problems)
@@ -219,9 +209,9 @@ func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 	for i := range count {
 		cluster.Ready(t, harness.Seed(namespace, fmt.Sprintf("web-%d", i)))
 	}
-	rest(t, manager)
+	manager.Rest(t)
 	mark := manager.Requests.Mark()
-	rest(t, manager)
+	manager.Rest(t)
 	if requests := manager.Requests.Since(mark); len(requests) > 0 {
 		t.Errorf("got the requests %v, want none while all is well", requests)
 	}
@@ -241,13 +231,13 @@ func TestARestartOfTheOperatorChangesNoDiagnosis(t *testing.T) {
 	if want := v1.PhaseFailed; app.Status.Phase != want {
 		t.Errorf("got phase %s, want %s: nothing serves", app.Status.Phase, want)
 	}
-	rest(t, first)
+	first.Rest(t)
 	first.Stop(t)
 	second := cluster.Manager(t, namespace)
 	harness.Eventually(t, "the new operator looks at pods", func() error {
 		return want("looks", looks(second.Requests.Since(0)) > 0, true)
 	})
-	rest(t, second)
+	second.Rest(t)
 	if got := statusWrites(second.Requests.WritesSince(0)); got > 0 {
 		t.Errorf("it wrote the status %d times, though nothing has changed", got)
 	}

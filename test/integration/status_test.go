@@ -26,7 +26,7 @@ func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 	app.Spec.Size = ptr.To[int32](8)
 	cluster.Create(t, app)
 	cluster.Ready(t, app)
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	mark := manager.Requests.Mark()
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	phases := map[v1.Phase]bool{}
@@ -40,7 +40,7 @@ func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 		}
 		return nil
 	})
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	var writes []harness.Request
 	for _, request := range manager.Requests.WritesSince(mark) {
 		if strings.HasSuffix(request.Path, "/status") {
