@@ -34,7 +34,6 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 
 	rolls := func(what string, wanted bool, change func()) {
 		t.Helper()
-		manager.Rest(t)
 		before, start := podTemplate(t, app), time.Now()
 		change()
 		if !wanted {

@@ -57,6 +57,8 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 	manager.Rest(t)
 
 	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	app.Spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true)}
 	install := requests(t, manager, func() { cluster.Create(t, app); cluster.Ready(t, app) })
 	if got := withoutStatus(install); len(got) != 4 {
 		t.Errorf("an install of three objects took %d requests besides status, want 4: %v", len(got), got)
