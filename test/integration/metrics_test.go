@@ -59,7 +59,7 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 		"the chart":            `count(appservice_chart_info{kind="AppService",chart="appservice"} == 1) >= 1`,
 		"the build":            `appservice_build_info == 1`,
 		"the leader":           `leader_election_master_status{name="appservice-operator"} == 1`,
-		"that an alert is due": fmt.Sprintf(`count(ALERTS{alertname="AppServiceStalled",namespace=%q}) == 1`, namespace),
+		"that an alert is due": fmt.Sprintf(`count(ALERTS{alertname="AppServiceStalled",namespace=%q,name="stuck"}) == 1`, namespace),
 	} {
 		harness.Eventually(t, "Prometheus sees "+what, func() error {
 			_, err := prometheus.Value(t.Context(), query)
