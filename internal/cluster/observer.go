@@ -36,6 +36,26 @@ type Snapshot struct {
 	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
 	// where a watch broke, so somebody has to look again after Lapse.
 	Unconfirmed bool
+	// Unseen are the kinds that cannot be seen. None of their objects are in the snapshot, whether they are there or not.
+	Unseen []Unseen
+}
+
+// Unseen is a kind that cannot be seen, and why.
+type Unseen struct {
+	schema.GroupVersionKind
+	ClusterScoped bool
+	Err           error
+}
+
+// Sees returns an error where the snapshot cannot show all that is there of some objects and of the release records: to
+// be missing in it means nothing then.
+func (s *Snapshot) Sees(keys []kube.Key) error {
+	for _, unseen := range s.Unseen {
+		if unseen.GroupVersionKind == kube.SecretKind || slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == unseen.GroupKind() }) {
+			return unseen.Err
+		}
+	}
+	return nil
 }
 
 // Object gives an object of the snapshot, nil where there is none.
@@ -47,6 +67,7 @@ func (s *Snapshot) Object(group, kind, name string) client.Object {
 type tracked struct {
 	schema.GroupVersionKind
 	clusterScoped bool
+	seen          func() error
 }
 
 // Observer makes snapshots. It is safe for concurrent use.
@@ -81,12 +102,13 @@ func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (cli
 	return object, nil
 }
 
-// Include makes the objects of a tracked kind part of all snapshots from now on. Snapshots wait for its informer.
-func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool) {
+// Include makes the objects of a tracked kind part of all snapshots from now on, while seen returns nil: its informer then
+// shows all of them.
+func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, seen func() error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if added := (tracked{kind, clusterScoped}); !slices.Contains(o.kinds, added) {
-		o.kinds = append(slices.Clone(o.kinds), added)
+	if !slices.ContainsFunc(o.kinds, func(known tracked) bool { return known.GroupVersionKind == kind }) {
+		o.kinds = append(slices.Clone(o.kinds), tracked{kind, clusterScoped, seen})
 	}
 }
 
@@ -113,7 +135,12 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	o.mu.RUnlock()
 	noted := o.journal.noted(resource.GetUID())
 	objects := map[kube.Key]client.Object{}
+	var unseen []Unseen
 	for _, kind := range kinds {
+		if err := kind.seen(); err != nil {
+			unseen = append(unseen, Unseen{kind.GroupVersionKind, kind.clusterScoped, err})
+			continue
+		}
 		namespace := resource.GetNamespace()
 		if kind.clusterScoped {
 			namespace = ""
@@ -130,7 +157,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	}
 	unconfirmed := overlay(noted, objects)
 
-	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed}
+	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed, Unseen: unseen}
 	for key, object := range objects {
 		if !IsRecord(object) {
 			continue

@@ -182,7 +182,7 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 		if _, err := o.Track(t.Context(), kind); err != nil {
 			t.Fatal(err)
 		}
-		o.Include(kind, false)
+		o.Include(kind, false, func() error { return nil })
 	}
 	return o
 }
@@ -485,6 +485,42 @@ func TestTrack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An object of a kind that cannot be seen is not taken for missing, nor for what an old list of the informer says.
+func TestAKindThatCannotBeSeenIsLeftOut(t *testing.T) {
+	refused := errors.New("the operator may not list and watch it")
+	cases := map[string]struct {
+		unseen schema.GroupVersionKind
+		key    kube.Key
+		want   error
+	}{
+		"an object of the kind":          {deployments, kube.Key{GroupKind: deployments.GroupKind(), Name: "web"}, refused},
+		"an object of another kind":      {deployments, kube.Key{GroupKind: configMaps.GroupKind(), Name: "web"}, nil},
+		"any object without the records": {kube.SecretKind, kube.Key{GroupKind: configMaps.GroupKind(), Name: "web"}, refused},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := New(&informers{shown: []*unstructured.Unstructured{thing(deployments, "web", "d-1", "9"), thing(configMaps, "web", "c-1", "9")}}, &api{})
+			for _, kind := range []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind} {
+				var err error
+				if kind == test.unseen {
+					err = refused
+				}
+				if _, err := o.Track(t.Context(), kind); err != nil {
+					t.Fatal(err)
+				}
+				o.Include(kind, false, func() error { return err })
+			}
+			s := snapshot(t, o)
+			if got := s.Sees([]kube.Key{test.key}); !errors.Is(got, test.want) || got == nil != (test.want == nil) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if s.Object(test.unseen.Group, test.unseen.Kind, "web") != nil || len(s.Unseen) != 1 || s.Unseen[0].GroupVersionKind != test.unseen {
+				t.Errorf("got the objects %s, unseen are %v", keys(s), s.Unseen)
+			}
+		})
+	}
 }
 
 // The informers go on while a snapshot is made: what the journal drops, because its event has come, may have come after

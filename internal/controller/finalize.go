@@ -32,6 +32,11 @@ func (r *Reconciler) letGo(ctx context.Context, p *pass) (reconcile.Result, erro
 	if err := r.observe(ctx, p); err != nil {
 		return reconcile.Result{}, err
 	}
+	for _, unseen := range p.snapshot.Unseen {
+		if unseen.ClusterScoped { // there may be objects of it
+			return reconcile.Result{}, unseen.Err
+		}
+	}
 	left := &release.Plan{}
 	going := false
 	for _, object := range p.snapshot.Objects {

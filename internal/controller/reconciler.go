@@ -218,6 +218,9 @@ func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 
 func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
 	p.snapshot, err = r.Observer.Snapshot(ctx, p.resource)
+	if err == nil && p.err == nil && p.outline != nil {
+		p.err = p.snapshot.Sees(p.outline.Keys)
+	}
 	return err
 }
 

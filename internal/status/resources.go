@@ -23,6 +23,9 @@ func resources(out *v1.AppServiceStatus, in Input) {
 	out.Resources = nil
 	for _, key := range in.Rendered {
 		missing := waitsFor(in.Snapshot.Objects[key])
+		if in.Snapshot.Sees([]kube.Key{key}) != nil {
+			missing = "it cannot be seen"
+		}
 		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: missing == "", Message: oneLine(missing)})
 	}
 }

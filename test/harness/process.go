@@ -74,6 +74,9 @@ func (p *Process) Kill() {
 	<-p.done
 }
 
+// Signal sends a signal to the process.
+func (p *Process) Signal(signal os.Signal) error { return p.command.Process.Signal(signal) }
+
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.done }
 
