@@ -48,7 +48,7 @@ func (r *Reconciler) act(ctx context.Context, p *pass) error {
 	}
 	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state, Again: p.memory.failure.attempts > 0}
 	err := act(ctx, task)
-	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
+	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource, p.rendered())
 	if lookErr == nil {
 		p.snapshot = snapshot
 	}

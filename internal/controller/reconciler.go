@@ -217,11 +217,22 @@ func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 }
 
 func (r *Reconciler) observe(ctx context.Context, p *pass) (err error) {
-	p.snapshot, err = r.Observer.Snapshot(ctx, p.resource)
+	p.snapshot, err = r.Observer.Snapshot(ctx, p.resource, p.rendered())
 	if err == nil && p.err == nil && p.outline != nil {
 		p.err = p.snapshot.Sees(p.outline.Keys)
 	}
 	return err
+}
+
+// rendered are the objects that are rendered, as far as that is known.
+func (p *pass) rendered() []kube.Key {
+	if p.outline != nil {
+		return p.outline.Keys
+	}
+	if p.memory.outline != nil {
+		return p.memory.outline.Keys
+	}
+	return nil
 }
 
 // next tells when to look again: soon after a failure, when the journal lapses where the informers do not show all that was

@@ -117,7 +117,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     kube.Transform,
+			DefaultTransform:     kube.Transform(served(list)...),
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
 			NewInformer:          informers.New,
@@ -159,15 +159,20 @@ func addProbes(mgr manager.Manager, informers *kube.Informers, list []watches.Wa
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)
 	}
-	kinds := []schema.GroupVersionKind{kube.SecretKind}
-	for _, entry := range list {
-		kinds = append(kinds, entry.GroupVersionKind)
-	}
-	for _, kind := range kinds {
+	for _, kind := range append(served(list), kube.SecretKind) {
 		seen := func(*http.Request) error { return informers.Seen(kind) }
 		if err := mgr.AddReadyzCheck(kind.GroupKind().String(), seen); err != nil {
 			return fmt.Errorf("cannot set up the readiness probe: %w", err)
 		}
 	}
 	return nil
+}
+
+// served are the kinds that watches.yaml names.
+func served(list []watches.Watch) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, entry := range list {
+		kinds = append(kinds, entry.GroupVersionKind)
+	}
+	return kinds
 }

@@ -8,11 +8,13 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered. A live object with another
 // stamp was last applied in another version, also where a crash hides which.
-const AnnotationStamp = "app.example.com/rendered"
+const AnnotationStamp = v1.AnnotationStamp
 
 // Stamp annotates each object with the digest of its content: 32 hexadecimal characters of the SHA-256 of its JSON.
 func Stamp(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {

@@ -150,7 +150,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 				t.Errorf("got reconciles of %v, want %v", got, test.want)
 			}
 			owner := app("web-uid", "1")
-			snapshot, err := observer.Snapshot(t.Context(), owner)
+			snapshot, err := observer.Snapshot(t.Context(), owner, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -237,7 +237,7 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 	tracker := newTracker(t, api)
 	sees := func(kind schema.GroupVersionKind) error {
 		t.Helper()
-		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -313,7 +313,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1")); err != nil {
+	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil); err != nil {
 		t.Error(err)
 	}
 	tracker.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, meta.RESTScopeNamespace)
