@@ -489,7 +489,7 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if next := b.reconcile(t); next != 0 {
 		t.Errorf("the next one comes after %s, want none", next)
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,7 +518,7 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	if b.renders != 2 {
 		t.Error("what was rendered for the first was taken for the second")
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -46,9 +46,13 @@ import (
 // Shared is what the controllers of all kinds share.
 type Shared struct {
 	Observer *cluster.Observer
+	// Informers are those of the manager's cache.
+	Informers *kube.Informers
 	// References holds the metadata of all objects, whoever owns them.
-	References   cache.Cache
-	Dependencies *dependency.Dependencies
+	References cache.Cache
+	// ReferenceInformers are those of that cache.
+	ReferenceInformers *kube.Informers
+	Dependencies       *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Capabilities *watch.Discovered
@@ -111,6 +115,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	tracker := &watch.Tracker{
 		Owner:      kind,
 		Cache:      mgr.GetCache(),
+		Informers:  shared.Informers,
 		Mapper:     mgr.GetRESTMapper(),
 		Observer:   shared.Observer,
 		Controller: controller,
@@ -118,7 +123,10 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
-	reconciler.References = &watch.Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
+	reconciler.References = &watch.Referrers{
+		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
+		Controller: controller, MayWatch: shared.MayWatch,
+	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -148,7 +156,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return err
 	}
 	if allowed {
-		if err := watch.APIs(mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(context.Background(), mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
