@@ -36,6 +36,7 @@ type Hosts struct {
 	wanted map[owner]map[kube.Key]*stake
 	live   map[owner]map[place]*stake // objects without a controller belong to the zero owner
 	owners map[place]owner            // of live objects
+	seen   map[feed]string            // the newest version that an informer showed
 	all    index
 }
 
@@ -44,7 +45,7 @@ func New(informers cache.Cache, mapper meta.RESTMapper) *Hosts {
 	return &Hosts{
 		informers: informers, mapper: mapper,
 		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
-		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, all: index{},
+		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{}, all: index{},
 	}
 }
 

@@ -13,7 +13,10 @@ func (h *Hosts) see(object client.Object, deleted bool) {
 	seen := stakeOf(object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	known := h.liveAt(seen.place)
+	known, feed := h.liveAt(seen.place), feedOf(seen.place)
+	if latest := h.seen[feed]; latest == "" || kube.Newer(seen.version, latest) {
+		h.seen[feed] = seen.version
+	}
 	if known != nil && known.ahead && kube.Newer(known.version, seen.version) {
 		return // the informer is behind what the reconcile reported
 	}
@@ -23,7 +26,8 @@ func (h *Hosts) see(object client.Object, deleted bool) {
 	h.replace(owner{}, known, seen)
 }
 
-// report takes note of the objects that a reconcile found to be there, and drops what an earlier one reported and is there no more.
+// report takes note of the objects that a reconcile found to be there and the informers are yet to show, and drops what an earlier
+// reconcile reported and is there no more.
 func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 	for at, known := range maps.Clone(h.live[by]) {
 		if known.ahead && objects[at.Key] == nil {
@@ -35,13 +39,19 @@ func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 			continue
 		}
 		at := place{key, object.GetNamespace()}
-		if known := h.liveAt(at); known == nil || kube.Newer(object.GetResourceVersion(), known.version) {
-			s := stakeOf(object)
-			s.ahead = true
-			h.replace(by, known, s)
+		if latest := h.seen[feedOf(at)]; latest != "" && !kube.Newer(object.GetResourceVersion(), latest) {
+			continue // the informer showed that or what came after it, be it the end
 		}
+		s := stakeOf(object)
+		s.ahead = true
+		h.replace(by, h.liveAt(at), s)
 	}
 }
+
+// feed is what an informer shows in order of versions: the objects of a kind in a namespace.
+type feed struct{ kind, namespace string }
+
+func feedOf(at place) feed { return feed{at.Kind, at.namespace} }
 
 func stakeOf(object client.Object) *stake {
 	return &stake{
