@@ -23,8 +23,11 @@ func (r *Reconciler) decide(ctx context.Context, p *pass) error {
 		return err
 	}
 	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
+	for _, held := range p.held {
+		p.plan.HoldBack(held.Key)
+	}
 	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
-	if p.plan.Empty() && len(p.plan.Going) == 0 {
+	if p.plan.Empty() && len(p.plan.Going) == 0 && len(p.held) == 0 {
 		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
 		p.memory.found(p.snapshot.Objects)
 	}

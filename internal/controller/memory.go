@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
@@ -33,6 +34,8 @@ type remembered struct {
 	basis   basis
 	facts   postrender.Facts
 
+	// wanted are the claims of the routes that were rendered.
+	wanted hosts.Wanted
 	// references of what the templates made on that basis.
 	references []dependency.Reference
 	// equal are the objects that were found to be as desired.
@@ -160,6 +163,7 @@ func (m *memory) rendered(known *remembered, desired *render.Result, on basis, f
 	defer m.mu.Unlock()
 	outline := desired.Outline
 	known.outline, known.desired, known.basis, known.facts = &outline, desired, on, facts
+	known.wanted = hosts.WantedBy(desired.Objects)
 }
 
 // unrendered drops what was rendered.

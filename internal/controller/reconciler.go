@@ -55,7 +55,7 @@ type Reconciler struct {
 	Actor        *release.Actor
 	Tracker      KindTracker
 	References   ReferenceSource
-	Hosts        *hosts.Hosts // nil for kinds that claim none
+	Hosts        *hosts.Hosts
 	Rollouts     *Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
@@ -94,6 +94,7 @@ type pass struct {
 	desired  *render.Result         // nil where memory has let go of it and nobody needed it
 	advice   []dependency.Reference // what is missing, though pods start without it
 	snapshot *cluster.Snapshot
+	held     []hosts.Held // routes that somebody else's stand in the way of
 	plan     *release.Plan
 	state    release.State
 	causes   []diagnose.Cause // why the Deployment is not as desired
@@ -112,6 +113,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		return reconcile.Result{}, err
 	}
 	if p.resource.GetDeletionTimestamp() != nil {
+		r.Hosts.Forget(r.Kind.GroupKind(), request.NamespacedName)
 		return r.letGo(ctx, p)
 	}
 	if wait := p.memory.failure.wait(r.Clock.Now(), p.resource.GetGeneration()); wait > 0 {
@@ -123,6 +125,11 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	}
 	if err := r.observe(ctx, p); err != nil {
 		return reconcile.Result{}, err
+	}
+	if p.err == nil && !p.paused {
+		p.held, p.err = r.Hosts.Settle(ctx, p.resource, p.memory.wanted, p.snapshot.Objects)
+	} else {
+		r.Hosts.Forget(r.Kind.GroupKind(), request.NamespacedName)
 	}
 	if p.err == nil && !p.paused {
 		p.err = r.decide(ctx, p)
@@ -146,6 +153,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		r.measureAction(p)
 		if p.unnoticed() {
 			return reconcile.Result{RequeueAfter: noticePatience}, nil
+		}
+		if len(p.held) > 0 {
+			p.err = p.held[0].Conflict
 		}
 	}
 	r.diagnose(ctx, p)
@@ -193,6 +203,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request, p *pas
 	switch {
 	case apierrors.IsNotFound(err):
 		r.References.Forget(request.NamespacedName)
+		r.Hosts.Forget(r.Kind.GroupKind(), request.NamespacedName)
 		for _, uid := range r.memory.forget(request.NamespacedName) {
 			r.Observer.Forget(uid)
 			r.Rollouts.end(uid)

@@ -43,7 +43,7 @@ func (r *Reconciler) render(ctx context.Context, p *pass) error {
 		}
 	}
 	p.outline, p.desired = p.memory.outline, p.memory.desired
-	return r.mayBecomeReal(ctx, p, facts)
+	return r.mayBecomeReal(p, facts)
 }
 
 // whole renders the objects again that memory has let go of.
@@ -96,7 +96,7 @@ func (r *Reconciler) finish(ctx context.Context, p *pass, draft *render.Draft, f
 }
 
 // mayBecomeReal looks for what stands in the way of what is desired, before anything is written.
-func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrender.Facts) error {
+func (r *Reconciler) mayBecomeReal(p *pass, facts postrender.Facts) error {
 	p.advice = nil
 	for _, missing := range dependency.Missing(p.memory.references, facts.There) {
 		if missing.Need == dependency.Required {
@@ -104,8 +104,5 @@ func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrende
 		}
 		p.advice = append(p.advice, missing)
 	}
-	if r.Hosts == nil {
-		return nil
-	}
-	return r.Hosts.Check(ctx, p.resource)
+	return nil
 }

@@ -23,7 +23,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
@@ -46,6 +45,7 @@ type Shared struct {
 	Dependencies *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
+	Hosts        *hosts.Hosts
 	Capabilities *watch.Discovered
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
@@ -78,6 +78,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 			},
 		},
 		Capabilities: shared.Capabilities,
+		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(release.Options{
 			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: entry.Chart,
@@ -127,10 +128,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	if err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
-	if kind == v1.GroupVersion.WithKind(v1.Kind) {
-		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {
-			return err
-		}
+	if err := controller.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
 	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)
@@ -143,16 +142,4 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		}
 	}
 	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
-}
-
-// watchHosts indexes AppServices by what they claim and follows what they begin and cease to claim.
-func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller, resource client.Object) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hosts.Index, hosts.Claims); err != nil {
-		return fmt.Errorf("cannot index %s: %w", r.Kind.Kind, err)
-	}
-	r.Hosts = &hosts.Hosts{Informer: mgr.GetCache()}
-	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.Rivals())); err != nil {
-		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
-	}
-	return nil
 }

@@ -41,6 +41,12 @@ type Change struct {
 // Empty tells whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
 
+// HoldBack leaves an object as it is.
+func (p *Plan) HoldBack(key kube.Key) {
+	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return kube.KeyOf(o) == key })
+	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return kube.KeyOf(c.Desired) == key })
+}
+
 // RollsPods tells whether the plan changes the pod template of a Deployment that is there.
 func (p *Plan) RollsPods() bool {
 	for _, change := range p.Apply {
