@@ -57,6 +57,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 	rest(t, manager)
 	cluster.Ready(t, serving)
 
+	whole := t
 	t.Run("and what else it has is repaired", func(t *testing.T) {
 		before := deployment(t, serving)
 		deleteIt(t, serving, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: two, Name: "serving"}})
@@ -80,7 +81,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		cluster.Change(t, serving, func(app *v1.AppService) { app.Spec.Paused = true })
 		cluster.Condition(t, serving, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
 		manager.Stop(t)
-		manager = cluster.Manager(t, one, func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = []string{one, two} })
+		manager = cluster.Manager(whole, one, func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = []string{one, two} })
 		cluster.Change(t, older, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
 		cluster.Condition(t, older, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
 		rest(t, manager)
@@ -91,8 +92,8 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 	})
 	t.Run("until it lets go", func(t *testing.T) {
 		cluster.Change(t, serving, func(app *v1.AppService) { app.Spec.Paused, app.Spec.Ingress = false, nil })
-		cluster.Ready(t, older)
 		cluster.Ready(t, serving)
+		cluster.Ready(t, older)
 		hasHost(t, older, host)
 	})
 }
