@@ -32,7 +32,7 @@ func (x index) rivals(of *stake, claim Claim, visit func(*stake)) {
 	for _, bucket := range looksInto(claim) {
 	next:
 		for other, claims := range x[bucket] {
-			if of.sameOwner(other) {
+			if of.owner == other.owner {
 				continue
 			}
 			for _, theirs := range claims {

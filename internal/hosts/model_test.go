@@ -2,7 +2,6 @@ package hosts
 
 import (
 	"fmt"
-	"maps"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -63,7 +62,7 @@ func TestNobodyTakesWhatAnotherServes(t *testing.T) {
 		if list := w.contradictions(); len(list) > 0 {
 			t.Fatalf("seed %d, at rest: %v", seed, list)
 		}
-		for _, name := range slices.SortedFunc(maps.Keys(w.actors), func(a, b types.NamespacedName) int { return len(a.String()) - len(b.String()) }) {
+		for _, name := range sorted(w.actors) {
 			a := w.actors[name]
 			if a.paused {
 				continue
@@ -106,17 +105,16 @@ func step(t testing.TB, w *world, random *rand.Rand, names []types.NamespacedNam
 	case n < 95:
 		if a != nil && a.snapshot == nil { // the garbage collector follows
 			delete(w.actors, name)
-			for at, o := range maps.Clone(w.objects) {
-				if controllerOf(o).NamespacedName == name {
+			for _, at := range sorted(w.objects) {
+				if controllerOf(w.objects[at]).NamespacedName == name {
 					w.remove(nil, at)
 				}
 			}
 			w.enqueue(name)
 		}
 	case n < 98:
-		for at := range maps.Clone(w.objects) {
-			w.remove(nil, at)
-			break
+		if list := sorted(w.objects); len(list) > 0 {
+			w.remove(nil, list[random.IntN(len(list))])
 		}
 	case n < 99:
 		w.restart()

@@ -118,6 +118,21 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			w.serves(serving, waiting)
 		},
+		"a host that was just written counts before the informers show it": func(_ *testing.T, w *world) {
+			serving := w.app("one", "serving", 9, shop)
+			w.take()
+			for !w.next(serving) {
+			}
+			waiting := w.app("two", "waiting", 0, shop)
+			w.want(serving, cart)
+			w.look(serving)
+			w.settle(serving) // it lets go of the host, and has not written that
+			w.look(waiting)
+			w.settle(waiting)
+			if len(waiting.held) != 1 {
+				w.t.Error("the host was taken while it was served")
+			}
+		},
 		"what is paused keeps what is live and waits for nothing": func(_ *testing.T, w *world) {
 			serving := w.app("one", "serving", 9, shop)
 			w.rest()

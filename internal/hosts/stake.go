@@ -57,13 +57,6 @@ func (b born) compare(other born) int {
 	return cmp.Or(b.at.Compare(other.at), cmp.Compare(b.name, other.name))
 }
 
-func (s *stake) sameOwner(other *stake) bool {
-	if s.owner.Name == "" || other.owner.Name == "" {
-		return s.place == other.place // the object lost its owner reference, and is wanted
-	}
-	return s.owner == other.owner
-}
-
 // contradicts reports whether two claims cannot be both granted. Within a namespace, narrower claims beside wider ones are a
 // choice of its people; between namespaces they take requests from somebody else.
 func (s *stake) contradicts(mine, theirs Claim, other *stake) bool {

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 	"strconv"
+	"strings"
 	"testing"
 	"time"
 
@@ -55,6 +56,11 @@ func newWorld(t testing.TB) *world {
 	return w
 }
 
+// sorted lists the keys of a map, always in the same order: a seed must play the same again.
+func sorted[K comparable, V any](of map[K]V) []K {
+	return slices.SortedFunc(maps.Keys(of), func(a, b K) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
 // restart begins a new process, whose informers show all there is.
 func (w *world) restart() {
 	w.hosts, w.events, w.shown = New(nil, nil), nil, maps.Clone(w.objects)
@@ -64,7 +70,8 @@ func (w *world) restart() {
 	for _, o := range w.shown {
 		w.hosts.see(o, false)
 	}
-	for name, a := range w.actors {
+	for _, name := range sorted(w.actors) {
+		a := w.actors[name]
 		a.snapshot, a.writes, a.journal, a.held, a.lost = nil, nil, nil, nil, false
 		w.enqueue(name)
 	}
@@ -171,7 +178,7 @@ func (w *world) settle(a *actor) {
 		}
 		left[key] = true
 	}
-	for key := range a.snapshot {
+	for _, key := range sorted(a.snapshot) {
 		if !left[key] {
 			a.writes = append(a.writes, func() { w.remove(a, place{key, name.Namespace}) })
 		}
@@ -208,8 +215,8 @@ func (w *world) rest() {
 			w.take()
 		default:
 			busy := false
-			for _, a := range w.actors {
-				if a.snapshot != nil {
+			for _, name := range sorted(w.actors) {
+				if a := w.actors[name]; a.snapshot != nil {
 					busy = true
 					w.next(a)
 				}
