@@ -47,7 +47,6 @@ type actor struct {
 	writes   []func()
 	journal  map[place]change
 	held     []Held
-	lost     bool // somebody deleted an object of it since
 }
 
 func newWorld(t testing.TB) *world {
@@ -72,7 +71,7 @@ func (w *world) restart() {
 	}
 	for _, name := range sorted(w.actors) {
 		a := w.actors[name]
-		a.snapshot, a.writes, a.journal, a.held, a.lost = nil, nil, nil, nil, false
+		a.snapshot, a.writes, a.journal, a.held = nil, nil, nil, nil
 		w.enqueue(name)
 	}
 }
