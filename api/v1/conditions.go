@@ -87,7 +87,7 @@ const (
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start.
 	ReasonDependencyMissing = "DependencyMissing"
-	// ReasonHostConflict: an older AppService serves the host and path.
+	// ReasonHostConflict: somebody else serves the host and path.
 	ReasonHostConflict = "HostConflict"
 	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
 	ReasonNodePortInvalid = "NodePortInvalid"

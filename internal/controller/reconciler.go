@@ -38,7 +38,7 @@ type Reconciler struct {
 	Status       *status.Writer
 	Tracker      KindTracker
 	References   ReferenceSource
-	Hosts        *hosts.Hosts // nil for kinds that claim none
+	Hosts        *hosts.Hosts
 	Rollouts     *Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
@@ -85,6 +85,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	case err != nil || s == nil:
 		return metrics.Gone, reconcile.Result{}, err
 	case s.resource.GetDeletionTimestamp() != nil:
+		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
 	}
 	if wait := s.memory.backoff.wait(r.Clock.Now(), s.resource.GetGeneration()); wait > 0 {
@@ -102,6 +103,11 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 	if done.err == nil && !s.paused {
+		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
+	} else {
+		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: what is live keeps what it serves
+	}
+	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)
 	}
 	if stale(done.err) && s.memory.backoff.mayPass(r.Clock.Now()) {
@@ -116,6 +122,9 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	r.recordAction(ctx, s, wanted, done)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
 		return metrics.Acted, after(noticePatience), nil
+	}
+	if done.err == nil && len(wanted.held) > 0 {
+		done.err = wanted.held[0].Conflict
 	}
 	return r.report(ctx, s, wanted, done)
 }

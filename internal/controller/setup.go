@@ -26,7 +26,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
@@ -55,6 +54,7 @@ type Shared struct {
 	Dependencies       *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
+	Hosts        *hosts.Hosts
 	Capabilities *watch.Discovered
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
@@ -87,6 +87,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 			},
 		},
 		Capabilities: shared.Capabilities,
+		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(entry.Chart,
 			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
@@ -107,7 +108,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
 		NewQueue:                queue.New,
-		RateLimiter: rateLimiter(),
+		RateLimiter:             rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -145,10 +146,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	if kind == v1.GroupVersion.WithKind(v1.Kind) {
-		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {
-			return err
-		}
+	if err := controller.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
 	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)
@@ -161,18 +160,6 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		}
 	}
 	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
-}
-
-// watchHosts indexes AppServices by what they claim and follows what they begin and cease to claim.
-func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller, resource client.Object) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hosts.Index, hosts.Claims); err != nil {
-		return fmt.Errorf("cannot index %s: %w", r.Kind.Kind, err)
-	}
-	r.Hosts = &hosts.Hosts{Informer: mgr.GetCache()}
-	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.Rivals())); err != nil {
-		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
-	}
-	return nil
 }
 
 // rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at

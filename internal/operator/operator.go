@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
@@ -90,6 +91,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		ReferenceInformers:      referenceInformers,
 		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
 		MayWatch:                rights(mgr),
+		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper()),
 		Observer:                cluster.New(mgr.GetCache(), mgr.GetAPIReader()),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,

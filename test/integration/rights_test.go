@@ -232,7 +232,7 @@ func namesTheRight(t *testing.T, app *v1.AppService) {
 func becomesAutoscaled(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	begin := time.Now()
-	harness.Within(t, 4*time.Minute, "the autoscaler is made", func() error {
+	harness.Eventually(t, "the autoscaler is made", func() error {
 		condition, err := cluster.ConditionNow(context.WithoutCancel(t.Context()), app, v1.ConditionReady)
 		if err != nil {
 			return err
