@@ -119,6 +119,8 @@ const (
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
+	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.
+	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )

@@ -171,9 +171,6 @@ func (o *Observer) list(ctx context.Context, namespace, index string, kind schem
 	})
 }
 
-// Begin says that an action of an owner begins: what it writes is noted between that and the end.
-func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(owner) }
-
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)

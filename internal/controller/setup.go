@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -31,8 +34,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
@@ -79,9 +84,9 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		},
 		Capabilities: shared.Capabilities,
 		Observer:     shared.Observer,
-		Actor: release.NewActor(release.Options{
-			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: entry.Chart,
-		}),
+		Actor: release.NewActor(entry.Chart,
+			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
+		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
@@ -97,6 +102,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		NewQueue:                queue.New,
+		RateLimiter: rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -122,10 +129,13 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return fmt.Errorf("cannot show %s in the metrics: %w", kind.Kind, err)
 	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	seen := predicate.NewPredicateFuncs(func(object client.Object) bool { reconciler.memory.seen(object); return true })
-	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, seen, changed))
-	if err != nil {
-		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	for _, source := range []source.Source{
+		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
+		source.Kind[client.Object](mgr.GetCache(), resource, reconciler.Status),
+	} {
+		if err := controller.Watch(source); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", kind, err)
+		}
 	}
 	if kind == v1.GroupVersion.WithKind(v1.Kind) {
 		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {
@@ -155,4 +165,10 @@ func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller,
 		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
 	}
 	return nil
+}
+
+// rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }

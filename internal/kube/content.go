@@ -47,14 +47,14 @@ func ListOf(kind schema.GroupVersionKind) client.ObjectList {
 	return list
 }
 
-// Transform is what the caches keep of an object: no managed fields, and its kind, which clients leave out of Go types.
+// Transform is what the caches keep of an object: no managed fields but Intruders, and its kind, which clients leave out of Go types.
 func Transform(object any) (any, error) {
 	kept, ok := object.(client.Object)
 	if !ok {
 		return object, nil
 	}
-	kept.SetManagedFields(nil)
 	if _, metadata := object.(*metav1.PartialObjectMetadata); metadata || !kept.GetObjectKind().GroupVersionKind().Empty() {
+		stripManagedFields(kept)
 		return kept, nil
 	}
 	kinds, _, err := scheme.Scheme.ObjectKinds(kept)
@@ -62,8 +62,12 @@ func Transform(object any) (any, error) {
 		return nil, fmt.Errorf("cannot tell the kind of %T: %w", kept, err)
 	}
 	kept.GetObjectKind().SetGroupVersionKind(kinds[0])
+	stripManagedFields(kept)
 	return kept, nil
 }
+
+// stripManagedFields drops all managed fields but those by which others own parts of a pod template.
+func stripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
 // Content gives all that an object says, as JSON has it; false where only its metadata is known. It may be shared: nobody
 // may change it.

@@ -21,6 +21,9 @@ func fits(desired *render.Result) error {
 	if desired.Size()+len(encoded) < maxRecord/2 {
 		return nil // however badly it compresses
 	}
+	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 { // the rest is for quotes, indentation and the chart's values
+		return tooLarge("the release", unpacked, maxUnpacked/2)
+	}
 	size := &counter{}
 	if err := compress(size, []byte(desired.Manifest()), encoded); err != nil {
 		return err
@@ -28,8 +31,12 @@ func fits(desired *render.Result) error {
 	if size.bytes <= maxRecord {
 		return nil
 	}
-	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
-		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", size.bytes>>10, maxRecord>>10)}
+	return tooLarge("the record of the release", size.bytes, maxRecord)
+}
+
+func tooLarge(what string, bytes, most int) error {
+	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
+		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", what, bytes>>10, most>>10)}
 }
 
 // counter counts what is written.

@@ -23,9 +23,9 @@ type Body struct {
 // JSON returns the object. Nobody may change it.
 func (b Body) JSON() []byte { return b.data }
 
-// With returns the object with one more field of metadata, such as the UID of the object that is to be written.
-func (b Body) With(field, value string) []byte {
-	added, _ := json.Marshal(map[string]string{field: value}) // texts can be encoded
+// With returns the object with more fields of metadata, such as the UID and the version of the object that is to be written.
+func (b Body) With(fields map[string]string) []byte {
+	added, _ := json.Marshal(fields) // texts can be encoded
 	data := make([]byte, 0, len(b.data)+len(added))
 	data = append(data, b.data[:b.metadata]...)
 	data = append(data, added[1:len(added)-1]...)

@@ -111,7 +111,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 				t.Errorf("got the body %s\nwant %s (%v)", body.JSON(), all, err)
 			}
 			want.SetUID(`a "quoted" one`)
-			if got := parse(t, string(body.With("uid", `a "quoted" one`))); !reflect.DeepEqual(got, want) {
+			if got := parse(t, string(body.With(map[string]string{"uid": `a "quoted" one`}))); !reflect.DeepEqual(got, want) {
 				t.Errorf("with a UID: got %s\nwant %s", asJSON(t, got), asJSON(t, want))
 			}
 		})

@@ -114,3 +114,17 @@ func decode(text string, object *unstructured.Unstructured) error {
 	}
 	return nil
 }
+
+// ReadManifest returns the objects of a manifest that Result.Manifest printed.
+func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
+	var list []*unstructured.Unstructured
+	for _, document := range strings.Split(text, documentStart)[1:] {
+		_, data, _ := strings.Cut(document, "\n") // the source
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON([]byte(data)); err != nil {
+			return nil, fmt.Errorf("it has a document that is no object: %w", oneLine(err))
+		}
+		list = append(list, object)
+	}
+	return list, nil
+}

@@ -133,9 +133,9 @@ func testTrouble(t *testing.T, row trouble) {
 	})
 	t.Logf("seen after %s: %s", time.Since(start).Round(time.Millisecond), condition.Message)
 	rest(t, manager)
-	if err := saysWhy(t, app, row); err != nil {
-		t.Error(err)
-	}
+	harness.Eventually(t, "the status says why", func() error { // a first look at pods tells whether the previous version is reached
+		return saysWhy(t, app, row)
+	})
 	if err := records(t, app, 1); err != nil {
 		t.Error(err)
 	}

@@ -34,7 +34,7 @@ type tampering struct {
 // Each kind that the chart renders, and an edit of it.
 var driftOfKinds = map[string]tampering{
 	"Deployment":              {"apps/v1/Deployment", "", `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":99}}}}`, "apply Deployment NAME: spec.template.spec.terminationGracePeriodSeconds 99 → 30"},
-	"Service":                 {"v1/Service", "", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service NAME: spec.ports[80].targetPort 81 → 80"},
+	"Service":                 {"v1/Service", "", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service NAME: spec.ports[80].targetPort 81 → http"},
 	"Ingress":                 {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":"other"}}`, "apply Ingress NAME: spec.ingressClassName other → nginx"},
 	"HTTPRoute":               {"gateway.networking.k8s.io/v1/HTTPRoute", "", `{"spec":{"hostnames":["other.example.com"]}}`, "apply HTTPRoute NAME: spec.hostnames[0] other.example.com → NAME.example.com"},
 	"ConfigMap":               {"v1/ConfigMap", "-config", `{"data":{"GREETING":"tampered"}}`, "apply ConfigMap NAME-config: data.GREETING"},
@@ -44,8 +44,8 @@ var driftOfKinds = map[string]tampering{
 	"PersistentVolumeClaim":   {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
 	"retained claim":          {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
 	"ServiceAccount":          {"v1/ServiceAccount", "", `{"automountServiceAccountToken":true}`, "apply ServiceAccount NAME: automountServiceAccountToken true → false"},
-	"NetworkPolicy":           {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":81,"protocol":"TCP"}]}]}}`, "apply NetworkPolicy NAME: spec.ingress[0].ports[0].port 81 → 80"},
-	"ServiceMonitor":          {"monitoring.coreos.com/v1/ServiceMonitor", "", `{"spec":{"endpoints":[{"targetPort":80,"path":"/other"}]}}`, "apply ServiceMonitor NAME: spec.endpoints[0].path /other → /metrics"},
+	"NetworkPolicy":           {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":81,"protocol":"TCP"}]}]}}`, "apply NetworkPolicy NAME: spec.ingress[0].ports[0].port 81 → http"},
+	"ServiceMonitor":          {"monitoring.coreos.com/v1/ServiceMonitor", "", `{"spec":{"endpoints":[{"targetPort":"http","path":"/other"}]}}`, "apply ServiceMonitor NAME: spec.endpoints[0].path /other → /metrics"},
 }
 
 func TestEachKindThatIsDeletedReturns(t *testing.T) {
@@ -86,7 +86,7 @@ var driftOfFields = map[string]tampering{
 	"mark of a claim taken off":    {"v1/PersistentVolumeClaim", "", `{"metadata":{"annotations":{"app.example.com/retained-for":null}}}`, "create PersistentVolumeClaim NAME"},
 	"field removed":                {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":null}}`, "apply Ingress NAME: spec.ingressClassName (none) → nginx"},
 	"entry added to a selector":    {"v1/Service", "", `{"spec":{"selector":{"extra":"x"}}}`, "apply Service NAME: spec.selector.extra x → (none)"},
-	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":80,"protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
+	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":"http","protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
 	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/1/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
 	"arguments changed":            {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/args/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].args[0]"},
 	"command changed":              {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/command/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].command[0]"},

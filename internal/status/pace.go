@@ -1,4 +1,4 @@
-package controller
+package status
 
 import (
 	"slices"
@@ -26,12 +26,14 @@ type pace struct {
 	meaning *rate.Limiter
 }
 
-// wait gives the time until a status may be written, 0 for now, which then counts as written.
+// wait returns the time until a status may be written, 0 for now, which then counts as written.
 func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
 	if equality.Semantic.DeepEqual(previous, current) {
 		return 0 // nothing will be written
 	}
-	if previous.ObservedGeneration == current.ObservedGeneration {
+	if previous.ObservedGeneration != current.ObservedGeneration {
+		p.meaning = nil // another spec is another case: who changes it sets that pace
+	} else {
 		if equality.Semantic.DeepEqual(meaning(previous), meaning(current)) {
 			if left := detailPeriod - now.Sub(p.written); left > 0 {
 				return left
@@ -44,7 +46,7 @@ func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.
 	return 0
 }
 
-// take takes one of the changes of meaning that may be written, or tells when there is one.
+// take takes one of the changes of meaning that may be written, or returns the time until there is one.
 func (p *pace) take(now time.Time) time.Duration {
 	if p.meaning == nil {
 		p.meaning = rate.NewLimiter(rate.Every(meaningPeriod), meaningBurst)
