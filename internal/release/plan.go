@@ -166,7 +166,7 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
 	}
 	path, old, wanted, differs := firstDifference("", want, have)
-	intruders := kube.FirstField(live.GetManagedFields()) // the caches keep no others
+	intruders := kube.FirstField(kube.Intruders(live))
 	if !differs && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
 	}

@@ -16,13 +16,6 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// How soon something is put back, as docs/drift.md says, and how much longer it may take where all tests share a machine.
-const (
-	returns = 2 * time.Second
-	mended  = 5 * time.Second
-	load    = 4
-)
-
 // tampering is what somebody does to an object of an AppService, and the event that says that it was put back.
 type tampering struct {
 	kind   string // version and kind, as in apps/v1/Deployment
@@ -55,7 +48,7 @@ func TestEachKindThatIsDeletedReturns(t *testing.T) {
 		if err := cluster.Client.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		harness.Within(t, load*returns, "it returns", func() error {
+		harness.Eventually(t, "it returns", func() error {
 			if err := present(t, object); err != nil {
 				return err
 			}
@@ -136,7 +129,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 	if len(differences("", before, rendered(t, app, object))) == 0 {
 		t.Fatal("the edit changed nothing")
 	}
-	harness.Within(t, load*mended, "it is put back", func() error {
+	harness.Eventually(t, "it is put back", func() error {
 		if err := present(t, object); err != nil {
 			return err
 		}

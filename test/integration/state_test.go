@@ -7,8 +7,10 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/json"
@@ -21,61 +23,54 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// stateOf gives the status of an AppService and its objects, without what is never the same twice: identities, times,
-// counters of changes, and what the cluster allocates.
-func stateOf(t *testing.T, app *v1.AppService) map[string]any {
+// stateOf returns the status of an AppService and its objects, without what is never the same twice: identities, times,
+// counters of changes, and what the cluster allocates. Objects come from a cache: to read every kind from the API server again
+// and again would keep it from all else.
+func stateOf(t *testing.T, objects client.Reader, app *v1.AppService) map[string]any {
 	t.Helper()
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		t.Fatal(err)
-	}
 	self := &unstructured.Unstructured{}
 	self.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
 	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), self); err != nil {
 		t.Fatal(err)
 	}
-	status := self.Object["status"].(map[string]any)
-	state := map[string]any{"status": anonymous(t, app, status)}
-	for _, object := range objectsOf(t, app) {
-		state[object.GetKind()+" "+object.GetName()] = anonymous(t, app, object.Object)
+	state := map[string]any{"status": anonymous(t, app, self.Object["status"].(map[string]any))}
+	kinds, err := renderedKinds()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := objects.List(t.Context(), list, client.InNamespace(app.Namespace), client.UnsafeDisableDeepCopy); err != nil {
+			t.Fatal(err)
+		}
+		for i := range list.Items {
+			if object := &list.Items[i]; belongsTo(self, object) {
+				state[object.GetKind()+" "+object.GetName()] = anonymous(t, app, object.Object)
+			}
+		}
 	}
 	return state
 }
 
-// objectsOf lists what an AppService controls or keeps, release records excepted.
-func objectsOf(t *testing.T, app *v1.AppService) []*unstructured.Unstructured {
-	t.Helper()
-	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
+// belongsTo reports whether an AppService controls or keeps an object, release records excepted.
+func belongsTo(app, object *unstructured.Unstructured) bool {
+	if object.GetLabels()["owner"] == "helm" {
+		return false
 	}
-	var found []*unstructured.Unstructured
-	for _, kind := range chart.Kinds(loaded) {
-		for _, object := range listed(t, kind, app.Namespace) {
-			ours := object.GetLabels()[v1.LabelManaged] == "true" && object.GetAnnotations()["meta.helm.sh/release-name"] == app.Name
-			for _, owner := range object.GetOwnerReferences() {
-				ours = ours || owner.UID == app.UID
-			}
-			if ours && object.GetLabels()["owner"] != "helm" {
-				found = append(found, object)
-			}
-		}
+	if object.GetLabels()[v1.LabelManaged] == "true" && object.GetAnnotations()["meta.helm.sh/release-name"] == app.GetName() {
+		return true
 	}
-	return found
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == app.GetUID() })
 }
 
-func listed(t *testing.T, kind schema.GroupVersionKind, namespace string) []*unstructured.Unstructured {
-	t.Helper()
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
+var renderedKinds = sync.OnceValues(func() ([]schema.GroupVersionKind, error) {
+	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		return nil, err
 	}
-	var out []*unstructured.Unstructured
-	for i := range list.Items {
-		out = append(out, &list.Items[i])
-	}
-	return out
-}
+	return chart.Kinds(loaded), nil
+})
 
 // neverTheSame are the fields that differ between any two objects.
 var neverTheSame = []string{
