@@ -202,7 +202,7 @@ record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluste
 ##@ Benchmarks
 
 .PHONY: bench
-bench: ## Compare the operator with others in one run. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
+bench: ## Compare the operator with others in one run; DOCS=1 publishes it. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
 	@go run ./test/bench
 
 .PHONY: profile

@@ -50,12 +50,10 @@ func stamp(object *unstructured.Unstructured) (Body, error) {
 		return Body{}, err
 	}
 	sum := sha256.Sum256(join(fields).data)
-	annotations := object.GetAnnotations()
-	if annotations == nil {
-		annotations = map[string]string{}
+	digest := hex.EncodeToString(sum[:])[:32]
+	if err := unstructured.SetNestedField(object.Object, digest, "metadata", "annotations", postrender.AnnotationStamp); err != nil {
+		return Body{}, cannotEncode(object, err)
 	}
-	annotations[postrender.AnnotationStamp] = hex.EncodeToString(sum[:])[:32]
-	object.SetAnnotations(annotations)
 	if fields["metadata"], err = json.Marshal(object.Object["metadata"]); err != nil {
 		return Body{}, cannotEncode(object, err)
 	}
