@@ -1,0 +1,164 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+const (
+	// patience is how long a plan may take to end as the reference. The operator tries again after 5, then 10, then 20 s.
+	patience = 2 * time.Minute
+	// calm is for how long nothing happens where nothing is to happen any more.
+	calm = 2 * time.Second
+)
+
+// stage is a namespace in which a workload is played.
+type stage struct {
+	namespace, server string
+	line              *harness.Line
+}
+
+// newStage makes a namespace. It goes with the cluster: to empty it, the API server would be busier than with the plan.
+func newStage(t *testing.T, name, server string) *stage {
+	t.Helper()
+	namespace := &corev1.Namespace{}
+	namespace.GenerateName = "f-" + strings.ToLower(strings.NewReplacer("/", "-", " ", "-").Replace(name)) + "-"
+	if err := cluster.Client.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("cannot create a namespace: %v", err)
+	}
+	if current, _ := controlplane.CurrentWanted(); current {
+		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
+	}
+	return &stage{namespace.Name, server, wire.Line(namespace.Name)}
+}
+
+// do does what a step says.
+func (s *stage) do(t *testing.T, step step) {
+	t.Helper()
+	if step.spec != "" {
+		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
+	}
+	for kind, patch := range step.edit {
+		object := objectOf(kind)
+		object.SetNamespace(s.namespace)
+		object.SetName(appName)
+		kindOfPatch := types.MergePatchType
+		if kind == "Deployment" {
+			kindOfPatch = types.StrategicMergePatchType
+		}
+		if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kindOfPatch, []byte(patch))); err != nil {
+			t.Fatalf("cannot edit %s: %v", kind, err)
+		}
+	}
+	for _, kind := range step.remove {
+		object := objectOf(kind)
+		object.SetNamespace(s.namespace)
+		object.SetName(appName)
+		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatalf("cannot delete %s: %v", kind, err)
+		}
+	}
+}
+
+func (s *stage) set(t *testing.T, spec string) error {
+	app := objectOf(v1.Kind)
+	err := cluster.Client.Get(t.Context(), types.NamespacedName{Namespace: s.namespace, Name: appName}, app)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	app.Object["spec"] = specIn(t, s.namespace, spec)
+	if !apierrors.IsNotFound(err) {
+		return cluster.Client.Update(t.Context(), app)
+	}
+	app.SetNamespace(s.namespace)
+	app.SetName(appName)
+	app.SetLabels(map[string]string{serverLabel: s.server})
+	return cluster.Client.Create(t.Context(), app)
+}
+
+func objectOf(kind string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	for _, known := range kinds {
+		if known.Kind == kind {
+			object.SetGroupVersionKind(known)
+		}
+	}
+	return object
+}
+
+// settled returns the state when a step without faults is over: the status is true and as expected, and nothing happens any more.
+func (s *stage) settled(t *testing.T, step step) state {
+	t.Helper()
+	var end state
+	harness.Within(t, patience, "settle", func() error {
+		objects, err := seen.objects(t.Context(), s.namespace)
+		if err != nil {
+			return err
+		}
+		if err := s.over(step, objects); err != nil {
+			return err
+		}
+		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
+			return fmt.Errorf("something still happens")
+		}
+		end, err = stateOf(s.namespace, objects)
+		return err
+	})
+	return end
+}
+
+func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) error {
+	if len(step.remove) > 0 && step.remove[0] == v1.Kind {
+		return left(objects)
+	}
+	app, err := appOf(objects)
+	if err != nil || app == nil {
+		return fmt.Errorf("there is no AppService yet: %w", err)
+	}
+	wanted := metav1.ConditionTrue
+	if step.ready != "" {
+		wanted = step.ready
+	}
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Status != wanted {
+		return fmt.Errorf("Ready is %+v", ready)
+	}
+	if autoscaler := objects["HorizontalPodAutoscaler "+appName]; autoscaler != nil {
+		if _, looked, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions"); !looked {
+			return fmt.Errorf("the autoscaler has not been looked at yet")
+		}
+	}
+	return untrue(app, objects)
+}
+
+// left returns what is there though the AppService is gone: oracle O6. Retained claims may be.
+func left(objects map[string]*unstructured.Unstructured) error {
+	objects = maps.Clone(objects)
+	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {
+		return object.GetAnnotations()[v1.AnnotationRetainedFor] != ""
+	})
+	if len(objects) == 0 {
+		return nil
+	}
+	var names []string
+	for name := range objects {
+		names = append(names, name)
+	}
+	return fmt.Errorf("left are %s", strings.Join(names, ", "))
+}
