@@ -82,8 +82,10 @@ func (p *player) learn(t *testing.T, w workload) {
 			stages[0].line.Start()
 			stages[1].line.Start()
 		}
-		for run, stage := range stages {
+		for _, stage := range stages {
 			stage.do(t, step)
+		}
+		for run, stage := range stages {
 			states[run] = append(states[run], stage.settled(t, step))
 		}
 	}

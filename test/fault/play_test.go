@@ -14,6 +14,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -48,16 +49,15 @@ func newStage(t *testing.T, name, server string) *stage {
 	return &stage{namespace.Name, server, wire.Line(namespace.Name)}
 }
 
-// do does what a step says.
+// do does what a step says, and returns when everybody can see it.
 func (s *stage) do(t *testing.T, step step) {
 	t.Helper()
+	defer seen.touch(s.namespace)
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
 	}
 	for kind, patch := range step.edit {
-		object := objectOf(kind)
-		object.SetNamespace(s.namespace)
-		object.SetName(appName)
+		object := s.object(kind)
 		kindOfPatch := types.MergePatchType
 		if kind == "Deployment" {
 			kindOfPatch = types.StrategicMergePatchType
@@ -65,31 +65,72 @@ func (s *stage) do(t *testing.T, step step) {
 		if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kindOfPatch, []byte(patch))); err != nil {
 			t.Fatalf("cannot edit %s: %v", kind, err)
 		}
+		s.shown(t, object, false)
 	}
-	for _, kind := range step.remove {
-		object := objectOf(kind)
-		object.SetNamespace(s.namespace)
-		object.SetName(appName)
-		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			t.Fatalf("cannot delete %s: %v", kind, err)
+	for _, what := range step.remove {
+		object := s.object(what)
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Fatalf("cannot find %s: %v", what, err)
 		}
+		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatalf("cannot delete %s: %v", what, err)
+		}
+		s.shown(t, object, true)
 	}
 }
 
+// object returns the one that is called as in "Service", or as in "Service/name" where it has not the name of the AppService.
+func (s *stage) object(what string) *unstructured.Unstructured {
+	kind, name, named := strings.Cut(what, "/")
+	if !named {
+		name = appName
+	}
+	object := objectOf(kind)
+	object.SetNamespace(s.namespace)
+	object.SetName(name)
+	return object
+}
+
+// shown waits until the test's own view has caught up with a change of an object.
+func (s *stage) shown(t *testing.T, object *unstructured.Unstructured, deleted bool) {
+	t.Helper()
+	harness.Eventually(t, "see the change", func() error {
+		live := objectOf(object.GetKind())
+		err := seen.cache.Get(t.Context(), client.ObjectKeyFromObject(object), live)
+		if apierrors.IsNotFound(err) && deleted {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), object.GetResourceVersion())
+		if err != nil {
+			return err
+		}
+		if order < 0 || deleted && live.GetUID() == object.GetUID() {
+			return fmt.Errorf("the test does not see the change of %s yet", object.GetKind())
+		}
+		return nil
+	})
+}
+
 func (s *stage) set(t *testing.T, spec string) error {
-	app := objectOf(v1.Kind)
-	err := cluster.Client.Get(t.Context(), types.NamespacedName{Namespace: s.namespace, Name: appName}, app)
+	app := s.object(v1.Kind)
+	err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app)
 	if client.IgnoreNotFound(err) != nil {
 		return err
 	}
 	app.Object["spec"] = specIn(t, s.namespace, spec)
-	if !apierrors.IsNotFound(err) {
-		return cluster.Client.Update(t.Context(), app)
+	if apierrors.IsNotFound(err) {
+		app.SetLabels(map[string]string{serverLabel: s.server})
+		err = cluster.Client.Create(t.Context(), app)
+	} else {
+		err = cluster.Client.Update(t.Context(), app)
 	}
-	app.SetNamespace(s.namespace)
-	app.SetName(appName)
-	app.SetLabels(map[string]string{serverLabel: s.server})
-	return cluster.Client.Create(t.Context(), app)
+	if err == nil {
+		s.shown(t, app, false)
+	}
+	return err
 }
 
 func objectOf(kind string) *unstructured.Unstructured {

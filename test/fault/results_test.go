@@ -50,7 +50,11 @@ func (r *results) fail(t *testing.T, plan string, stuck bool, format string, arg
 func (r *results) line() string {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	return fmt.Sprintf("FAULTS plans=%d failed=%d stuck=%d max_recovery=%.1fs", r.plans, len(r.failed), len(r.stuck), r.slowest.Seconds())
+	missed := ""
+	if r.missed > 0 {
+		missed = fmt.Sprintf("%d faults did not come up: the operator wrote less than in the reference.\n", r.missed)
+	}
+	return missed + fmt.Sprintf("The slowest was %s.\n", r.slowestPlan) + fmt.Sprintf("FAULTS plans=%d failed=%d stuck=%d max_recovery=%.1fs", r.plans, len(r.failed), len(r.stuck), r.slowest.Seconds())
 }
 
 // logSink takes the log of all operators and keeps what tells of a panic, by namespace.

@@ -77,7 +77,11 @@ func flatten(into state, same *strings.Replacer, path string, value any) {
 		}
 	case []any:
 		for i, content := range value {
-			flatten(into, same, fmt.Sprintf("%s[%d]", path, i), content)
+			place := fmt.Sprint(i)
+			if condition, yes := content.(map[string]any); yes && strings.HasSuffix(path, ".conditions") {
+				place = fmt.Sprint(condition["type"]) // they have no order
+			}
+			flatten(into, same, path+"["+place+"]", content)
 		}
 	default:
 		text := same.Replace(fmt.Sprint(value))

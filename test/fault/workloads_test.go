@@ -23,7 +23,7 @@ type workload struct {
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
 	edit   map[string]string // a foreign hand's merge patch, by kind
-	remove []string          // kinds whose object a foreign hand deletes; "AppService" deletes all
+	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
 	ready  metav1.ConditionStatus
 }
 
@@ -74,7 +74,7 @@ var workloads = []workload{
 		{spec: with(whole, `ingress: {hosts: [{host: NAMESPACE.moved.example.com}]}`)},
 	}},
 	{name: "deleted-by-hand", before: []step{{spec: whole}}, act: []step{
-		{remove: []string{"Service", "ConfigMap", "Ingress"}},
+		{remove: []string{"Service", "ConfigMap/web-config", "Ingress"}},
 		{remove: []string{"Deployment"}},
 	}},
 	{name: "edited-by-hand", before: []step{{spec: whole}}, act: []step{{edit: map[string]string{

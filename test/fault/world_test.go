@@ -75,7 +75,11 @@ func (w *world) note(object any) {
 	if last, gone := object.(toolscache.DeletedFinalStateUnknown); gone {
 		object = last.Obj
 	}
-	namespace := object.(client.Object).GetNamespace()
+	w.touch(object.(client.Object).GetNamespace())
+}
+
+// touch notes that something has happened, or is about to be seen, in a namespace.
+func (w *world) touch(namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.versions[namespace]++
