@@ -21,10 +21,11 @@ type reference struct {
 
 // player plays the plans of T1 and T2.
 type player struct {
-	mu         sync.Mutex
-	references map[string]*reference
-	played     []*played
-	alive      chan struct{} // as many operators of their own run at a time
+	mu          sync.Mutex
+	references  map[string]*reference
+	freshStates map[string]*freshState
+	played      []*played
+	alive       chan struct{} // as many operators of their own run at a time
 }
 
 // played is a plan that has ended well so far.
@@ -70,6 +71,22 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	fleet.Stop(t)
+	p.verify(t)
+}
+
+// TestScenarios plays what is more than one request that fails.
+func TestScenarios(t *testing.T) {
+	cluster.CollectsGarbage(t)
+	p := &player{alive: make(chan struct{}, ownOperators)}
+	shared := shared(t, together)
+	t.Run("plan", func(t *testing.T) {
+		for n, scenario := range stale() {
+			if chosen(scenario.name, n) {
+				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
+			}
+		}
+	})
+	shared.Stop(t)
 	p.verify(t)
 }
 
@@ -121,7 +138,7 @@ func (p *player) play(t *testing.T, plan plan) {
 	}
 	act.stage = newStage(t, plan.name(), server)
 	if plan.dies() {
-		act.process = launch(t, act.stage.namespace)
+		act.process = launch(t, act.stage.namespace, &harness.View{})
 	}
 	for i, step := range plan.workload.steps() {
 		if i == len(plan.workload.before) {

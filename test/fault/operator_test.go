@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"testing"
@@ -25,13 +26,13 @@ type process struct {
 	deaths      int
 }
 
-// launch starts an operator for one namespace.
-func launch(t *testing.T, namespace string) *process {
+// launch starts an operator for one namespace, which sees the cluster through a view.
+func launch(t *testing.T, namespace string, view *harness.View) *process {
 	t.Helper()
 	p := &process{start: func() (*harness.Manager, *harness.Incarnation) {
 		incarnation := wire.Incarnation()
 		return cluster.Launch(t, namespace, func(_ *operator.Options, requests *harness.Requests) {
-			requests.Below = incarnation.Wrap
+			requests.Below = func(next http.RoundTripper) http.RoundTripper { return incarnation.Wrap(view.Wrap(next)) }
 		}), incarnation
 	}}
 	p.Manager, p.incarnation = p.start()

@@ -192,7 +192,7 @@ func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) e
 func left(objects map[string]*unstructured.Unstructured) error {
 	objects = maps.Clone(objects)
 	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {
-		return object.GetAnnotations()[v1.AnnotationRetainedFor] != ""
+		return object.GetAnnotations()[v1.AnnotationRetainedFor] != "" || object.GetLabels()[foreignLabel] != ""
 	})
 	if len(objects) == 0 {
 		return nil

@@ -1,8 +1,6 @@
 package harness
 
 import (
-	"bytes"
-	"encoding/json"
 	"errors"
 	"io"
 	"net/http"
@@ -179,18 +177,9 @@ func (i *Incarnation) fenced(response *http.Response, err error) (*http.Response
 
 // refuse makes the answer of an API server that refuses.
 func refuse(request *http.Request, kind FaultKind) *http.Response {
-	status := refusals[kind]
-	status.TypeMeta, status.Status = metav1.TypeMeta{APIVersion: "v1", Kind: "Status"}, metav1.StatusFailure
-	body, _ := json.Marshal(status) // it always can be
-	if request.Body != nil {
-		_ = request.Body.Close()
-	}
-	header := http.Header{"Content-Type": {"application/json"}}
+	response := answer(request, refusals[kind])
 	if kind == TooMany {
-		header.Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+		response.Header.Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
 	}
-	return &http.Response{
-		Status: http.StatusText(int(status.Code)), StatusCode: int(status.Code), Proto: "HTTP/1.1", ProtoMajor: 1, ProtoMinor: 1,
-		Header: header, Body: io.NopCloser(bytes.NewReader(body)), ContentLength: int64(len(body)), Request: request,
-	}
+	return response
 }

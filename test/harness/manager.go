@@ -29,13 +29,18 @@ type Manager struct {
 func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
 	t.Helper()
 	running := c.Launch(t, namespace, change...)
-	// Without a right to list or watch they never fill.
+	running.Synced(t)
+	return running
+}
+
+// Synced waits until the caches of an operator are filled. Without a right to list or watch they never are.
+func (m *Manager) Synced(t *testing.T) {
+	t.Helper()
 	patience, enough := context.WithTimeout(t.Context(), Patience)
 	defer enough()
-	if !running.synced(patience) {
-		t.Fatalf("the caches of the operator did not fill; forbidden were %v", running.Requests.Forbidden())
+	if !m.synced(patience) {
+		t.Fatalf("the caches of the operator did not fill; forbidden were %v", m.Requests.Forbidden())
 	}
-	return running
 }
 
 // Launch starts an operator that serves one namespace and waits for nothing.
