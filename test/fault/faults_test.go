@@ -74,22 +74,6 @@ func TestFaults(t *testing.T) {
 	p.verify(t)
 }
 
-// TestScenarios plays what is more than one request that fails.
-func TestScenarios(t *testing.T) {
-	cluster.CollectsGarbage(t)
-	p := &player{alive: make(chan struct{}, ownOperators)}
-	shared := shared(t, together)
-	t.Run("plan", func(t *testing.T) {
-		for n, scenario := range stale() {
-			if chosen(scenario.name, n) {
-				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
-			}
-		}
-	})
-	shared.Stop(t)
-	p.verify(t)
-}
-
 // learn plays a workload twice without faults.
 func (p *player) learn(t *testing.T, w workload) {
 	stages := []*stage{newStage(t, w.name, together), newStage(t, w.name, together)}

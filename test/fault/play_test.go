@@ -56,14 +56,14 @@ func (s *stage) do(t *testing.T, step step) {
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
 	}
-	for kind, patch := range step.edit {
-		object := s.object(kind)
+	for what, patch := range step.edit {
+		object := s.object(what)
 		kindOfPatch := types.MergePatchType
-		if kind == "Deployment" {
+		if what == "Deployment" {
 			kindOfPatch = types.StrategicMergePatchType
 		}
 		if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kindOfPatch, []byte(patch))); err != nil {
-			t.Fatalf("cannot edit %s: %v", kind, err)
+			t.Fatalf("cannot edit %s: %v", what, err)
 		}
 		s.shown(t, object, false)
 	}

@@ -28,9 +28,11 @@ type scenario struct {
 type scene struct {
 	*stage
 	*testing.T
-	plan  string
-	view  *harness.View // what the operator sees from its next start on
-	since time.Time     // the fault
+	plan string
+	view *harness.View // what the operator sees from its next start on
+
+	since    time.Time // the end of the fault
+	recovery time.Duration
 
 	player  *player
 	process *process
@@ -43,11 +45,7 @@ func (p *player) playScenario(t *testing.T, scenario scenario) {
 	s := &scene{stage: newStage(t, scenario.name, alone), T: t, plan: scenario.name, view: &harness.View{}, player: p}
 	completed := false
 	defer func() {
-		recovery := time.Duration(0)
-		if completed && !s.since.IsZero() {
-			recovery = time.Since(s.since)
-		}
-		tally.played(scenario.name, true, recovery)
+		tally.played(scenario.name, true, s.recovery)
 		if !completed || t.Failed() {
 			tally.fail(t, scenario.name, !completed, "it did not come to its end")
 			return
@@ -123,6 +121,9 @@ func (s *scene) endsAs(spec string) {
 	})
 	if err != nil {
 		s.Fatalf("%v\n    %s", err, strings.Join(differs[:min(len(differs), 12)], "\n    "))
+	}
+	if !s.since.IsZero() {
+		s.recovery = time.Since(s.since)
 	}
 }
 

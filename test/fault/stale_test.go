@@ -2,6 +2,7 @@ package fault
 
 import (
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -78,6 +79,7 @@ func oldList(s *scene, move move) {
 	s.view.StartAt(version)
 	s.start()
 	s.still()
+	s.blind()
 	s.view.Thaw()
 	s.after(move)
 }
@@ -105,6 +107,7 @@ func lost(s *scene, move move) {
 	s.view.Freeze("")
 	move.make(s)
 	s.still()
+	s.blind()
 	s.view.Lose()
 	s.after(move)
 }
@@ -116,9 +119,18 @@ func (m move) wanted() string {
 	return small
 }
 
+// blind checks that the operator has not seen what happened: it writes nothing about it.
+func (s *scene) blind() {
+	s.Helper()
+	if points := s.line.Points(); len(points) > 0 {
+		s.Errorf("it wrote %v, although it could see nothing", points)
+	}
+}
+
 // after checks the end: it is that of a fresh AppService, and nothing but records was deleted on the way.
 func (s *scene) after(move move) {
 	s.Helper()
+	s.since = time.Now()
 	switch {
 	case move.gone:
 		s.gone()
