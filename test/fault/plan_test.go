@@ -34,6 +34,8 @@ var (
 	errors = []harness.FaultKind{
 		harness.Lost, harness.Committed, harness.Forbidden, harness.Conflict, harness.TooMany, harness.Internal, harness.Overloaded, harness.Slow,
 	}
+	// asked are those that a request can suffer which asks only what would be.
+	asked = []harness.FaultKind{harness.Lost, harness.Forbidden, harness.Conflict, harness.Internal}
 )
 
 // plansOf lists the plans of a workload with these points, in order.
@@ -49,6 +51,9 @@ func plansOf(w workload, points []harness.Point) []plan {
 			}
 		}
 		for _, fault := range errors {
+			if point.DryRun && !slices.Contains(asked, fault) {
+				continue
+			}
 			plans = append(plans, plan{campaign: "T2", workload: w, number: i + 1, point: point, fault: fault})
 		}
 	}

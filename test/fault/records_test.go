@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
 )
 
 // helmStatuses are all that Helm stores.
@@ -210,7 +211,7 @@ func foreignRelease(s *scene) {
 // tooLarge is a release that does not fit into a record.
 func tooLarge(s *scene) {
 	s.with(small)
-	args, err := json.Marshal(map[string]any{"args": noise(140, 4<<10)})
+	args, err := json.Marshal(map[string]any{"args": harness.Noise(140, 4<<10)})
 	if err != nil {
 		s.Fatal(err)
 	}

@@ -113,11 +113,7 @@ func (s *scene) endsAs(spec string) {
 		if differs = differences(fresh.state, timeless(got), fresh.mask); len(differs) > 0 {
 			return fmt.Errorf("%d fields differ from a fresh one", len(differs))
 		}
-		app, err := appOf(objects)
-		if err != nil {
-			return err
-		}
-		return untrue(app, objects)
+		return s.over(step{}, objects)
 	})
 	if err != nil {
 		s.Fatalf("%v\n    %s", err, strings.Join(differs[:min(len(differs), 12)], "\n    "))

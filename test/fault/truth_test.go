@@ -42,6 +42,9 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 		if there := objects[resource.Kind+" "+resource.Name] != nil; resource.Ready && !there {
 			return fmt.Errorf("status says that %s %s is ready, and it is not there", resource.Kind, resource.Name)
 		}
+		if resource.Ready && resource.Kind == "HorizontalPodAutoscaler" && !scales(objects[resource.Kind+" "+resource.Name]) {
+			return fmt.Errorf("status says that the autoscaler is ready, and it says that it is not")
+		}
 	}
 	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
 		return untrulyReady(app, deployment, objects)
@@ -90,6 +93,15 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 		return fmt.Errorf("status names release %+v, the record has revision %q", app.Status.Release, newest)
 	}
 	return nil
+}
+
+// scales reports whether an autoscaler says that it can do its work.
+func scales(autoscaler *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions")
+	return !slices.ContainsFunc(conditions, func(content any) bool {
+		condition, _ := content.(map[string]any)
+		return condition["type"] != "ScalingLimited" && condition["status"] == "False"
+	})
 }
 
 // appOf returns an AppService as it was seen.

@@ -87,7 +87,6 @@ var workloads = []workload{
 		{spec: with(small, `image: nginx:1.27`)},
 	}},
 	{name: "made-again", before: []step{{spec: whole}}, act: []step{{remove: []string{"AppService"}}, {spec: whole}}},
-	{name: "up-and-back", before: []step{{spec: small}}, act: []step{{spec: whole}, {spec: small}}},
 }
 
 // with merges YAML into the YAML of a spec, as a merge patch does.
