@@ -2,7 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
@@ -57,7 +56,7 @@ func drifts(s *scene, kind rendered, step step) {
 	s.with(kind.spec)
 	uid := s.uid(kind.what)
 	s.line.Start()
-	s.since = time.Now()
+	s.fault()
 	s.do(s.T, step)
 	s.endsAs(kind.spec)
 	if deleted := len(step.remove) > 0; deleted == (s.uid(kind.what) == uid) {

@@ -122,7 +122,7 @@ func (p *player) play(t *testing.T, plan plan) {
 	}
 	act.stage = newStage(t, plan.name(), server)
 	if plan.dies() {
-		act.process = launch(t, act.stage.namespace, &harness.View{})
+		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
 	}
 	for i, step := range plan.workload.steps() {
 		if i == len(plan.workload.before) {

@@ -26,14 +26,16 @@ type process struct {
 	deaths      int
 }
 
-// launch starts an operator for one namespace, which sees the cluster through a view.
-func launch(t *testing.T, namespace string, view *harness.View) *process {
+// launch starts an operator for one namespace, which sees the cluster through a view, and with the rights of those of whom
+// it has the cluster.
+func launch(t *testing.T, as *harness.Cluster, namespace string, view *harness.View, change ...func(*operator.Options, *harness.Requests)) *process {
 	t.Helper()
 	p := &process{start: func() (*harness.Manager, *harness.Incarnation) {
 		incarnation := wire.Incarnation()
-		return cluster.Launch(t, namespace, func(_ *operator.Options, requests *harness.Requests) {
+		connected := func(_ *operator.Options, requests *harness.Requests) {
 			requests.Below = func(next http.RoundTripper) http.RoundTripper { return incarnation.Wrap(view.Wrap(next)) }
-		}), incarnation
+		}
+		return as.Launch(t, namespace, append(change, connected)...), incarnation
 	}}
 	p.Manager, p.incarnation = p.start()
 	return p

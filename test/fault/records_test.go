@@ -6,7 +6,6 @@ import (
 	"encoding/base64"
 	"encoding/json"
 	"maps"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -65,7 +64,7 @@ func records() []scenario {
 // resumes starts the operator, which makes everything as fresh.
 func (s *scene) resumes(spec string) {
 	s.Helper()
-	s.since = time.Now()
+	s.fault()
 	s.start()
 	s.endsAs(spec)
 }
@@ -169,7 +168,7 @@ func recordDeletedAndRefused(s *scene) {
 	if s.uid("Deployment") != deployment || s.uid("Service") != service {
 		s.Errorf("what ran was deleted")
 	}
-	s.since = time.Now()
+	s.fault()
 	if err := cluster.Client.Delete(s.Context(), account); err != nil {
 		s.Fatal(err)
 	}
@@ -184,7 +183,7 @@ func recordCorruptAndPending(s *scene) {
 	s.start()
 	s.says(v1.ConditionStalled, v1.ReasonRecordDamaged)
 	s.drop(recordOne)
-	s.since = time.Now()
+	s.fault()
 	s.endsAs(small)
 }
 
@@ -204,7 +203,7 @@ func foreignRelease(s *scene) {
 	if err := cluster.Client.Delete(s.Context(), release); err != nil {
 		s.Fatal(err)
 	}
-	s.since = time.Now()
+	s.fault()
 	s.endsAs(small)
 }
 
@@ -217,7 +216,7 @@ func tooLarge(s *scene) {
 	}
 	s.want(with(small, string(args)))
 	s.says(v1.ConditionReady, v1.ReasonTooLarge)
-	s.since = time.Now()
+	s.fault()
 	s.want(small)
 	s.endsAs(small)
 }

@@ -29,7 +29,8 @@ type scene struct {
 	*stage
 	*testing.T
 	plan string
-	view *harness.View // what the operator sees from its next start on
+	as   *harness.Cluster // as the operator may use it
+	view *harness.View    // what the operator sees from its next start on
 
 	since    time.Time // the end of the fault
 	recovery time.Duration
@@ -42,7 +43,7 @@ type scene struct {
 func (p *player) playScenario(t *testing.T, scenario scenario) {
 	p.alive <- struct{}{}
 	defer func() { <-p.alive }()
-	s := &scene{stage: newStage(t, scenario.name, alone), T: t, plan: scenario.name, view: &harness.View{}, player: p}
+	s := &scene{stage: newStage(t, scenario.name, alone), T: t, plan: scenario.name, as: cluster, view: &harness.View{}, player: p}
 	completed := false
 	defer func() {
 		tally.played(scenario.name, true, s.recovery)
@@ -66,7 +67,7 @@ func (p *player) playScenario(t *testing.T, scenario scenario) {
 // start starts the operator and waits until it sees the cluster.
 func (s *scene) start() {
 	s.Helper()
-	s.process = launch(s.T, s.namespace, s.view)
+	s.process = launch(s.T, s.as, s.namespace, s.view)
 	s.process.Synced(s.T)
 }
 
@@ -118,6 +119,13 @@ func (s *scene) endsAs(spec string) {
 	if err != nil {
 		s.Fatalf("%v\n    %s", err, strings.Join(differs[:min(len(differs), 12)], "\n    "))
 	}
+	s.recover()
+}
+
+// fault notes that the fault ends now, and recover that its consequences do.
+func (s *scene) fault() { s.since = time.Now() }
+
+func (s *scene) recover() {
 	if !s.since.IsZero() {
 		s.recovery = time.Since(s.since)
 	}

@@ -2,7 +2,6 @@ package fault
 
 import (
 	"strings"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -130,7 +129,7 @@ func (s *scene) blind() {
 // after checks the end: it is that of a fresh AppService, and nothing but records was deleted on the way.
 func (s *scene) after(move move) {
 	s.Helper()
-	s.since = time.Now()
+	s.fault()
 	switch {
 	case move.gone:
 		s.gone()
