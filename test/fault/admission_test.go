@@ -135,6 +135,9 @@ func (s *scene) probe(resource string, refused bool) {
 				continue
 			}
 			object := s.object(kind.what)
+			if text := probes[resource]; text != "" {
+				object = s.probed(resource, s.namespace)
+			}
 			object.SetName("probe")
 			err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
 			if is := err != nil && strings.Contains(err.Error(), "refused by the test"); is != refused {
@@ -157,12 +160,7 @@ var probes = map[string]string{
 func (s *scene) mutates(resource string) {
 	s.Helper()
 	made := func(namespace string) (string, error) {
-		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(probes[resource]), &object.Object); err != nil {
-			return "", err
-		}
-		object.SetNamespace(namespace)
-		object.SetName("probe")
+		object := s.probed(resource, namespace)
 		err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
 		object.SetManagedFields(nil)
 		unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
@@ -183,6 +181,17 @@ func (s *scene) mutates(resource string) {
 		}
 		return err
 	})
+}
+
+func (s *scene) probed(resource, namespace string) *unstructured.Unstructured {
+	s.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(probes[resource]), &object.Object); err != nil {
+		s.Fatal(err)
+	}
+	object.SetNamespace(namespace)
+	object.SetName("probe")
+	return object
 }
 
 var policies sync.Mutex

@@ -217,7 +217,7 @@ func (a *run1) becomes(step int) bool {
 	if err != nil {
 		tally.played(a.plan.name(), a.hit, 0)
 		tally.fail(a.t, a.plan.name(), true, "O1: %v after step %d; the fault at %s struck: %t\n    %s", err, step+1, a.plan.point, a.hit,
-			strings.Join(differs[:min(len(differs), 12)], "\n    "))
+			listed(differs))
 		return false
 	}
 	if a.hit {

@@ -117,7 +117,7 @@ func (s *scene) endsAs(spec string) {
 		return s.over(step{}, objects)
 	})
 	if err != nil {
-		s.Fatalf("%v\n    %s", err, strings.Join(differs[:min(len(differs), 12)], "\n    "))
+		s.Fatalf("%v\n    %s", err, listed(differs))
 	}
 	s.recover()
 }

@@ -152,3 +152,23 @@ func short(text string) string {
 	}
 	return text
 }
+
+// listed puts the first differences on lines of their own. Of an object that is too much or missing, its name is enough.
+func listed(differs []string) string {
+	var lines []string
+	for _, line := range differs {
+		if object, what, named := strings.Cut(line, ".metadata.name: "); named {
+			lines = append(lines, object+": "+what)
+		}
+	}
+	for _, line := range differs {
+		whole := slices.ContainsFunc(lines, func(object string) bool {
+			name, _, _ := strings.Cut(object, ": ")
+			return strings.HasPrefix(line, name+".")
+		})
+		if !whole && len(lines) < 40 {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n    ")
+}

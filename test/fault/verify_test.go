@@ -2,7 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -48,7 +47,7 @@ func (p *player) verify(t *testing.T) {
 		}
 		delete(end, v1.Kind+" "+appName+".metadata.annotations.faults.example.com/touched")
 		if differs := differences(one.end, end, one.mask); len(differs) > 0 {
-			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", strings.Join(differs, "\n    "))
+			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", listed(differs))
 		}
 	}
 	for _, one := range p.played {
