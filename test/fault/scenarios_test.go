@@ -8,7 +8,7 @@ import (
 
 // TestScenarios plays what is more than one request that fails.
 func TestScenarios(t *testing.T) {
-	list := slices.Concat(stale(), records(), rights(), drift(), upgrades(), quotas(), admission())
+	list := slices.Concat(stale(), records(), rights(), drift(), upgrades(), leaders(), quotas(), admission())
 	slices.SortFunc(list, func(a, b scenario) int { return strings.Compare(a.name, b.name) })
 	cluster.CollectsGarbage(t)
 	p := &player{alive: make(chan struct{}, ownOperators)}

@@ -22,8 +22,11 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "manager")
-	// With the race detector, like the tests: what they compiled is used again.
-	build := exec.Command("go", "build", "-race", "-o", binary, "./cmd/manager")
+	args := []string{"build", "-o", binary}
+	if raceDetector { // like the tests: what they compiled is used again
+		args = append(args, "-race")
+	}
+	build := exec.Command("go", append(args, "./cmd/manager")...)
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build the manager: %w: %s", err, out)
@@ -73,6 +76,9 @@ func (p *Process) Kill() {
 	_ = p.command.Process.Kill()
 	<-p.done
 }
+
+// Signal sends a signal to the process.
+func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
 
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.done }
