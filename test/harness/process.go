@@ -12,9 +12,9 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// With the race detector, like the tests: what they compiled is used again. Without it, as users run it.
+// With the race detector if the tests have it: what they compiled is used again. Without it, as users run it.
 var (
-	buildOnce   = sync.OnceValues(func() (string, error) { return build("-race") })
+	buildOnce   = sync.OnceValues(func() (string, error) { return build(fmt.Sprintf("-race=%t", raceDetector)) })
 	releaseOnce = sync.OnceValues(func() (string, error) { return build("-race=false") })
 )
 
@@ -93,7 +93,7 @@ func (p *Process) Kill() {
 }
 
 // Signal sends a signal to the process.
-func (p *Process) Signal(signal os.Signal) error { return p.command.Process.Signal(signal) }
+func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
 
 // Pid of the process.
 func (p *Process) Pid() int { return p.command.Process.Pid }

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -35,6 +36,10 @@ type Proxy struct {
 type Crash struct {
 	// Write is the number of the write, 1 and up.
 	Write int
+	// At chooses the writes that count; nil for all.
+	At func(Request) bool
+	// Late sends the write on after Kill has returned, however long that took.
+	Late bool
 	// Committed lets the write happen first, without the process being told.
 	Committed bool
 	// Kill ends the process.
@@ -107,6 +112,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	crash.Kill()
+	if crash.Late {
+		// The connection may be gone by now; what is on its way arrives all the same.
+		p.forward.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
+	}
 	panic(http.ErrAbortHandler) // the connection breaks without an answer
 }
 
@@ -115,6 +124,9 @@ func (p *Proxy) due(request Request) *Crash {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.crash == nil || p.crash.struck.Verb != "" || !request.Writes() || strings.Contains(request.Path, "/events") {
+		return nil
+	}
+	if p.crash.At != nil && !p.crash.At(request) {
 		return nil
 	}
 	if p.count++; p.count != p.crash.Write {

@@ -73,14 +73,14 @@ func attacks(owner *v1.AppService) map[string]func() client.Object {
 		}
 	}
 	return map[string]func() client.Object{
-		"data": configMap(func(o *corev1.ConfigMap) { o.Data = map[string]string{"k": noise(1, 900<<10)[0]} }),
+		"data": configMap(func(o *corev1.ConfigMap) { o.Data = map[string]string{"k": harness.Noise(1, 900<<10)[0]} }),
 		"data-of-the-resource": configMap(func(o *corev1.ConfigMap) {
-			o.Data = map[string]string{"k": noise(1, 900<<10)[0]}
+			o.Data = map[string]string{"k": harness.Noise(1, 900<<10)[0]}
 			o.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1.GroupVersion.WithKind(v1.Kind))}
 		}),
 		"annotations": func() client.Object {
 			object := &corev1.ServiceAccount{ObjectMeta: *labelled.DeepCopy()}
-			object.Annotations = map[string]string{"note": noise(1, 250<<10)[0]}
+			object.Annotations = map[string]string{"note": harness.Noise(1, 250<<10)[0]}
 			return object
 		},
 	}

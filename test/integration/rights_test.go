@@ -161,14 +161,12 @@ func (p *process) isReady(t *testing.T) {
 func (p *process) ends(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
-	if err := p.Signal(syscall.SIGTERM); err != nil {
-		t.Fatal(err)
-	}
+	p.Signal(syscall.SIGTERM)
 	select {
 	case <-p.Ended():
 		t.Logf("ended after %s", time.Since(begin).Round(time.Millisecond))
 	case <-time.After(harness.Patience):
-		_ = p.Signal(syscall.SIGQUIT) // prints all goroutines
+		p.Signal(syscall.SIGQUIT) // prints all goroutines
 		<-p.Ended()
 		t.Fatalf("it did not end within %s:\n%s", harness.Patience, p.Output.String())
 	}
