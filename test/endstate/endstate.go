@@ -169,5 +169,17 @@ func Differences(path string, wanted, got any) []string {
 	if reflect.DeepEqual(wanted, got) {
 		return nil
 	}
+	if listA, listB := list(wanted), list(got); listA != nil && len(listA) == len(listB) {
+		var out []string
+		for i := range listA {
+			out = append(out, Differences(fmt.Sprintf("%s[%d]", path, i), listA[i], listB[i])...)
+		}
+		return out
+	}
 	return []string{fmt.Sprintf("%s: want %v, got %v", path, wanted, got)}
+}
+
+func list(value any) []any {
+	items, _ := value.([]any)
+	return items
 }
