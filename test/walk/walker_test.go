@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 
@@ -352,7 +353,11 @@ func (w *walker) rests(ctx context.Context) error {
 	if err := quiet(ctx, w.manager.Requests); err != nil {
 		return err
 	}
-	if writes := w.manager.Requests.WritesSince(mark); len(writes) > 0 {
+	writes := w.manager.Requests.WritesSince(mark)
+	if w.app.Status.Phase != v1.PhaseRunning { // what there is to say of pods in trouble may change by itself
+		writes = slices.DeleteFunc(writes, func(write harness.Request) bool { return strings.HasSuffix(write.Path, "/status") })
+	}
+	if len(writes) > 0 {
 		return fmt.Errorf("a reconcile that has nothing to do wrote %v", writes)
 	}
 	return nil
