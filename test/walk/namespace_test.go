@@ -111,14 +111,17 @@ func poll(ctx context.Context, check func() error) error {
 	}
 }
 
-// quiet waits until a manager has made no request for a second.
+// stillness is how long a manager must make no requests to count as done.
+const stillness = 2 * time.Second
+
+// quiet waits until a manager is done.
 func quiet(ctx context.Context, requests *harness.Requests) error {
 	last, since := -1, time.Now()
 	return harness.Poll(ctx, harness.Patience, func() error {
 		if now := requests.Mark(); now != last {
 			last, since = now, time.Now()
 		}
-		if time.Since(since) < time.Second {
+		if time.Since(since) < stillness {
 			return fmt.Errorf("the operator still makes requests")
 		}
 		return nil

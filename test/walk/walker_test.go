@@ -166,10 +166,15 @@ func (w *walker) becalm(ctx context.Context, hurry bool) error {
 		return err
 	}
 	if w.refused {
-		return w.revert(ctx, step{})
+		if err := w.revert(ctx, step{}); err != nil {
+			return err
+		}
 	}
-	var err error
-	w.calm, err = w.objects(ctx)
+	// What somebody did in a hurry may still have to be put right.
+	err := quiet(ctx, w.manager.Requests)
+	if err == nil {
+		w.calm, err = w.objects(ctx)
+	}
 	return err
 }
 
