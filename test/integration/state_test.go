@@ -9,7 +9,7 @@ import (
 
 func stateOf(t *testing.T, app *v1.AppService) map[string]any {
 	t.Helper()
-	state, err := endstate.Of(t.Context(), cluster.Client, app)
+	state, err := endstate.Of(t.Context(), cluster.Client, cluster.Client, app)
 	if err != nil {
 		t.Fatal(err)
 	}
