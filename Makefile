@@ -26,6 +26,9 @@ OLDER_VERSIONS ?= 1.34 1.35
 # More arguments for the manager (make run) and for go test (make test).
 ARGS ?=
 TESTFLAGS ?=
+# One plan of make test-faults, or the beginning of the names of several, as in T1/install; and more flags, as in -log.
+PLAN ?=
+FAULTFLAGS ?=
 # Targets that work on a cluster use the current context of your kubeconfig. Without a kubectl, the pinned one is built.
 KUBECTL ?= $(if $(shell command -v kubectl 2>/dev/null),kubectl,go run ./tools/cmd/tool kubectl)
 
@@ -43,8 +46,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -115,7 +118,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-integration test-walk ## Run the tests of Go code and chart, the contract test, those of alerts, the integration tests, then some random walks.
+test: test-unit test-chart test-contract test-alerts test-integration test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, the integration tests, a sample of the faults and of random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -165,6 +168,23 @@ test-walks: ## Take AppServices on random walks with other writers, and compare 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
 	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=4 $(WALKS)
+
+# How many plans run at a time. Nearly all of them wait: for retries of the operator, and for other plans.
+FAULT_PARALLEL := 96
+
+.PHONY: test-faults
+test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME plays one plan again.
+	@echo '==> Faults.'
+	@go run ./tools/cmd/cluster build
+	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
+	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=90m -test.parallel=$(FAULT_PARALLEL) -plan='$(PLAN)' $(FAULTFLAGS)
+
+.PHONY: test-faults-sample
+test-faults-sample: ## Run every 40th plan of test-faults, with the race detector.
+	@echo '==> A sample of the faults.'
+	@go run ./tools/cmd/cluster build
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/fault-race.test ./test/fault
+	@cd test/fault && '$(CURDIR)/bin/fault-race.test' -test.timeout=20m -test.parallel=$(FAULT_PARALLEL) -every=40 $(FAULTFLAGS)
 
 .PHONY: test-olm
 test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.

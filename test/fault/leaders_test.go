@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"strings"
+	"sync"
 	"syscall"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
@@ -119,6 +120,8 @@ func lateWrite(s *scene, write, before, during, after string) {
 	s.still()
 	s.program(cluster.Kubeconfig)
 	held, arrive := make(chan struct{}), make(chan struct{})
+	release := sync.OnceFunc(func() { close(arrive) })
+	defer release()
 	proxy.CrashAt(&harness.Crash{
 		Write: 1, Late: true,
 		At: func(request harness.Request) bool {
@@ -126,7 +129,11 @@ func lateWrite(s *scene, write, before, during, after string) {
 			target.Namespace = ""
 			return request.Verb+" "+target.String() == write
 		},
-		Kill: func() { old.Signal(syscall.SIGSTOP); close(held); <-arrive },
+		Kill: func() {
+			old.Signal(syscall.SIGSTOP)
+			close(held)
+			<-arrive
+		},
 	})
 	s.want(during)
 	select {
@@ -140,7 +147,7 @@ func lateWrite(s *scene, write, before, during, after string) {
 	s.endsAs(after)
 	s.still()
 	revision, claim := s.rolled(), s.uid("PersistentVolumeClaim")
-	close(arrive)
+	release()
 	s.fault()
 	old.Signal(syscall.SIGCONT)
 	harness.Eventually(s.T, "who led before ends", func() error {

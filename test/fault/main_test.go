@@ -62,5 +62,9 @@ func run(m *testing.M) int {
 	}
 	code := m.Run()
 	fmt.Println(tally.line())
+	if tally.plans == 0 {
+		fmt.Fprintf(os.Stderr, "no plan has the name %q, or one that begins with it\n", *only)
+		return 1
+	}
 	return code
 }

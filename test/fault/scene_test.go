@@ -227,7 +227,7 @@ func (p *player) fresh(t *testing.T, spec string) *freshState {
 
 // history are the fields that tell how something came to be as it is.
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
-	`|\.release\.revision$|\.conditions\[Deployed\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
+	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
 
 var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v\d+\.`)
 
