@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
@@ -29,19 +30,19 @@ type action struct {
 	unrecorded *unrecorded
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
-	// held says that the action waits for other rollouts.
-	held bool
-	took time.Duration
+	// waits says that the action waits for other rollouts.
+	waits bool
+	took  time.Duration
 	// err says why the objects are not as rendered.
 	err error
 }
 
 // acted reports whether something was to be written.
-func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.held }
+func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits }
 
 // released reports whether a release was made that is new.
 func (a action) released() bool {
-	return !a.held && (a.state == release.Absent || a.state == release.OutOfDate)
+	return !a.waits && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
 // act brings objects and record to what is rendered. Objects are written first and in a reconcile of their own, whatever becomes of the
@@ -60,7 +61,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if pending != nil && pending.digest != wanted.outline.Digest {
 		pending = nil // the spec has moved on: the next record covers it
 	}
-	if a.held = !r.mayAct(s, wanted, a); a.held {
+	if a.waits = !r.mayAct(s, wanted, a); a.waits {
 		return a
 	}
 	if desired, err = r.whole(ctx, s, wanted); err != nil {
@@ -71,7 +72,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	var created []client.Object
 	if !plan.Empty() {
 		created, a.err = r.write(ctx, s, wanted, task)
-		if a.there, err = r.Observer.Snapshot(ctx, s.resource); err != nil {
+		if a.there, err = r.observe(ctx, s, wanted); err != nil {
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
 	}
@@ -83,11 +84,11 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
 		return a
 	}
-	return r.record(ctx, s, task, a, pending)
+	return r.record(ctx, s, wanted, task, a, pending)
 }
 
 // record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
-func (r *Reconciler) record(ctx context.Context, s *scope, task release.Task, a action, pending *unrecorded) action {
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, pending *unrecorded) action {
 	began := r.Clock.Now()
 	var created []client.Object
 	if pending != nil {
@@ -96,7 +97,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, task release.Task, a 
 	}
 	task.Snapshot = a.there
 	a.err = r.Actor.Record(ctx, task, created)
-	there, err := r.Observer.Snapshot(ctx, s.resource)
+	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
 	} else {
@@ -118,7 +119,8 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 		return nil, nil, err
 	}
 	plan := release.Compare(desired.Objects, there.Objects)
-	if plan.Empty() && len(plan.Going) == 0 {
+	plan.HoldBack(keysOf(wanted.held)...)
+	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
 		s.memory.verified = verify(digest, there.Objects)
 	}
@@ -141,30 +143,65 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 // keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	if a.err == nil || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest {
-		return a
-	}
-	if s.memory.verified.covers(record.Digest, a.there.Objects) {
+	if a.err == nil || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+		s.memory.verified.covers(record.Digest, a.there.Objects) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
-		return a
+		return a // it is about to go: nothing is to be created again
 	}
-	plan, err := r.Actor.KeepAlive(ctx, s.resource, a.there)
+	plan, err := r.lastGood(ctx, s, a.there)
+	if err == nil {
+		err = r.Actor.KeepAlive(ctx, s.resource, plan)
+	}
 	if err != nil {
 		a.err = &decayingError{a.err, err}
 		return a
 	}
-	there, err := r.Observer.Snapshot(ctx, s.resource)
-	switch {
-	case err != nil:
-		a.err = errors.Join(a.err, err)
-	case plan.Empty() && len(plan.Going) == 0:
-		s.memory.verified = verify(record.Digest, a.there.Objects)
-	default:
-		a.there, a.repaired = there, plan
+	if plan.Empty() {
+		if len(plan.Going) == 0 {
+			s.memory.verified = verify(record.Digest, a.there.Objects)
+		}
+		return a
 	}
+	a.repaired = plan
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		a.err = errors.Join(a.err, err)
+		return a
+	}
+	a.there = there
 	return a
+}
+
+// lastGood returns what has to be written so that the recorded release stays as it is. Routes that somebody else serves by now are left out.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, there *cluster.Snapshot) (*release.Plan, error) {
+	objects, err := r.Actor.LastGood(ctx, s.resource, there.Record)
+	if err != nil {
+		return nil, err
+	}
+	plan := release.CompareLastGood(objects, there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	plan.HoldBack(keysOf(held)...)
+	return plan, err
+}
+
+func keysOf(held []hosts.Held) []kube.Key {
+	keys := make([]kube.Key, 0, len(held))
+	for _, route := range held {
+		keys = append(keys, route.Key)
+	}
+	return keys
+}
+
+// observe returns what is there for a resource. Payloads that the caches do not hold are read of what is rendered only: anybody may
+// make an object that seems to be the resource's.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
+	var keys []kube.Key
+	if wanted.rendered != nil {
+		keys = wanted.outline.Keys
+	}
+	return r.Observer.Snapshot(ctx, s.resource, keys)
 }
 
 // alive asks the API server whether the resource is still there before anything is created again for it. Objects that the garbage

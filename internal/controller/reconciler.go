@@ -38,7 +38,7 @@ type Reconciler struct {
 	Status       *status.Writer
 	Tracker      KindTracker
 	References   ReferenceSource
-	Hosts        *hosts.Hosts // nil for kinds that claim none
+	Hosts        *hosts.Hosts
 	Rollouts     *Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
@@ -85,6 +85,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	case err != nil || s == nil:
 		return metrics.Gone, reconcile.Result{}, err
 	case s.resource.GetDeletionTimestamp() != nil:
+		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
 	}
 	if wait := s.memory.backoff.wait(r.Clock.Now(), s.resource.GetGeneration()); wait > 0 {
@@ -95,8 +96,16 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.paused {
 		wanted, done.err = r.render(ctx, s) // first: it may find a kind that is to be watched
 	}
-	if done.there, err = r.Observer.Snapshot(ctx, s.resource); err != nil {
+	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
+	}
+	if done.err == nil && wanted.rendered != nil {
+		done.err = done.there.Sees(wanted.outline.Keys)
+	}
+	if done.err == nil && !s.paused {
+		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
+	} else {
+		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: what is live keeps what it serves
 	}
 	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)
@@ -113,6 +122,9 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	r.recordAction(ctx, s, wanted, done)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
 		return metrics.Acted, after(noticePatience), nil
+	}
+	if done.err == nil && len(wanted.held) > 0 {
+		done.err = wanted.held[0].Conflict
 	}
 	return r.report(ctx, s, wanted, done)
 }

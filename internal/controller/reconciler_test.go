@@ -29,6 +29,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -125,7 +126,8 @@ func newBench(t *testing.T, image string) *bench {
 	})
 	translator := values.For(appService, nil)
 	b.Reconciler = &Reconciler{
-		Kind: appService,
+		Hosts: hosts.New(nil, nil),
+		Kind:  appService,
 		Renderer: &render.Renderer{
 			Chart: &chart.Chart{
 				Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
@@ -489,7 +491,7 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if next := b.reconcile(t); next != 0 {
 		t.Errorf("the next one comes after %s, want none", next)
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -518,7 +520,7 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	if b.renders != 2 {
 		t.Error("what was rendered for the first was taken for the second")
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -9,6 +9,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -29,6 +30,8 @@ type rendered struct {
 	facts      postrender.Facts
 	references []dependency.Reference
 	outline    render.Outline
+	// claims of the routes that were rendered.
+	claims hosts.Wanted
 	// whole is nil again once it is real: rendering it again takes a millisecond, keeping it tens of KB.
 	whole *render.Result
 	// reloaded is when the content of references last changed.
@@ -40,6 +43,8 @@ type rendering struct {
 	*rendered
 	// advice is what is missing, though pods start without it.
 	advice []dependency.Reference
+	// held are routes that stay as they are, because others serve what they claim.
+	held []hosts.Held
 	// reload is the time until changed content of references is taken into account; 0 if it is.
 	reload time.Duration
 }
@@ -88,7 +93,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		}
 	}
 	s.memory.rendered, out.rendered = fresh, fresh
-	out.advice, err = r.preflight(ctx, s, fresh)
+	out.advice, err = preflight(fresh)
 	return out, err
 }
 
@@ -148,22 +153,19 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 	if err != nil {
 		return renderFailed(err)
 	}
-	into.whole, into.outline = whole, whole.Outline
+	into.whole, into.outline, into.claims = whole, whole.Outline, hosts.WantedBy(whole.Objects)
 	s.memory.groups.set(whole.Keys, whole.Unserved)
 	return nil
 }
 
 // preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although
 // pods start without it.
-func (r *Reconciler) preflight(ctx context.Context, s *scope, wanted *rendered) (advice []dependency.Reference, err error) {
+func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
 	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
 		if missing.Need == dependency.Required {
 			return nil, &dependency.MissingError{Reference: missing}
 		}
 		advice = append(advice, missing)
 	}
-	if r.Hosts == nil {
-		return advice, nil
-	}
-	return advice, r.Hosts.Check(ctx, s.resource)
+	return advice, nil
 }

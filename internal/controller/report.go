@@ -32,14 +32,14 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Missing:  wanted.advice,
 		Causes:   causes,
 		Paused:   s.paused,
-		Held:     done.held,
+		Waits:    done.waits,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 	}
 	current := status.Summarize(in)
-	if !done.held && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
+	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.end(s.name())
 	}
 	delayed, err := r.writeStatus(ctx, s, done, current)
@@ -74,7 +74,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(previousRetry)
 	case done.err != nil:
 		return after(s.memory.backoff.again(r.Clock.Now(), s.resource.GetGeneration(), awaited(done.err)))
-	case done.held:
+	case done.waits:
 		return after(sooner(rolloutRetry, delayed))
 	}
 	s.memory.backoff = backoff{}
@@ -115,7 +115,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 		return metrics.Unchanged
 	case done.err != nil:
 		return metrics.Failed
-	case done.held:
+	case done.waits:
 		return metrics.Deferred
 	case done.acted():
 		return metrics.Acted

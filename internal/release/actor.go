@@ -99,25 +99,20 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	return records.retire(ctx, earlier)
 }
 
-// KeepAlive repairs the objects of the release that is recorded, while the one that the spec asks for is refused: what is missing is
-// created, what was edited is put back. What a refused release has written already stays. It returns what it wrote.
-func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, there *cluster.Snapshot) (*Plan, error) {
-	session := a.writer.Begin(owner.GetUID())
-	defer session.End()
-	good, err := a.records(session, owner).objects(ctx, there.Record)
-	if err != nil {
-		return &Plan{}, err
-	}
-	plan := Compare(good, there.Objects).keeping()
-	_, err = a.applier(session, owner, nil).execute(ctx, plan)
-	return plan, err
-}
-
-// LastGood returns the objects of the release that is recorded.
+// LastGood returns the objects of the release that is recorded. The error is a DamagedError if they cannot be read, a StaleError if the
+// record is gone, or the API server's.
 func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record) ([]*unstructured.Unstructured, error) {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).objects(ctx, record)
+}
+
+// KeepAlive carries out a plan of CompareLastGood.
+func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, plan)
+	return err
 }
 
 // Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.

@@ -189,7 +189,7 @@ func TestInstall(t *testing.T) {
 	if len(stored.Chart.Templates) != 0 {
 		t.Error("the record carries the templates")
 	}
-	snapshot, err := b.observer.Snapshot(t.Context(), owner(t))
+	snapshot, err := b.observer.Snapshot(t.Context(), owner(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -96,28 +95,29 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// keeping returns the part of a plan by which the objects of a release stay as they are: what is missing is created, what has its stamp
-// and was edited is put back. What has another stamp was written by a later release, and what is not part of the release may be its.
-func (p *Plan) keeping() *Plan {
-	kept := &Plan{Create: p.Create, Going: p.Going}
-	for _, change := range p.Apply {
-		if stampOf(change.Live) == stampOf(change.Desired) {
-			kept.Apply = append(kept.Apply, change)
-		}
-	}
-	return kept
+// HoldBack leaves objects as they are.
+func (p *Plan) HoldBack(keys ...kube.Key) {
+	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
+	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
+}
+
+// CompareLastGood makes the plan by which the objects of a recorded release stay as they are while another one is refused: what is missing is
+// created, what has its stamp and was edited is put back. What has another stamp was written by the other release, and what is not part of the
+// recorded one may be the other's.
+func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+	plan := Compare(recorded, there)
+	plan.Delete = nil
+	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
+	return plan
 }
 
 func stampOf(object client.Object) string { return object.GetAnnotations()[postrender.AnnotationStamp] }
 
 // Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
-// stays, but for pod templates: only what is rendered is compared. Objects with a key in spared are left as they are.
-func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object, spared ...kube.Key) *Plan {
+// stays, but for pod templates: only what is rendered is compared.
+func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
-	wanted := make(map[kube.Key]bool, len(rendered)+len(spared))
-	for _, key := range spared {
-		wanted[key] = true
-	}
+	wanted := make(map[kube.Key]bool, len(rendered))
 	for _, desired := range rendered {
 		key := kube.KeyOf(desired)
 		wanted[key] = true
@@ -158,8 +158,8 @@ func turn(object *unstructured.Unstructured) int {
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
 	have, full := kube.Content(live)
-	if !full {
-		want, have = map[string]any{"metadata": metadataOf(desired)}, map[string]any{"metadata": metadataOf(live)}
+	if !full { // an outline is of a version that was found to be right, unless the stamp tells
+		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
 	if renderedAgain {
@@ -188,21 +188,6 @@ func withoutMetadata(content map[string]any) map[string]any {
 		}
 	}
 	return rest
-}
-
-func metadataOf(object client.Object) map[string]any {
-	meta := map[string]any{}
-	for name, entries := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
-		values := map[string]any{}
-		for key, value := range entries {
-			values[key] = value
-		}
-		meta[name] = values
-	}
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		meta["controller"] = string(owner.UID)
-	}
-	return meta
 }
 
 // brief prints a value for an event: scalars as they are, anything larger as its kind.

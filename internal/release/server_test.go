@@ -176,7 +176,7 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 // noted is what the journal of an observer, that sees nothing, adds to what it sees.
 func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object {
 	t.Helper()
-	snapshot, err := observer.Snapshot(t.Context(), owner(t))
+	snapshot, err := observer.Snapshot(t.Context(), owner(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}

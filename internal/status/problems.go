@@ -42,7 +42,7 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
 		})
 	}
-	if in.Held {
+	if in.Waits {
 		list = append(list, v1.Problem{
 			Type:    v1.ProblemWarning,
 			Source:  "operator",

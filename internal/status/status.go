@@ -38,8 +38,8 @@ type Input struct {
 	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []dependency.Reference
-	// Held says that a rollout that the operator causes waits for others.
-	Held bool
+	// Waits says that a rollout that the operator causes waits for others.
+	Waits bool
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.

@@ -3,6 +3,7 @@ package harness
 import (
 	"context"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"path/filepath"
 	"testing"
@@ -107,4 +108,18 @@ func Sample(t *testing.T, file, namespace string) *v1.AppService {
 	}
 	app.Namespace = namespace
 	return app
+}
+
+// Noise makes texts that do not compress, the same in each run.
+func Noise(items, length int) []string {
+	source := rand.New(rand.NewPCG(1, 2))
+	list := make([]string, items)
+	for i := range list {
+		text := make([]byte, length)
+		for j := range text {
+			text[j] = byte('!' + source.IntN('~'-'!'))
+		}
+		list[i] = string(text)
+	}
+	return list
 }

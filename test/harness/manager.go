@@ -20,10 +20,31 @@ type Manager struct {
 
 	cancel context.CancelFunc
 	done   chan error
+	synced func(context.Context) bool
+	killed bool
 }
 
-// Manager starts an operator that serves one namespace. It ends with the test, or when Stop is called.
+// Manager starts an operator that serves one namespace, and waits until its caches are filled. It ends with the test, or
+// when Stop is called.
 func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
+	t.Helper()
+	running := c.Launch(t, namespace, change...)
+	running.Synced(t)
+	return running
+}
+
+// Synced waits until the caches of an operator are filled. Without a right to list or watch they never are.
+func (m *Manager) Synced(t *testing.T) {
+	t.Helper()
+	patience, enough := context.WithTimeout(t.Context(), Patience)
+	defer enough()
+	if !m.synced(patience) {
+		t.Fatalf("the caches of the operator did not fill; forbidden were %v", m.Requests.Forbidden())
+	}
+}
+
+// Launch starts an operator that serves one namespace and waits for nothing.
+func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
 	t.Helper()
 	requests := &Requests{}
 	options := operator.Options{
@@ -43,22 +64,25 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 		t.Fatalf("cannot assemble the operator: %v", err)
 	}
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1)}
+	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1), synced: mgr.GetCache().WaitForCacheSync}
 	go func() { running.done <- mgr.Start(ctx) }()
 	t.Cleanup(func() { running.Stop(t) })
-	// Without a right to list or watch they never fill.
-	patience, enough := context.WithTimeout(ctx, Patience)
-	defer enough()
-	if !mgr.GetCache().WaitForCacheSync(patience) {
-		t.Fatalf("the caches of the operator did not fill; forbidden were %v", requests.Forbidden())
-	}
 	return running
+}
+
+// Kill ends an operator whose requests fail by now, and waits for nothing: like a process that is gone, it has no say any more.
+func (m *Manager) Kill() {
+	m.killed = true
+	m.cancel()
 }
 
 // Stop ends the operator and waits for it.
 func (m *Manager) Stop(t *testing.T) {
 	t.Helper()
 	m.cancel()
+	if m.killed {
+		return
+	}
 	select {
 	case err, open := <-m.done:
 		if !open {
@@ -68,7 +92,7 @@ func (m *Manager) Stop(t *testing.T) {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("the operator ended with: %v", err)
 		}
-	case <-time.After(Patience): // controller-runtime never ends while its caches cannot fill
+	case <-time.After(Patience):
 		t.Error("the operator did not end")
 	}
 }

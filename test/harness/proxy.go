@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"context"
 	"net/http"
 	"net/http/httptest"
 	"net/http/httputil"
@@ -20,8 +21,11 @@ import (
 type Proxy struct {
 	// Kubeconfig for the manager.
 	Kubeconfig string
+	// Requests that went through.
+	Requests Requests
 
 	forward *httputil.ReverseProxy
+	server  *httptest.Server
 
 	mu    sync.Mutex
 	crash *Crash
@@ -32,6 +36,10 @@ type Proxy struct {
 type Crash struct {
 	// Write is the number of the write, 1 and up.
 	Write int
+	// At chooses the writes that count; nil for all.
+	At func(Request) bool
+	// Late sends the write on after Kill has returned, however long that took.
+	Late bool
 	// Committed lets the write happen first, without the process being told.
 	Committed bool
 	// Kill ends the process.
@@ -55,17 +63,17 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 		Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"),
 		forward: &httputil.ReverseProxy{
 			Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-			Transport:     transport,
 			FlushInterval: -1,
 			ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		},
 	}
-	server := httptest.NewServer(p)
-	t.Cleanup(server.Close)
-	t.Cleanup(server.CloseClientConnections)
+	p.forward.Transport = p.Requests.Wrap(transport)
+	p.server = httptest.NewServer(p)
+	t.Cleanup(p.server.Close)
+	t.Cleanup(p.server.CloseClientConnections)
 
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: p.server.URL}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	if err := clientcmd.WriteToFile(*config, p.Kubeconfig); err != nil {
@@ -73,6 +81,9 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	}
 	return p
 }
+
+// Break breaks all connections once, so that watches begin again and rights are looked at again.
+func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
 // CrashAt arms the proxy: writes are counted from now on.
 func (p *Proxy) CrashAt(crash *Crash) {
@@ -101,6 +112,10 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		p.forward.ServeHTTP(httptest.NewRecorder(), r)
 	}
 	crash.Kill()
+	if crash.Late {
+		// The connection may be gone by now; what is on its way arrives all the same.
+		p.forward.ServeHTTP(httptest.NewRecorder(), r.WithContext(context.WithoutCancel(r.Context())))
+	}
 	panic(http.ErrAbortHandler) // the connection breaks without an answer
 }
 
@@ -109,6 +124,9 @@ func (p *Proxy) due(request Request) *Crash {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.crash == nil || p.crash.struck.Verb != "" || !request.Writes() || strings.Contains(request.Path, "/events") {
+		return nil
+	}
+	if p.crash.At != nil && !p.crash.At(request) {
 		return nil
 	}
 	if p.count++; p.count != p.crash.Write {

@@ -14,6 +14,8 @@ type Requests struct {
 	list []Request
 	// Intercept sees each request before it is sent; an error takes the place of the answer. Set it before the start.
 	Intercept func(Request) error
+	// Below wraps the transport that the recorded requests go through. Set it before the start.
+	Below func(http.RoundTripper) http.RoundTripper
 }
 
 // Request is one request to the API server.
@@ -46,6 +48,9 @@ func (r Request) Writes() bool {
 
 // Wrap records what goes through a transport.
 func (r *Requests) Wrap(next http.RoundTripper) http.RoundTripper {
+	if r.Below != nil {
+		next = r.Below(next)
+	}
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		noted := describe(request)
 		r.mu.Lock()

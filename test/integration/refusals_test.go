@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"math/rand/v2"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -169,7 +168,7 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonImmutableChange, message: []string{"spec.clusterIP", "None"},
 	},
 	"a release that is too large": {
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = noise(105, 4<<10) },
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(105, 4<<10) },
 		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
 	},
 	"a quota that lets no pod start": {
@@ -347,18 +346,4 @@ func noPods(t *testing.T, namespace string) client.Object {
 		return want("resources counted", len(quota.Status.Used), 1)
 	})
 	return quota
-}
-
-// noise is text that does not compress.
-func noise(items, length int) []string {
-	source := rand.New(rand.NewPCG(1, 2))
-	list := make([]string, items)
-	for i := range list {
-		text := make([]byte, length)
-		for j := range text {
-			text[j] = byte('!' + source.IntN('~'-'!'))
-		}
-		list[i] = string(text)
-	}
-	return list
 }

@@ -1,0 +1,251 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// policyLabel on a namespace says which policy holds in it.
+const policyLabel = "faults.example.com/policy"
+
+// policed are the kinds of whole with their group and resource.
+var policed = []struct{ group, resource, what string }{
+	{"", "services", "Service"},
+	{"apps", "deployments", "Deployment"},
+	{"", "configmaps", "ConfigMap/web-config"},
+	{"", "secrets", "Secret/web-config"},
+	{"networking.k8s.io", "ingresses", "Ingress"},
+	{"networking.k8s.io", "networkpolicies", "NetworkPolicy"},
+	{"policy", "poddisruptionbudgets", "PodDisruptionBudget"},
+	{"", "serviceaccounts", "ServiceAccount"},
+}
+
+// mutations are what policies of others do to what the operator writes, as CEL.
+var mutations = []struct{ name, group, resource, expression string }{
+	{"a-label", "", "services", `Object{metadata: Object.metadata{labels: {"example.com/cost-centre": "42"}}}`},
+	{"an-annotation", "networking.k8s.io", "ingresses", `Object{metadata: Object.metadata{annotations: {"example.com/class": "shared"}}}`},
+	{"a-pod-annotation", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{annotations: {"example.com/injected": "yes"}}}}}`},
+	{"a-sidecar", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy:1"}]}}}}`},
+	{"an-image-of-a-mirror", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "app", imagePullPolicy: "Always"}]}}}}`},
+	{"another-default", "", "services", `Object{spec: Object.spec{sessionAffinity: "ClientIP"}}`},
+}
+
+// admission are the scenarios with policies that refuse or change what the operator writes.
+func admission() []scenario {
+	var list []scenario
+	for _, kind := range policed {
+		name := "admission/" + strings.ReplaceAll(kind.what, "/", "-")
+		list = append(list,
+			scenario{name + "/install", func(s *scene) {
+				s.refuse(kind.group, kind.resource)
+				s.start()
+				s.want(whole)
+				s.mentions("refused by the test")
+				s.allow()
+				s.endsAs(whole)
+			}},
+			scenario{name + "/repair", func(s *scene) {
+				s.with(whole)
+				s.refuse(kind.group, kind.resource)
+				s.drop(kind.what)
+				s.mentions("refused by the test")
+				s.allow()
+				s.endsAs(whole)
+			}},
+		)
+	}
+	for _, mutation := range mutations {
+		list = append(list, scenario{"admission/mutated/" + mutation.name, func(s *scene) {
+			s.label("mutate-" + mutation.name)
+			ensure(s, mutatingPolicy(mutation.name, mutation.group, mutation.resource, mutation.expression))
+			s.mutates(mutation.resource)
+			s.start()
+			s.want(whole)
+			s.peace()
+			s.want(with(whole, `image: nginx:1.28`))
+			s.peace()
+		}})
+	}
+	return list
+}
+
+// peace waits until the AppService is ready and nothing happens any more, and checks that nobody fought on the way.
+func (s *scene) peace() {
+	s.Helper()
+	s.settled(s.T, step{})
+	objects, counts := map[string]int{}, s.line.Points()
+	for _, point := range counts {
+		if !point.DryRun && !strings.HasSuffix(point.Target, "/status") {
+			objects[point.Target]++
+		}
+	}
+	for object, times := range objects {
+		if times > 3 {
+			s.Errorf("%s was written %d times", object, times)
+		}
+	}
+	s.line.Start()
+}
+
+// label says which policy holds in the namespace.
+func (s *scene) label(policy string) {
+	s.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, policyLabel, policy)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	if err := cluster.Client.Patch(s.Context(), namespace, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// refuse makes the API server refuse what is created of a kind in the namespace, and waits until it does.
+func (s *scene) refuse(group, resource string) {
+	s.Helper()
+	ensure(s, refusingPolicy(group, resource))
+	s.label("refuse-" + resource)
+	s.probe(resource, true)
+}
+
+// allow ends that.
+func (s *scene) allow() {
+	s.Helper()
+	s.label("none")
+	s.fault()
+}
+
+// probe waits until objects of a kind are refused, by asking without writing.
+func (s *scene) probe(resource string, refused bool) {
+	s.Helper()
+	harness.Eventually(s.T, "the policy holds for "+resource, func() error {
+		for _, kind := range policed {
+			if kind.resource != resource {
+				continue
+			}
+			object := s.object(kind.what)
+			if text := probes[resource]; text != "" {
+				object = s.probed(resource, s.namespace)
+			}
+			object.SetName("probe")
+			err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
+			if is := err != nil && strings.Contains(err.Error(), "refused by the test"); is != refused {
+				return fmt.Errorf("refused: %t (%w)", is, err)
+			}
+		}
+		return nil
+	})
+}
+
+// probes are the smallest objects that the API server takes.
+var probes = map[string]string{
+	"services":    `{apiVersion: v1, kind: Service, spec: {ports: [{port: 80}]}}`,
+	"ingresses":   `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {defaultBackend: {service: {name: x, port: {number: 80}}}}}`,
+	"deployments": `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: app, image: x:1}]}}}}`,
+}
+
+// mutates waits until the policy of the namespace changes what is created of a kind: one that is asked for there is not the one
+// that is asked for elsewhere.
+func (s *scene) mutates(resource string) {
+	s.Helper()
+	made := func(namespace string) (string, error) {
+		object := s.probed(resource, namespace)
+		err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
+		object.SetManagedFields(nil)
+		unstructured.RemoveNestedField(object.Object, "metadata", "creationTimestamp")
+		unstructured.RemoveNestedField(object.Object, "metadata", "uid")
+		unstructured.RemoveNestedField(object.Object, "metadata", "namespace")
+		unstructured.RemoveNestedField(object.Object, "spec", "clusterIP")
+		unstructured.RemoveNestedField(object.Object, "spec", "clusterIPs")
+		return fmt.Sprint(object.Object), err
+	}
+	harness.Eventually(s.T, "the policy changes "+resource, func() error {
+		here, err := made(s.namespace)
+		if err != nil {
+			return err
+		}
+		elsewhere, err := made("default")
+		if err == nil && here == elsewhere {
+			err = fmt.Errorf("it does not yet")
+		}
+		return err
+	})
+}
+
+func (s *scene) probed(resource, namespace string) *unstructured.Unstructured {
+	s.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(probes[resource]), &object.Object); err != nil {
+		s.Fatal(err)
+	}
+	object.SetNamespace(namespace)
+	object.SetName("probe")
+	return object
+}
+
+var policies sync.Mutex
+
+// ensure makes policies once for all scenarios. They hold in namespaces with a label.
+func ensure(s *scene, objects []client.Object) {
+	s.Helper()
+	policies.Lock()
+	defer policies.Unlock()
+	for _, object := range objects {
+		if err := cluster.Client.Create(context.WithoutCancel(s.Context()), object); err != nil && !apierrors.IsAlreadyExists(err) {
+			s.Fatalf("cannot make the policy %s: %v", object.GetName(), err)
+		}
+	}
+}
+
+func rules(group, resource string, operations ...admissionv1.OperationType) *admissionv1.MatchResources {
+	return &admissionv1.MatchResources{ResourceRules: []admissionv1.NamedRuleWithOperations{{RuleWithOperations: admissionv1.RuleWithOperations{
+		Operations: operations,
+		Rule:       admissionv1.Rule{APIGroups: []string{group}, APIVersions: []string{"*"}, Resources: []string{resource}},
+	}}}}
+}
+
+func labelled(policy string) *admissionv1.MatchResources {
+	return &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{policyLabel: policy}}}
+}
+
+func refusingPolicy(group, resource string) []client.Object {
+	name := "refuse-" + resource
+	return []client.Object{
+		&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
+			MatchConstraints: rules(group, resource, admissionv1.Create),
+			FailurePolicy:    ptr.To(admissionv1.Fail),
+			Validations:      []admissionv1.Validation{{Expression: "false", Message: "refused by the test"}},
+		}},
+		&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
+			PolicyName: name, MatchResources: labelled(name), ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+		}},
+	}
+}
+
+func mutatingPolicy(name, group, resource, expression string) []client.Object {
+	name = "mutate-" + name
+	return []client.Object{
+		&admissionv1.MutatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicySpec{
+			MatchConstraints:   rules(group, resource, admissionv1.Create, admissionv1.Update),
+			FailurePolicy:      ptr.To(admissionv1.Fail),
+			ReinvocationPolicy: admissionv1.NeverReinvocationPolicy,
+			Mutations: []admissionv1.Mutation{{
+				PatchType: admissionv1.PatchTypeApplyConfiguration, ApplyConfiguration: &admissionv1.ApplyConfiguration{Expression: expression},
+			}},
+		}},
+		&admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{
+			PolicyName: name, MatchResources: labelled(name),
+		}},
+	}
+}

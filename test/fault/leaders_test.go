@@ -1,0 +1,173 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+	"syscall"
+
+	coordinationv1 "k8s.io/api/coordination/v1"
+	corev1 "k8s.io/api/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// leaders are the scenarios of T9: real processes, one of which leads, end or stand still.
+func leaders() []scenario {
+	moved, claimless := with(small, `image: nginx:1.28`), with(small, `size: 0`)
+	return []scenario{
+		{"T9/leader-killed", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Kill() }) }},
+		{"T9/leader-terminated", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGTERM) }) }},
+		{"T9/leader-frozen", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGSTOP) }) }},
+		{"T9/late-write/deployment", func(s *scene) { lateWrite(s, "patch deployments/web", small, moved, with(small, `image: nginx:1.29`)) }},
+		{"T9/late-write/service", func(s *scene) {
+			lateWrite(s, "patch services/web", small, with(small, `ports: [{name: http, port: 81, targetPort: 80}]`), with(small, `ports: [{name: http, port: 82, targetPort: 80}]`))
+		}},
+		{"T9/late-write/claim-deleted", func(s *scene) {
+			lateWrite(s, "delete persistentvolumeclaims/web", with(small, letGo), claimless, with(small, letGo))
+		}},
+		{"T9/late-write/status", func(s *scene) {
+			lateWrite(s, "patch appservices/web/status", small, moved, with(small, `image: nginx:1.29`))
+		}},
+	}
+}
+
+// program starts the operator as a program that takes part in the election of the namespace.
+func (s *scene) program(kubeconfig string) *harness.Process {
+	s.Helper()
+	return harness.Run(s.T, kubeconfig, "--watch-namespaces="+s.namespace, "--leader-elect", "--leader-election-namespace="+s.namespace)
+}
+
+// leads waits until somebody leads who is not the one given, and returns it.
+func (s *scene) leads(not string) string {
+	s.Helper()
+	var holder string
+	harness.Eventually(s.T, "somebody leads", func() error {
+		list := &coordinationv1.LeaseList{}
+		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			return err
+		}
+		for _, lease := range list.Items {
+			if lease.Spec.HolderIdentity != nil && *lease.Spec.HolderIdentity != "" && *lease.Spec.HolderIdentity != not {
+				holder = *lease.Spec.HolderIdentity
+				return nil
+			}
+		}
+		return fmt.Errorf("nobody does, or still %q", not)
+	})
+	return holder
+}
+
+// leaderEnds ends the leader while it installs, and lets the other one go on.
+func leaderEnds(s *scene, end func(*harness.Process)) {
+	first := s.program(cluster.Kubeconfig)
+	leader := s.leads("")
+	second := s.program(cluster.Kubeconfig)
+	for i := range fleet {
+		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
+	}
+	harness.Eventually(s.T, "some are installed", func() error {
+		if records := s.revisions(); len(records) < fleet/4 {
+			return fmt.Errorf("%d of %d are", len(records), fleet)
+		}
+		return nil
+	})
+	end(first)
+	s.fault()
+	s.leads(leader)
+	s.fleetRuns("")
+	first.Signal(syscall.SIGCONT)
+	s.still()
+	for name, revisions := range s.revisions() {
+		if revisions != "1" {
+			s.Errorf("%s has revisions %s, want 1", name, revisions)
+		}
+	}
+	for _, process := range []*harness.Process{first, second} {
+		process.Kill()
+	}
+	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
+		s.Fatal(err)
+	}
+	s.gone()
+}
+
+// revisions lists those of all release records, by release.
+func (s *scene) revisions() map[string]string {
+	s.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+		s.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, record := range list.Items {
+		name := record.Labels["name"]
+		found[name] = strings.TrimPrefix(found[name]+","+record.Labels["version"], ",")
+	}
+	return found
+}
+
+// lateWrite freezes the leader while a write of it is on its way. Somebody else leads meanwhile, and the spec changes again; then
+// the write arrives, and the one who made it wakes up.
+func lateWrite(s *scene, write, before, during, after string) {
+	proxy := cluster.NewProxy(s.T)
+	old := s.program(proxy.Kubeconfig)
+	leader := s.leads("")
+	s.want(before)
+	s.endsAs(before)
+	s.still()
+	s.program(cluster.Kubeconfig)
+	held, arrive := make(chan struct{}), make(chan struct{})
+	proxy.CrashAt(&harness.Crash{
+		Write: 1, Late: true,
+		At: func(request harness.Request) bool {
+			target := request.Target()
+			target.Namespace = ""
+			return request.Verb+" "+target.String() == write
+		},
+		Kill: func() { old.Signal(syscall.SIGSTOP); close(held); <-arrive },
+	})
+	s.want(during)
+	select {
+	case <-held:
+	case <-s.Context().Done():
+		s.Fatal("it never wrote that")
+	}
+	s.leads(leader)
+	s.endsAs(during)
+	s.want(after)
+	s.endsAs(after)
+	s.still()
+	revision, claim := s.rolled(), s.uid("PersistentVolumeClaim")
+	close(arrive)
+	s.fault()
+	old.Signal(syscall.SIGCONT)
+	harness.Eventually(s.T, "who led before ends", func() error {
+		select {
+		case <-old.Ended():
+			return nil
+		default:
+			return fmt.Errorf("it still runs")
+		}
+	})
+	s.endsAs(after)
+	s.still()
+	s.endsAs(after)
+	if now := s.rolled(); now != revision {
+		s.Errorf("the late write rolled out: revision %q of the Deployment, want %q", now, revision)
+	}
+	if now := s.uid("PersistentVolumeClaim"); now != claim {
+		s.Errorf("the late write reached another claim: it was %q and is %q", claim, now)
+	}
+}
+
+// rolled returns the revision of the Deployment's rollout.
+func (s *scene) rolled() string {
+	s.Helper()
+	deployment := s.object("Deployment")
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		s.Fatal(err)
+	}
+	return deployment.GetAnnotations()["deployment.kubernetes.io/revision"]
+}

@@ -1,0 +1,66 @@
+// Package fault breaks the operator at every request that changes something, and in other ways in which clusters break, and
+// looks at what becomes of it.
+//
+// A plan is a workload, a point in it and a fault. First each workload runs twice without faults: that is the reference,
+// and it shows the points. Then each plan runs in a namespace of its own, hundreds of them on one control plane. Its end must
+// be the reference's in every field, with the same creations and deletions, a status that is true, and no panic. At the end
+// the operator is restarted and must write nothing, and everything is deleted and nothing may be left. docs/reliability.md
+// says what is promised, and how to play a plan again.
+package fault
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"testing"
+
+	"k8s.io/klog/v2"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/log/zap"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+var (
+	only  = flag.String("plan", "", "run the plan of this name only, or those whose names begin with it")
+	every = flag.Int("every", 1, "run every k-th plan only")
+	say   = flag.Bool("log", false, "print the log of the operators")
+)
+
+var (
+	cluster *harness.Cluster
+	seen    *world
+	tally   results
+	logs    = &logSink{}
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	logger := zap.New(zap.WriteTo(logs))
+	log.SetLogger(logger)
+	klog.SetLogger(logger)
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	var stop func()
+	var err error
+	cluster, stop, err = harness.Start(ctx, cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-faults"))
+	if stop != nil {
+		defer stop()
+	}
+	if err == nil {
+		seen, err = newWorld(ctx, cluster)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
+		return 1
+	}
+	code := m.Run()
+	fmt.Println(tally.line())
+	return code
+}

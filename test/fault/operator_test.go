@@ -1,0 +1,74 @@
+package fault
+
+import (
+	"fmt"
+	"net/http"
+	"os"
+	"path/filepath"
+	"testing"
+
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// serverLabel says which operator serves an AppService: the one that plans share, or one of its own that may die.
+const serverLabel = "faults.example.com/server"
+
+// wire is between all operators and the API server.
+var wire harness.Wire
+
+// process is an operator that is started again when it has died.
+type process struct {
+	*harness.Manager
+	incarnation *harness.Incarnation
+	start       func() (*harness.Manager, *harness.Incarnation)
+	deaths      int
+}
+
+// launch starts an operator for one namespace, which sees the cluster through a view, and with the rights of those of whom
+// it has the cluster.
+func launch(t *testing.T, as *harness.Cluster, namespace string, view *harness.View, change ...func(*operator.Options, *harness.Requests)) *process {
+	t.Helper()
+	p := &process{start: func() (*harness.Manager, *harness.Incarnation) {
+		incarnation := wire.Incarnation()
+		connected := func(_ *operator.Options, requests *harness.Requests) {
+			requests.Below = func(next http.RoundTripper) http.RoundTripper { return incarnation.Wrap(view.Wrap(next)) }
+		}
+		return as.Launch(t, namespace, append(change, connected)...), incarnation
+	}}
+	p.Manager, p.incarnation = p.start()
+	return p
+}
+
+// revive starts the operator again if it has died, and reports whether it has.
+func (p *process) revive() bool {
+	select {
+	case <-p.incarnation.Died():
+	default:
+		return false
+	}
+	p.Kill()
+	p.deaths++
+	p.Manager, p.incarnation = p.start()
+	return true
+}
+
+// shared starts an operator that serves all AppServices with a label, in whatever namespace they are.
+func shared(t *testing.T, server string) *harness.Manager {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	file := filepath.Join(t.TempDir(), "watches.yaml")
+	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {%s: %q}}}\n",
+		serverLabel, server)
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root
+		requests.Below = wire.Incarnation().Wrap
+	})
+}

@@ -1,0 +1,89 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// plan is one run with a fault. Its name plays it again.
+type plan struct {
+	campaign string
+	workload workload
+	number   int // of the point
+	point    harness.Point
+	fault    harness.FaultKind
+	again    bool // it dies a second time, at the first thing that it does about it
+}
+
+func (p plan) name() string {
+	name := fmt.Sprintf("%s/%s/%d/%s", p.campaign, p.workload.name, p.number, p.fault)
+	if p.again {
+		name += "-again"
+	}
+	return name
+}
+
+// dies reports whether the plan needs an operator of its own.
+func (p plan) dies() bool { return p.campaign == "T1" }
+
+var (
+	deaths = []harness.FaultKind{harness.DiesBefore, harness.DiesAfter}
+	errors = []harness.FaultKind{
+		harness.Lost, harness.Committed, harness.Forbidden, harness.Conflict, harness.TooMany, harness.Internal, harness.Overloaded, harness.Slow,
+	}
+	// asked are those that a request can suffer which asks only what would be.
+	asked = []harness.FaultKind{harness.Lost, harness.Forbidden, harness.Conflict, harness.Internal}
+)
+
+// plansOf lists the plans of a workload with these points, in order.
+func plansOf(w workload, points []harness.Point) []plan {
+	var plans []plan
+	for i, point := range points {
+		for _, fault := range deaths {
+			if !point.DryRun {
+				plans = append(plans, plan{campaign: "T1", workload: w, number: i + 1, point: point, fault: fault})
+			}
+			if i%3 == 0 && !point.DryRun {
+				plans = append(plans, plan{campaign: "T1", workload: w, number: i + 1, point: point, fault: fault, again: true})
+			}
+		}
+		for _, fault := range errors {
+			if point.DryRun && !slices.Contains(asked, fault) {
+				continue
+			}
+			plans = append(plans, plan{campaign: "T2", workload: w, number: i + 1, point: point, fault: fault})
+		}
+	}
+	return plans
+}
+
+// pointsOf returns the points that two runs have in common, in the order of the first. Status writes come last: how many there
+// are may differ, since the Deployment controller has a part in it.
+func pointsOf(first, second []harness.Point) []harness.Point {
+	var points, status []harness.Point
+	for _, point := range first {
+		switch {
+		case !slices.Contains(second, point):
+		case strings.HasSuffix(point.Target, "/status"):
+			status = append(status, point)
+		default:
+			points = append(points, point)
+		}
+	}
+	return append(points, status...)
+}
+
+// chosen reports whether the flags ask for the n-th plan.
+func chosen(name string, n int) bool {
+	asked := *only == "" || name == *only || strings.HasPrefix(name, strings.TrimSuffix(*only, "/")+"/")
+	return asked && n%*every == 0
+}
+
+// needed reports whether the flags may ask for a plan of a workload.
+func needed(w workload) bool {
+	parts := strings.Split(*only, "/")
+	return len(parts) < 2 || w.name == parts[1] || len(parts) == 2 && strings.HasPrefix(w.name, parts[1])
+}

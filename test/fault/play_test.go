@@ -1,0 +1,205 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/apimachinery/pkg/util/resourceversion"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+const (
+	// patience is how long a plan may take to end as the reference. The operator tries again after 5, then 10, then 20 s.
+	patience = 2 * time.Minute
+	// calm is for how long nothing happens where nothing is to happen any more.
+	calm = 2 * time.Second
+)
+
+// stage is a namespace in which a workload is played.
+type stage struct {
+	namespace, server string
+	line              *harness.Line
+}
+
+// newStage makes a namespace. It goes with the cluster: to empty it, the API server would be busier than with the plan.
+func newStage(t *testing.T, name, server string) *stage {
+	t.Helper()
+	namespace := &corev1.Namespace{}
+	namespace.GenerateName = "f-" + strings.ToLower(strings.NewReplacer("/", "-", " ", "-").Replace(name)) + "-"
+	if err := cluster.Client.Create(t.Context(), namespace); err != nil {
+		t.Fatalf("cannot create a namespace: %v", err)
+	}
+	if current, _ := controlplane.CurrentWanted(); current {
+		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
+	}
+	return &stage{namespace.Name, server, wire.Line(namespace.Name)}
+}
+
+// do does what a step says, and returns when everybody can see it.
+func (s *stage) do(t *testing.T, step step) {
+	t.Helper()
+	defer seen.touch(s.namespace)
+	if step.spec != "" {
+		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
+	}
+	for what, patch := range step.edit {
+		object := s.object(what)
+		kindOfPatch := types.MergePatchType
+		if what == "Deployment" {
+			kindOfPatch = types.StrategicMergePatchType
+		}
+		if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kindOfPatch, []byte(patch))); err != nil {
+			t.Fatalf("cannot edit %s: %v", what, err)
+		}
+		s.shown(t, object, false)
+	}
+	for _, what := range step.remove {
+		object := s.object(what)
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Fatalf("cannot find %s: %v", what, err)
+		}
+		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatalf("cannot delete %s: %v", what, err)
+		}
+		s.shown(t, object, true)
+	}
+}
+
+// object returns the one that is called as in "Service", or as in "Service/name" where it has not the name of the AppService.
+func (s *stage) object(what string) *unstructured.Unstructured {
+	kind, name, named := strings.Cut(what, "/")
+	if !named {
+		name = appName
+	}
+	object := objectOf(kind)
+	object.SetNamespace(s.namespace)
+	object.SetName(name)
+	return object
+}
+
+// shown waits until the test's own view has caught up with a change of an object.
+func (s *stage) shown(t *testing.T, object *unstructured.Unstructured, deleted bool) {
+	t.Helper()
+	harness.Eventually(t, "see the change", func() error {
+		live := objectOf(object.GetKind())
+		err := seen.cache.Get(t.Context(), client.ObjectKeyFromObject(object), live)
+		if apierrors.IsNotFound(err) && deleted {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		order, err := resourceversion.CompareResourceVersion(live.GetResourceVersion(), object.GetResourceVersion())
+		if err != nil {
+			return err
+		}
+		if order < 0 || deleted && live.GetUID() == object.GetUID() {
+			return fmt.Errorf("the test does not see the change of %s yet", object.GetKind())
+		}
+		return nil
+	})
+}
+
+func (s *stage) set(t *testing.T, spec string) error {
+	app := s.object(v1.Kind)
+	err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app)
+	if client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	app.Object["spec"] = specIn(t, s.namespace, spec)
+	if apierrors.IsNotFound(err) {
+		app.SetLabels(map[string]string{serverLabel: s.server})
+		err = cluster.Client.Create(t.Context(), app)
+	} else {
+		err = cluster.Client.Update(t.Context(), app)
+	}
+	if err == nil {
+		s.shown(t, app, false)
+	}
+	return err
+}
+
+func objectOf(kind string) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	for _, known := range kinds {
+		if known.Kind == kind {
+			object.SetGroupVersionKind(known)
+		}
+	}
+	return object
+}
+
+// settled returns the state when a step without faults is over: the status is true and as expected, and nothing happens any more.
+func (s *stage) settled(t *testing.T, step step) state {
+	t.Helper()
+	var end state
+	harness.Eventually(t, "settle", func() error {
+		objects, err := seen.objects(t.Context(), s.namespace)
+		if err != nil {
+			return err
+		}
+		if err := s.over(step, objects); err != nil {
+			return err
+		}
+		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
+			return fmt.Errorf("something still happens")
+		}
+		end, err = stateOf(s.namespace, objects)
+		return err
+	})
+	return end
+}
+
+func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) error {
+	if len(step.remove) > 0 && step.remove[0] == v1.Kind {
+		return left(objects)
+	}
+	app, err := appOf(objects)
+	if err != nil || app == nil {
+		return fmt.Errorf("there is no AppService yet: %w", err)
+	}
+	wanted := metav1.ConditionTrue
+	if step.ready != "" {
+		wanted = step.ready
+	}
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Status != wanted {
+		return fmt.Errorf("Ready is %+v", ready)
+	}
+	if autoscaler := objects["HorizontalPodAutoscaler "+appName]; autoscaler != nil {
+		if _, looked, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions"); !looked {
+			return fmt.Errorf("the autoscaler has not been looked at yet")
+		}
+	}
+	return untrue(app, objects)
+}
+
+// left returns what is there though the AppService is gone: oracle O6. Retained claims may be.
+func left(objects map[string]*unstructured.Unstructured) error {
+	objects = maps.Clone(objects)
+	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {
+		return object.GetAnnotations()[v1.AnnotationRetainedFor] != "" || object.GetLabels()[foreignLabel] != ""
+	})
+	if len(objects) == 0 {
+		return nil
+	}
+	var names []string
+	for name := range objects {
+		names = append(names, name)
+	}
+	return fmt.Errorf("left are %s", strings.Join(names, ", "))
+}

@@ -1,0 +1,118 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// counted are the kinds of objects of whole, as a quota counts them, and one of each.
+var counted = []struct{ resource, what string }{
+	{"count/services", "Service"},
+	{"count/deployments.apps", "Deployment"},
+	{"count/configmaps", "ConfigMap/web-config"},
+	{"count/secrets", "Secret/web-config"},
+	{"count/ingresses.networking.k8s.io", "Ingress"},
+	{"count/networkpolicies.networking.k8s.io", "NetworkPolicy"},
+	{"count/poddisruptionbudgets.policy", "PodDisruptionBudget"},
+	{"count/serviceaccounts", "ServiceAccount"},
+}
+
+// quotas are the scenarios with a quota of 0: nothing of a kind can be made until it is lifted.
+func quotas() []scenario {
+	list := []scenario{{"quota/records/repair", repairUnderQuota}}
+	for _, kind := range counted {
+		name := "quota/" + strings.ReplaceAll(kind.what, "/", "-")
+		list = append(list,
+			scenario{name + "/install", func(s *scene) {
+				quota := s.quota(kind.resource)
+				s.start()
+				s.want(whole)
+				s.mentions("exceeded quota")
+				s.lift(quota)
+				s.endsAs(whole)
+			}},
+			scenario{name + "/repair", func(s *scene) {
+				s.with(whole)
+				quota := s.quota(kind.resource)
+				s.drop(kind.what)
+				s.mentions("exceeded quota")
+				s.lift(quota)
+				s.endsAs(whole)
+			}},
+		)
+	}
+	return list
+}
+
+// repairUnderQuota is an AppService whose record nobody can write: its objects are repaired all the same.
+func repairUnderQuota(s *scene) {
+	quota := s.quota("count/secrets")
+	s.start()
+	s.want(small)
+	s.mentions("exceeded quota")
+	s.drop("Service")
+	s.fault()
+	harness.Eventually(s.T, "the Service comes back", func() error {
+		if s.uid("Service") == "" {
+			return fmt.Errorf("there is no Service")
+		}
+		return nil
+	})
+	s.recover()
+	s.lift(quota)
+	s.endsAs(small)
+}
+
+// quota forbids further objects of a kind, and waits until that holds.
+func (s *scene) quota(kind string) *corev1.ResourceQuota {
+	s.Helper()
+	name := corev1.ResourceName(kind)
+	quota := &corev1.ResourceQuota{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "none"},
+		Spec:       corev1.ResourceQuotaSpec{Hard: corev1.ResourceList{name: resource.MustParse("0")}},
+	}
+	cluster.Create(s.T, quota)
+	harness.Eventually(s.T, "the quota holds", func() error {
+		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
+			return err
+		}
+		if _, holds := quota.Status.Used[name]; !holds {
+			return fmt.Errorf("nobody has counted yet")
+		}
+		return nil
+	})
+	return quota
+}
+
+// lift takes away what was in the way.
+func (s *scene) lift(object client.Object) {
+	s.Helper()
+	if err := cluster.Client.Delete(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+	s.fault()
+}
+
+// mentions waits until the AppService is not ready, and says a text about it.
+func (s *scene) mentions(text string) {
+	s.Helper()
+	harness.Eventually(s.T, "Ready mentions "+text, func() error {
+		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
+		condition, err := cluster.ConditionNow(s.Context(), app, v1.ConditionReady)
+		if err != nil {
+			return err
+		}
+		if condition.Status != metav1.ConditionFalse || !strings.Contains(condition.Message, text) {
+			return fmt.Errorf("it is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+		}
+		return nil
+	})
+}

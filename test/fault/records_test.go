@@ -1,0 +1,236 @@
+package fault
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"maps"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// helmStatuses are all that Helm stores.
+var helmStatuses = []string{
+	"unknown", "deployed", "uninstalled", "superseded", "failed", "uninstalling", "pending-install", "pending-upgrade", "pending-rollback",
+}
+
+const (
+	recordOne = "Secret/sh.helm.release.v1.web.v1"
+	recordTwo = "Secret/sh.helm.release.v1.web.v2"
+)
+
+// changed is what small becomes where a spec changes.
+var changed = with(small, `image: nginx:1.28`)
+
+// records are the scenarios of T5 about release records: whatever somebody left there, the end is the same.
+func records() []scenario {
+	var list []scenario
+	for _, status := range helmStatuses {
+		found := func(s *scene) {
+			s.with(small)
+			s.stop()
+			s.rewrite(recordOne, func(object *unstructured.Unstructured) { setStatus(s, object, status) })
+		}
+		list = append(list,
+			scenario{"T5/" + status + "/same", func(s *scene) { found(s); s.resumes(small) }},
+			scenario{"T5/" + status + "/changed", func(s *scene) { found(s); s.want(changed); s.resumes(changed) }},
+			scenario{"T5/" + status + "/deleting", func(s *scene) { found(s); s.start(); s.drop("AppService"); s.gone() }},
+		)
+	}
+	return append(list,
+		scenario{"T5/record-deleted/same", func(s *scene) { s.with(small); s.stop(); s.drop(recordOne); s.resumes(small) }},
+		scenario{"T5/record-deleted/changed", func(s *scene) { s.with(small); s.stop(); s.drop(recordOne); s.want(changed); s.resumes(changed) }},
+		scenario{"T5/record-deleted/refused", recordDeletedAndRefused},
+		scenario{"T5/record-corrupt/changed", func(s *scene) { s.with(small); s.stop(); s.corrupt("deployed"); s.want(changed); s.resumes(changed) }},
+		scenario{"T5/record-corrupt/pending", recordCorruptAndPending},
+		scenario{"T5/record-unlabelled/same", func(s *scene) { s.with(small); s.stop(); s.unlabel(recordOne); s.resumes(small) }},
+		scenario{"T5/record-unlabelled/changed", func(s *scene) { s.with(small); s.stop(); s.unlabel(recordOne); s.want(changed); s.resumes(changed) }},
+		scenario{"T5/records/older-left-over", func(s *scene) { s.twoRecords(); s.resumes(changed) }},
+		scenario{"T5/records/newest-lost", func(s *scene) { s.twoRecords(); s.drop(recordTwo); s.resumes(changed) }},
+		scenario{"T5/foreign-release/install", foreignRelease},
+		scenario{"T5/too-large/upgrade", tooLarge},
+		scenario{"T5/operator-removed-first", func(s *scene) { s.with(whole); s.stop(); s.drop("AppService"); s.gone(); s.start() }},
+		scenario{"T5/namespace-terminating", namespaceTerminating},
+	)
+}
+
+// resumes starts the operator, which makes everything as fresh.
+func (s *scene) resumes(spec string) {
+	s.Helper()
+	s.fault()
+	s.start()
+	s.endsAs(spec)
+}
+
+// rewrite changes an object as somebody with a text editor would.
+func (s *scene) rewrite(what string, change func(*unstructured.Unstructured)) {
+	s.Helper()
+	object := s.object(what)
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		s.Fatal(err)
+	}
+	change(object)
+	if err := cluster.Client.Update(s.Context(), object); err != nil {
+		s.Fatal(err)
+	}
+	s.shown(s.T, object, false)
+}
+
+// setStatus gives a release record a status, in its labels and in its payload.
+func setStatus(s *scene, object *unstructured.Unstructured, status string) {
+	s.Helper()
+	payload, _, _ := unstructured.NestedString(object.Object, "data", "release")
+	release, err := decode(payload)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := unstructured.SetNestedField(release, status, "info", "status"); err != nil {
+		s.Fatal(err)
+	}
+	if err := unstructured.SetNestedField(object.Object, encode(s, release), "data", "release"); err != nil {
+		s.Fatal(err)
+	}
+	labels := object.GetLabels()
+	labels["status"] = status
+	object.SetLabels(labels)
+}
+
+// encode is the opposite of decode.
+func encode(s *scene, release map[string]any) string {
+	s.Helper()
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	if err := json.NewEncoder(writer).Encode(release); err != nil {
+		s.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		s.Fatal(err)
+	}
+	return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(zipped.Bytes())))
+}
+
+// corrupt makes the payload of the record one that nobody can read.
+func (s *scene) corrupt(status string) {
+	s.Helper()
+	s.rewrite(recordOne, func(object *unstructured.Unstructured) {
+		setStatus(s, object, status)
+		_ = unstructured.SetNestedField(object.Object, base64.StdEncoding.EncodeToString([]byte("not a release")), "data", "release")
+	})
+}
+
+// unlabel takes the label off that the operator finds its objects by.
+func (s *scene) unlabel(what string) {
+	s.Helper()
+	s.do(s.T, step{edit: map[string]string{what: `{"metadata":{"labels":{"app.example.com/managed":null}}}`}})
+}
+
+// twoRecords leaves two release records of changed, as an operator does that died between them.
+func (s *scene) twoRecords() {
+	s.Helper()
+	s.with(small)
+	s.want(changed)
+	s.endsAs(changed)
+	s.stop()
+	object := s.object(recordTwo)
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		s.Fatal(err)
+	}
+	older := s.object(recordOne)
+	older.SetLabels(maps.Clone(object.GetLabels()))
+	older.SetOwnerReferences(object.GetOwnerReferences())
+	older.Object["type"], older.Object["data"] = object.Object["type"], object.Object["data"]
+	_ = unstructured.SetNestedField(older.Object, "1", "metadata", "labels", "version")
+	setStatus(s, older, "superseded")
+	cluster.Create(s.T, older)
+	s.shown(s.T, older, false)
+}
+
+// recordDeletedAndRefused is an AppService that runs, whose record is gone and whose next version cannot be: nothing of what
+// runs may be deleted.
+func recordDeletedAndRefused(s *scene) {
+	s.with(small)
+	s.stop()
+	s.drop(recordOne)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: appName}}
+	s.foreign(account)
+	s.want(with(small, `serviceAccount: {create: true}`))
+	deployment, service := s.uid("Deployment"), s.uid("Service")
+	s.start()
+	s.says(v1.ConditionReady, v1.ReasonResourceExists)
+	s.still()
+	if s.uid("Deployment") != deployment || s.uid("Service") != service {
+		s.Errorf("what ran was deleted")
+	}
+	s.fault()
+	if err := cluster.Client.Delete(s.Context(), account); err != nil {
+		s.Fatal(err)
+	}
+	s.endsAs(with(small, `serviceAccount: {create: true}`))
+}
+
+// recordCorruptAndPending is a record that would have to be read to go on. Deleting it, as the condition says, helps.
+func recordCorruptAndPending(s *scene) {
+	s.with(small)
+	s.stop()
+	s.corrupt("pending-upgrade")
+	s.start()
+	s.says(v1.ConditionStalled, v1.ReasonRecordDamaged)
+	s.drop(recordOne)
+	s.fault()
+	s.endsAs(small)
+}
+
+// foreignRelease is an AppService whose name is that of somebody's Helm release.
+func foreignRelease(s *scene) {
+	release := &corev1.Secret{Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte("theirs")}}
+	release.Name = "sh.helm.release.v1.web.v1"
+	release.Labels = map[string]string{"owner": "helm", "name": appName, "status": "deployed", "version": "1"}
+	s.foreign(release)
+	s.start()
+	s.want(small)
+	s.says(v1.ConditionReady, v1.ReasonResourceExists)
+	s.still()
+	if s.uid("Deployment") != "" {
+		s.Error("it left objects behind")
+	}
+	if err := cluster.Client.Delete(s.Context(), release); err != nil {
+		s.Fatal(err)
+	}
+	s.fault()
+	s.endsAs(small)
+}
+
+// tooLarge is a release that does not fit into a record.
+func tooLarge(s *scene) {
+	s.with(small)
+	args, err := json.Marshal(map[string]any{"args": harness.Noise(140, 4<<10)})
+	if err != nil {
+		s.Fatal(err)
+	}
+	s.want(with(small, string(args)))
+	s.says(v1.ConditionReady, v1.ReasonTooLarge)
+	s.fault()
+	s.want(small)
+	s.endsAs(small)
+}
+
+// namespaceTerminating is a namespace that goes while the operator sees all that it serves disappear.
+func namespaceTerminating(s *scene) {
+	s.with(whole)
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}
+	if err := cluster.Client.Delete(s.Context(), namespace); err != nil {
+		s.Fatal(err)
+	}
+	s.gone()
+	s.still()
+	if points := len(s.line.Points()); points > 60 {
+		s.Errorf("it made %d requests while the namespace went", points)
+	}
+}

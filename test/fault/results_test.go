@@ -1,0 +1,92 @@
+package fault
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"regexp"
+	"sync"
+	"testing"
+	"time"
+)
+
+// results sums up what came of all plans.
+type results struct {
+	mu            sync.Mutex
+	plans, missed int
+	failed, stuck map[string]bool
+	slowest       time.Duration
+	slowestPlan   string
+}
+
+// played notes a plan, and how long it took from the fault to the end.
+func (r *results) played(plan string, struck bool, recovery time.Duration) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.plans++
+	if !struck {
+		r.missed++
+	}
+	if recovery > r.slowest {
+		r.slowest, r.slowestPlan = recovery, plan
+	}
+}
+
+// fail fails a plan, once or several times, and says how to play it again.
+func (r *results) fail(t *testing.T, plan string, stuck bool, format string, args ...any) {
+	t.Helper()
+	t.Errorf("%s: %s\n  again: make test-faults PLAN=%s", plan, fmt.Sprintf(format, args...), plan)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.failed == nil {
+		r.failed, r.stuck = map[string]bool{}, map[string]bool{}
+	}
+	r.failed[plan] = true
+	if stuck {
+		r.stuck[plan] = true
+	}
+}
+
+func (r *results) line() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	missed := ""
+	if r.missed > 0 {
+		missed = fmt.Sprintf("%d faults did not come up: the operator wrote less than in the reference.\n", r.missed)
+	}
+	return missed + fmt.Sprintf("The slowest was %s.\n", r.slowestPlan) + fmt.Sprintf("FAULTS plans=%d failed=%d stuck=%d max_recovery=%.1fs", r.plans, len(r.failed), len(r.stuck), r.slowest.Seconds())
+}
+
+// logSink takes the log of all operators and keeps what tells of a panic, by namespace.
+type logSink struct {
+	mu     sync.Mutex
+	panics map[string]string
+}
+
+var namespaceOf = regexp.MustCompile(`"namespace":"([^"]+)"`)
+
+func (s *logSink) Write(line []byte) (int, error) {
+	if *say {
+		_, _ = os.Stderr.Write(line)
+	}
+	if bytes.Contains(line, []byte("panic")) {
+		namespace := ""
+		if match := namespaceOf.FindSubmatch(line); match != nil {
+			namespace = string(match[1])
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.panics == nil {
+			s.panics = map[string]string{}
+		}
+		s.panics[namespace] = string(line)
+	}
+	return len(line), nil
+}
+
+// panicIn returns what was logged of a panic in a namespace.
+func (s *logSink) panicIn(namespace string) string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.panics[namespace]
+}

@@ -1,0 +1,141 @@
+package fault
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+
+	authorizationv1 "k8s.io/api/authorization/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// rights are the scenarios of T5 in which the operator loses the right to write a kind, and gets it back.
+func rights() []scenario {
+	var list []scenario
+	for _, kind := range policed {
+		list = append(list, scenario{"T5/right-withdrawn/" + kind.resource, func(s *scene) {
+			user, role := s.restricted()
+			s.with(whole)
+			all := role.DeepCopy().Rules
+			s.withdraw(user, role, kind.group, kind.resource)
+			s.drop(kind.what)
+			s.mentions("forbidden")
+			s.giveBack(role, all)
+			s.endsAs(whole)
+		}})
+	}
+	return append(list, scenario{"T5/right-withdrawn/status", func(s *scene) {
+		user, role := s.restricted()
+		s.with(small)
+		all := role.DeepCopy().Rules
+		s.withdraw(user, role, "app.example.com", "appservices/status")
+		s.want(changed)
+		harness.Eventually(s.T, "the objects are written without the status", func() error {
+			objects, err := seen.objects(s.Context(), s.namespace)
+			if err != nil {
+				return err
+			}
+			if objects["Secret sh.helm.release.v1.web.v2"] == nil {
+				return fmt.Errorf("there is no second release")
+			}
+			return nil
+		})
+		s.giveBack(role, all)
+		s.endsAs(changed)
+	}})
+}
+
+// restricted gives the operator the rights of config/rbac and no others.
+func (s *scene) restricted() (user string, role *rbacv1.Role) {
+	s.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		s.Fatal(err)
+	}
+	rules := func(file string) []rbacv1.PolicyRule {
+		text, err := os.ReadFile(filepath.Join(root, "config/rbac", file))
+		if err != nil {
+			s.Fatal(err)
+		}
+		read := &rbacv1.ClusterRole{}
+		if err := yaml.UnmarshalStrict(text, read); err != nil {
+			s.Fatal(err)
+		}
+		return read.Rules
+	}
+	user = "operator-of-" + s.namespace
+	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
+	here := metav1.ObjectMeta{Namespace: s.namespace, Name: "operator"}
+	everywhere := metav1.ObjectMeta{Name: user}
+	role = &rbacv1.Role{ObjectMeta: here, Rules: rules("role.yaml")}
+	for _, object := range []client.Object{
+		role,
+		&rbacv1.RoleBinding{ObjectMeta: here, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: here.Name}},
+		&rbacv1.ClusterRole{ObjectMeta: everywhere, Rules: rules("cluster_role.yaml")},
+		&rbacv1.ClusterRoleBinding{ObjectMeta: everywhere, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user}},
+	} {
+		cluster.Create(s.T, object)
+	}
+	config := rest.CopyConfig(cluster.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: user, Groups: []string{"system:authenticated"}}
+	s.as = &harness.Cluster{Cluster: cluster.Cluster, Config: config, Client: cluster.Client}
+	s.until(user, "apps", "deployments", true)
+	return user, role
+}
+
+// withdraw takes the rights to write a kind.
+func (s *scene) withdraw(user string, role *rbacv1.Role, group, resource string) {
+	s.Helper()
+	var rules []rbacv1.PolicyRule
+	for _, rule := range role.Rules {
+		if !slices.Contains(rule.APIGroups, group) || !slices.Contains(rule.Resources, resource) {
+			rules = append(rules, rule)
+			continue
+		}
+		others, reads := *rule.DeepCopy(), *rule.DeepCopy()
+		others.Resources = slices.DeleteFunc(others.Resources, func(other string) bool { return other == resource })
+		reads.Resources, reads.Verbs = []string{resource}, []string{"get", "list", "watch"}
+		if len(others.Resources) > 0 {
+			rules = append(rules, others)
+		}
+		rules = append(rules, reads)
+	}
+	s.giveBack(role, rules)
+	s.until(user, group, resource, false)
+}
+
+func (s *scene) giveBack(role *rbacv1.Role, rules []rbacv1.PolicyRule) {
+	s.Helper()
+	role.Rules = rules
+	if err := cluster.Client.Update(s.Context(), role); err != nil {
+		s.Fatal(err)
+	}
+	s.fault()
+}
+
+// until waits until a right is there, or no longer.
+func (s *scene) until(user, group, resource string, allowed bool) {
+	s.Helper()
+	harness.Eventually(s.T, "the right is as it is to be", func() error {
+		attributes := &authorizationv1.ResourceAttributes{Namespace: s.namespace, Verb: "patch", Group: group, Resource: resource}
+		if resource == "appservices/status" {
+			attributes.Resource, attributes.Subresource = "appservices", "status"
+		}
+		review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{User: user, ResourceAttributes: attributes}}
+		if err := cluster.Client.Create(s.Context(), review); err != nil {
+			return err
+		}
+		if review.Status.Allowed != allowed {
+			return fmt.Errorf("allowed: %t", review.Status.Allowed)
+		}
+		return nil
+	})
+}

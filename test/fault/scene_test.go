@@ -1,0 +1,269 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// foreignLabel is on what the tests put beside an AppService: it is nobody's orphan.
+const foreignLabel = "faults.example.com/foreign"
+
+// scenario is a plan of its own: something other than one request goes wrong.
+type scenario struct {
+	name string
+	play func(*scene)
+}
+
+// scene is a namespace with an operator of its own, in which a scenario is played.
+type scene struct {
+	*stage
+	*testing.T
+	plan string
+	as   *harness.Cluster // as the operator may use it
+	view *harness.View    // what the operator sees from its next start on
+
+	since    time.Time // the end of the fault
+	recovery time.Duration
+
+	player  *player
+	process *process
+}
+
+// play plays a scenario and notes how it ends.
+func (p *player) playScenario(t *testing.T, scenario scenario) {
+	p.alive <- struct{}{}
+	defer func() { <-p.alive }()
+	s := &scene{stage: newStage(t, scenario.name, alone), T: t, plan: scenario.name, as: cluster, view: &harness.View{}, player: p}
+	completed := false
+	defer func() {
+		tally.played(scenario.name, true, s.recovery)
+		if !completed || t.Failed() {
+			tally.fail(t, scenario.name, !completed, "it did not come to its end")
+			return
+		}
+		s.stop()
+		end, err := s.state(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		p.played = append(p.played, &played{scenario.name, s.stage, end, nil})
+	}()
+	scenario.play(s)
+	completed = true
+}
+
+// start starts the operator and waits until it sees the cluster.
+func (s *scene) start() {
+	s.Helper()
+	s.process = launch(s.T, s.as, s.namespace, s.view)
+	s.process.Synced(s.T)
+}
+
+func (s *scene) stop() {
+	if s.process != nil {
+		s.process.Stop(s.T)
+		s.process = nil
+	}
+}
+
+// want makes the AppService, or changes it.
+func (s *scene) want(spec string) {
+	s.Helper()
+	s.do(s.T, step{spec: spec})
+}
+
+// with starts the operator with an AppService that runs.
+func (s *scene) with(spec string) {
+	s.Helper()
+	s.start()
+	s.want(spec)
+	s.endsAs(spec)
+}
+
+// endsAs waits until everything is as if the AppService had been made with this spec and never another.
+func (s *scene) endsAs(spec string) {
+	s.Helper()
+	fresh := s.player.fresh(s.T, spec)
+	var differs []string
+	err := poll.UntilWithin(s.Context(), patience, func(context.Context) error {
+		objects, err := seen.objects(s.Context(), s.namespace)
+		if err != nil {
+			return err
+		}
+		for key, object := range objects {
+			if object.GetLabels()[foreignLabel] != "" {
+				delete(objects, key)
+			}
+		}
+		got, err := stateOf(s.namespace, objects)
+		if err != nil {
+			return err
+		}
+		if differs = differences(fresh.state, timeless(got), fresh.mask); len(differs) > 0 {
+			return fmt.Errorf("%d fields differ from a fresh one", len(differs))
+		}
+		return s.over(step{}, objects)
+	})
+	if err != nil {
+		s.Fatalf("%v\n    %s", err, listed(differs))
+	}
+	s.recover()
+}
+
+// fault notes that the fault ends now, and recover that its consequences do.
+func (s *scene) fault() { s.since = time.Now() }
+
+func (s *scene) recover() {
+	if !s.since.IsZero() {
+		s.recovery = time.Since(s.since)
+	}
+}
+
+// gone waits until nothing is left.
+func (s *scene) gone() {
+	s.Helper()
+	harness.Eventually(s.T, "everything goes", func() error {
+		objects, err := seen.objects(s.Context(), s.namespace)
+		if err != nil {
+			return err
+		}
+		return left(objects)
+	})
+}
+
+// says waits until a condition of the AppService has a reason, and until the operator has nothing more to do about it.
+func (s *scene) says(kind, reason string) {
+	s.Helper()
+	harness.Eventually(s.T, kind+" becomes "+reason, func() error {
+		app := &v1.AppService{}
+		if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: appName}, app); err != nil {
+			return err
+		}
+		condition, err := cluster.ConditionNow(s.Context(), app, kind)
+		if err != nil {
+			return err
+		}
+		if condition.Reason != reason {
+			return fmt.Errorf("it is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+		}
+		return nil
+	})
+}
+
+// still waits until nothing happens.
+func (s *scene) still() {
+	s.Helper()
+	harness.Eventually(s.T, "nothing happens any more", func() error {
+		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
+			return fmt.Errorf("something still happens")
+		}
+		return nil
+	})
+}
+
+// foreign makes an object that is somebody else's.
+func (s *scene) foreign(object client.Object) {
+	s.Helper()
+	object.SetNamespace(s.namespace)
+	labels := object.GetLabels()
+	if labels == nil {
+		labels = map[string]string{}
+	}
+	labels[foreignLabel] = "yes"
+	object.SetLabels(labels)
+	cluster.Create(s.T, object)
+}
+
+// freshState is what an AppService looks like that was made with a spec.
+type freshState struct {
+	once  sync.Once
+	state state
+	mask  map[string]bool
+}
+
+// fresh makes two AppServices with a spec, once for all plans, and compares them.
+func (p *player) fresh(t *testing.T, spec string) *freshState {
+	t.Helper()
+	p.mu.Lock()
+	if p.freshStates == nil {
+		p.freshStates = map[string]*freshState{}
+	}
+	known := p.freshStates[spec]
+	if known == nil {
+		known = &freshState{}
+		p.freshStates[spec] = known
+	}
+	p.mu.Unlock()
+	known.once.Do(func() {
+		stages := []*stage{newStage(t, "fresh", together), newStage(t, "fresh", together)}
+		var states []state
+		for _, stage := range stages {
+			stage.do(t, step{spec: spec})
+		}
+		for _, stage := range stages {
+			states = append(states, timeless(stage.settled(t, step{spec: spec})))
+		}
+		known.state, known.mask = states[0], masked(states[0], states[1])
+	})
+	if known.state == nil {
+		t.Fatal("there is nothing to compare with")
+	}
+	return known
+}
+
+// history are the fields that tell how something came to be as it is.
+var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
+	`|\.release\.revision$|\.conditions\[Deployed\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
+
+var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v\d+\.`)
+
+// timeless is a state without its history. ReplicaSets of earlier versions are part of that.
+func timeless(of state) state {
+	out := state{}
+	for path, value := range of {
+		name, _, _ := strings.Cut(path, ".")
+		if strings.HasPrefix(name, "ReplicaSet ") && of[name+".spec.replicas"] == "0" {
+			continue
+		}
+		path = recordName.ReplaceAllString(path, "Secret RELEASE.")
+		if !history.MatchString(path) {
+			out[path] = value
+		}
+	}
+	return out
+}
+
+// uid returns the identity of an object, empty where it is not there.
+func (s *scene) uid(what string) string {
+	s.Helper()
+	object := s.object(what)
+	if err := client.IgnoreNotFound(cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object)); err != nil {
+		s.Fatal(err)
+	}
+	return string(object.GetUID())
+}
+
+// version returns the version that the cluster has now.
+func (s *scene) version() string {
+	s.Helper()
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind + "List"))
+	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
+		s.Fatal(err)
+	}
+	return list.GetResourceVersion()
+}

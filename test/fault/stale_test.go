@@ -1,0 +1,152 @@
+package fault
+
+import (
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// move is what happens in the world while the operator does not see it.
+type move struct {
+	name string
+	make func(*scene)
+	// gone says that the AppService is no longer there.
+	gone bool
+	// spec that the AppService has afterwards; small where there is none.
+	spec string
+	// taken says that somebody else has the name of its Service afterwards.
+	taken bool
+}
+
+var moves = []move{
+	{name: "app-made-again", make: func(s *scene) { s.drop("AppService"); s.emptied(); s.want(small) }},
+	{name: "app-made-otherwise", spec: with(small, `image: nginx:1.28`), make: func(s *scene) {
+		s.drop("AppService")
+		s.emptied()
+		s.want(with(small, `image: nginx:1.28`))
+	}},
+	{name: "app-deleted", gone: true, make: func(s *scene) { s.drop("AppService"); s.emptied() }},
+	{name: "spec-there-and-back", make: func(s *scene) { s.want(with(small, `image: nginx:1.28`)); s.want(small) }},
+	{name: "service-deleted", make: func(s *scene) { s.drop("Service") }},
+	{name: "service-taken", taken: true, make: func(s *scene) {
+		s.drop("Service")
+		service := &corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}
+		service.Name = appName
+		s.foreign(service)
+	}},
+	{name: "deployment-deleted", make: func(s *scene) { s.drop("Deployment") }},
+	{name: "service-edited-and-back", make: func(s *scene) {
+		s.do(s.T, step{edit: map[string]string{"Service": `{"spec":{"sessionAffinity":"ClientIP"}}`}})
+		s.do(s.T, step{edit: map[string]string{"Service": `{"spec":{"sessionAffinity":"None"}}`}})
+	}},
+	{name: "record-deleted", make: func(s *scene) { s.drop("Secret/sh.helm.release.v1.web.v1") }},
+}
+
+func (s *scene) drop(what string) {
+	s.Helper()
+	s.do(s.T, step{remove: []string{what}})
+}
+
+// emptied waits until the garbage collector has followed.
+func (s *scene) emptied() {
+	s.Helper()
+	s.gone()
+}
+
+// stale are the scenarios of T3: the operator acts on what was true once.
+func stale() []scenario {
+	var list []scenario
+	for _, move := range moves {
+		list = append(list,
+			scenario{"T3/old-list/" + move.name, func(s *scene) { oldList(s, move) }},
+			scenario{"T3/frozen/" + move.name, func(s *scene) { frozen(s, move) }},
+			scenario{"T3/lost/" + move.name, func(s *scene) { lost(s, move) }},
+		)
+	}
+	return list
+}
+
+// oldList restarts the operator against an API server that is behind.
+func oldList(s *scene, move move) {
+	s.with(small)
+	version := s.version()
+	s.stop()
+	move.make(s)
+	s.line.Start()
+	s.view.StartAt(version)
+	s.start()
+	s.still()
+	s.blind()
+	s.view.Thaw()
+	s.after(move)
+}
+
+// frozen lets the operator see its AppService only, and gives it something to do.
+func frozen(s *scene, move move) {
+	s.with(small)
+	s.line.Start()
+	s.view.Freeze("appservices")
+	move.make(s)
+	if !move.gone {
+		changed := with(move.wanted(), `size: 2`)
+		s.want(changed)
+		move.spec = changed
+	}
+	s.still()
+	s.view.Thaw()
+	s.after(move)
+}
+
+// lost drops the events and answers 410 Gone.
+func lost(s *scene, move move) {
+	s.with(small)
+	s.line.Start()
+	s.view.Freeze("")
+	move.make(s)
+	s.still()
+	s.blind()
+	s.view.Lose()
+	s.after(move)
+}
+
+func (m move) wanted() string {
+	if m.spec != "" {
+		return m.spec
+	}
+	return small
+}
+
+// blind checks that the operator has not seen what happened: it writes nothing about it.
+func (s *scene) blind() {
+	s.Helper()
+	if points := s.line.Points(); len(points) > 0 {
+		s.Errorf("it wrote %v, although it could see nothing", points)
+	}
+}
+
+// after checks the end: it is that of a fresh AppService, and nothing but records was deleted on the way.
+func (s *scene) after(move move) {
+	s.Helper()
+	s.fault()
+	switch {
+	case move.gone:
+		s.gone()
+	case move.taken:
+		mine := s.uid("Service")
+		s.says(v1.ConditionReady, v1.ReasonResourceExists)
+		if now := s.uid("Service"); now != mine {
+			s.Errorf("somebody else's Service was replaced: it was %s and is %s", mine, now)
+		}
+		s.drop("Service")
+		s.endsAs(move.wanted())
+	default:
+		s.endsAs(move.wanted())
+	}
+	for change, times := range s.line.Changes() {
+		if strings.HasPrefix(change, "delete ") && !strings.HasPrefix(change, "delete secrets/sh.helm.release.") {
+			s.Errorf("O2: %s, %d times", change, times)
+		}
+	}
+}

@@ -1,0 +1,174 @@
+package fault
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// state is what a namespace looks like: each field by its path, as in "Service web.spec.type".
+type state map[string]string
+
+// neverTheSame are fields that are the identity, the time or the counter of something, or what the cluster allocates.
+var neverTheSame = map[string]bool{
+	"uid": true, "resourceVersion": true, "managedFields": true,
+	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true,
+	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
+	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
+}
+
+var allocated = regexp.MustCompile(`//NODE:\d+`)
+
+// stateOf makes what there is comparable between namespaces.
+func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
+	names := []string{namespace, "NAMESPACE"}
+	for key, object := range objects {
+		if strings.HasPrefix(key, v1.Kind+" ") {
+			names = append(names, string(object.GetUID()), "UID")
+		}
+	}
+	same := strings.NewReplacer(names...)
+	out := state{}
+	for key, object := range objects {
+		content := object.DeepCopy().Object
+		if record, found, _ := unstructured.NestedString(content, "data", "release"); found {
+			release, err := decode(record)
+			if err != nil {
+				return nil, fmt.Errorf("%s: %w", key, err)
+			}
+			content["data"] = release
+		}
+		metadata, _ := content["metadata"].(map[string]any)
+		switch object.GetKind() {
+		case "ReplicaSet": // how often it was scaled on the way is not part of the end
+			delete(metadata, "generation")
+			unstructured.RemoveNestedField(content, "status", "observedGeneration")
+		case "HorizontalPodAutoscaler": // there are no metrics: it says so sooner or later
+			delete(content, "status")
+		case v1.Kind:
+			delete(metadata, "labels") // they say which operator serves it
+		}
+		flatten(out, same, key, content)
+	}
+	return out, nil
+}
+
+func flatten(into state, same *strings.Replacer, path string, value any) {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, content := range value {
+			if !neverTheSame[key] || content == "None" {
+				flatten(into, same, path+"."+key, content)
+			}
+		}
+		if len(value) == 0 {
+			into[path] = "{}"
+		}
+	case []any:
+		for i, content := range value {
+			place := fmt.Sprint(i)
+			if condition, yes := content.(map[string]any); yes && strings.HasSuffix(path, ".conditions") {
+				place = fmt.Sprint(condition["type"]) // they have no order
+			}
+			flatten(into, same, path+"["+place+"]", content)
+		}
+	default:
+		text := same.Replace(fmt.Sprint(value))
+		into[same.Replace(path)] = allocated.ReplaceAllString(text, "//NODE:PORT")
+	}
+}
+
+// decode reads the payload of a release record as Helm keeps it.
+func decode(payload string) (map[string]any, error) {
+	data, err := base64.StdEncoding.DecodeString(payload)
+	if err != nil {
+		return nil, err
+	}
+	if data, err = base64.StdEncoding.DecodeString(string(data)); err != nil {
+		return nil, err
+	}
+	reader, err := gzip.NewReader(bytes.NewReader(data))
+	if err != nil {
+		return nil, err
+	}
+	if data, err = io.ReadAll(reader); err != nil {
+		return nil, err
+	}
+	out := map[string]any{}
+	return out, json.Unmarshal(data, &out)
+}
+
+// masked returns the paths in which two runs without faults differ.
+func masked(first, second state) map[string]bool {
+	mask := map[string]bool{}
+	for path := range union(first, second) {
+		if first[path] != second[path] {
+			mask[path] = true
+		}
+	}
+	return mask
+}
+
+// differences lists the fields in which an end differs from the reference, in order.
+func differences(want, got state, mask map[string]bool) []string {
+	var out []string
+	for path := range union(want, got) {
+		a, wanted := want[path]
+		b, found := got[path]
+		switch {
+		case mask[path] || a == b && wanted == found:
+		case !found:
+			out = append(out, fmt.Sprintf("%s: missing, want %q", path, short(a)))
+		case !wanted:
+			out = append(out, fmt.Sprintf("%s: %q, want none", path, short(b)))
+		default:
+			out = append(out, fmt.Sprintf("%s: %q, want %q", path, short(b), short(a)))
+		}
+	}
+	slices.Sort(out)
+	return out
+}
+
+func union(a, b state) state {
+	out := maps.Clone(a)
+	maps.Copy(out, b)
+	return out
+}
+
+func short(text string) string {
+	if len(text) > 160 {
+		return text[:160] + " …"
+	}
+	return text
+}
+
+// listed puts the first differences on lines of their own. Of an object that is too much or missing, its name is enough.
+func listed(differs []string) string {
+	var lines []string
+	for _, line := range differs {
+		if object, what, named := strings.Cut(line, ".metadata.name: "); named {
+			lines = append(lines, object+": "+what)
+		}
+	}
+	for _, line := range differs {
+		whole := slices.ContainsFunc(lines, func(object string) bool {
+			name, _, _ := strings.Cut(object, ": ")
+			return strings.HasPrefix(line, name+".")
+		})
+		if !whole && len(lines) < 40 {
+			lines = append(lines, line)
+		}
+	}
+	return strings.Join(lines, "\n    ")
+}

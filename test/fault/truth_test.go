@@ -1,0 +1,115 @@
+package fault
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// untrue returns in which way the status of an AppService is not true against the objects: oracle O4. It is written without
+// the operator's own code, from what the fields promise.
+func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) error {
+	status := &app.Status
+	if status.ObservedGeneration != app.Generation {
+		return fmt.Errorf("status speaks of generation %d, not %d", status.ObservedGeneration, app.Generation)
+	}
+	for _, condition := range status.Conditions {
+		if condition.ObservedGeneration != app.Generation {
+			return fmt.Errorf("condition %s speaks of generation %d, not %d", condition.Type, condition.ObservedGeneration, app.Generation)
+		}
+	}
+	deployment := &appsv1.Deployment{}
+	if live := objects["Deployment "+app.Name]; live != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {
+			return err
+		}
+	}
+	real := deployment.Status
+	counters := []int32{status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas, status.UnavailableReplicas}
+	want := []int32{real.Replicas, real.UpdatedReplicas, real.ReadyReplicas, real.AvailableReplicas, real.UnavailableReplicas}
+	if !slices.Equal(counters, want) {
+		return fmt.Errorf("replicas, updated, ready, available, unavailable: status has %v, the Deployment %v", counters, want)
+	}
+	for _, resource := range status.Resources {
+		if there := objects[resource.Kind+" "+resource.Name] != nil; resource.Ready && !there {
+			return fmt.Errorf("status says that %s %s is ready, and it is not there", resource.Kind, resource.Name)
+		}
+		if resource.Ready && resource.Kind == "HorizontalPodAutoscaler" && !scales(objects[resource.Kind+" "+resource.Name]) {
+			return fmt.Errorf("status says that the autoscaler is ready, and it says that it is not")
+		}
+	}
+	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
+		return untrulyReady(app, deployment, objects)
+	}
+	return nil
+}
+
+func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map[string]*unstructured.Unstructured) error {
+	replicas, real := ptr.Deref(deployment.Spec.Replicas, 0), deployment.Status
+	switch {
+	case deployment.Name == "":
+		return fmt.Errorf("Ready without a Deployment")
+	case real.ObservedGeneration < deployment.Generation, real.UpdatedReplicas != replicas, real.Replicas != replicas, real.AvailableReplicas != replicas:
+		return fmt.Errorf("Ready while the Deployment wants %d replicas and has %+v", replicas, real)
+	case app.Spec.Autoscaling == nil && replicas != ptr.Deref(app.Spec.Size, 1):
+		return fmt.Errorf("Ready with %d replicas, the spec wants %d", replicas, ptr.Deref(app.Spec.Size, 1))
+	case deployment.Spec.Template.Spec.Containers[0].Image != app.Spec.Image || app.Status.Image != app.Spec.Image:
+		return fmt.Errorf("Ready with image %s, the spec wants %s", deployment.Spec.Template.Spec.Containers[0].Image, app.Spec.Image)
+	}
+	listed := map[string]bool{}
+	for _, resource := range app.Status.Resources {
+		listed[resource.Kind+" "+resource.Name] = true
+		if objects[resource.Kind+" "+resource.Name] == nil {
+			return fmt.Errorf("Ready, and %s %s is not there", resource.Kind, resource.Name)
+		}
+	}
+	newest := ""
+	for key, object := range objects {
+		if object.GetLabels()["owner"] == "helm" {
+			if newest != "" {
+				return fmt.Errorf("Ready with two release records")
+			}
+			newest = object.GetLabels()["version"]
+			if status := object.GetLabels()["status"]; status != "deployed" {
+				return fmt.Errorf("Ready, and the record of the release is %s", status)
+			}
+			continue
+		}
+		for _, owner := range object.GetOwnerReferences() {
+			if owner.UID == app.UID && !listed[key] && !strings.HasPrefix(key, "ReplicaSet ") {
+				return fmt.Errorf("%s belongs to the AppService, and its status does not list it", key)
+			}
+		}
+	}
+	if app.Status.Release == nil || fmt.Sprint(app.Status.Release.Revision) != newest {
+		return fmt.Errorf("status names release %+v, the record has revision %q", app.Status.Release, newest)
+	}
+	return nil
+}
+
+// scales reports whether an autoscaler says that it can do its work.
+func scales(autoscaler *unstructured.Unstructured) bool {
+	conditions, _, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions")
+	return !slices.ContainsFunc(conditions, func(content any) bool {
+		condition, _ := content.(map[string]any)
+		return condition["type"] != "ScalingLimited" && condition["status"] == "False"
+	})
+}
+
+// appOf returns an AppService as it was seen.
+func appOf(objects map[string]*unstructured.Unstructured) (*v1.AppService, error) {
+	live := objects[v1.Kind+" "+appName]
+	if live == nil {
+		return nil, nil
+	}
+	app := &v1.AppService{}
+	return app, runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, app)
+}

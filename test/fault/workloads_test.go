@@ -1,0 +1,123 @@
+package fault
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/yaml"
+)
+
+// appName is the name of every AppService here. Each plan has a namespace of its own.
+const appName = "web"
+
+// workload is what happens to an AppService: first what is there, then what is done while something fails.
+type workload struct {
+	name        string
+	before, act []step
+}
+
+// step is one thing that somebody does. It is over when the cluster is as it is then without faults.
+type step struct {
+	spec   string            // becomes the spec; the AppService is created if need be
+	edit   map[string]string // a foreign hand's merge patch, by kind
+	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
+	ready  metav1.ConditionStatus
+}
+
+const (
+	small = `
+size: 1
+image: nginx:1.7.9
+ports: [{name: http, port: 80, targetPort: 80}]
+`
+	// whole is nine objects. It needs no volume: nobody makes any here.
+	whole = small + `
+config: {environment: {GREETING: hello}, databaseUrl: "postgres://x"}
+ingress: {hosts: [{host: NAMESPACE.example.com}]}
+serviceAccount: {create: true}
+networkPolicy: {enabled: true}
+podDisruptionBudget: {enabled: true, maxUnavailable: 1}
+`
+	autoscaled = `{size: 2, autoscaling: {minReplicas: 2, maxReplicas: 4}}`
+	// kept is a claim that outlives its AppService, let go of one that does not. No pod waits for it.
+	kept    = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: true}}`
+	letGo   = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: false}}`
+	refused = `{image: "nginx:1.27", ports: [{name: http, port: 80, targetPort: 80, nodePort: 1}], service: {type: NodePort}}`
+	others  = `
+image: nginx:1.27
+ports: [{name: http, port: 8080, targetPort: 8080}]
+config: {environment: {GREETING: good day, MORE: "1"}, databaseUrl: "postgres://y"}
+ingress: {hosts: [{host: NAMESPACE.other.example.com}]}
+serviceAccount: {create: true, annotations: {example.com/role: reader}}
+networkPolicy: {enabled: true, egress: [{}]}
+podDisruptionBudget: {enabled: true, maxUnavailable: 50%}
+commonLabels: {team: shop}
+`
+)
+
+var workloads = []workload{
+	{name: "install", act: []step{{spec: whole}}},
+	{name: "install-autoscaled", act: []step{{spec: with(small, autoscaled)}}},
+	{name: "install-claim", act: []step{{spec: with(small, kept), ready: metav1.ConditionTrue}}},
+	{name: "upgrade-one", before: []step{{spec: whole}}, act: []step{{spec: with(whole, `image: nginx:1.27`)}}},
+	{name: "upgrade-all", before: []step{{spec: whole}}, act: []step{{spec: with(whole, others)}}},
+	{name: "features-on", before: []step{{spec: small}}, act: []step{{spec: whole}}},
+	{name: "features-off", before: []step{{spec: whole}}, act: []step{{spec: small}}},
+	{name: "autoscaling-on", before: []step{{spec: with(small, `size: 2`)}}, act: []step{{spec: with(small, autoscaled)}}},
+	{name: "autoscaling-off", before: []step{{spec: with(small, autoscaled)}}, act: []step{{spec: with(small, `size: 3`)}}},
+	{name: "claim-kept", before: []step{{spec: with(small, letGo)}}, act: []step{{spec: with(small, kept)}}},
+	{name: "claim-let-go", before: []step{{spec: with(small, kept)}}, act: []step{{spec: with(small, letGo)}}},
+	{name: "host-moved", before: []step{{spec: whole}}, act: []step{
+		{spec: with(whole, `ingress: {hosts: [{host: NAMESPACE.moved.example.com}]}`)},
+	}},
+	{name: "deleted-by-hand", before: []step{{spec: whole}}, act: []step{
+		{remove: []string{"Service", "ConfigMap/web-config", "Ingress"}},
+		{remove: []string{"Deployment"}},
+	}},
+	{name: "edited-by-hand", before: []step{{spec: whole}}, act: []step{{edit: map[string]string{
+		"Service":       `{"spec":{"sessionAffinity":"ClientIP"}}`,
+		"Deployment":    `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"nginx:evil"}]}}}}`,
+		"NetworkPolicy": `{"spec":{"egress":null,"policyTypes":["Ingress"]}}`,
+	}}}},
+	{name: "refused-then-fixed", before: []step{{spec: small}}, act: []step{
+		{spec: with(small, refused), ready: metav1.ConditionFalse},
+		{spec: with(small, `image: nginx:1.27`)},
+	}},
+	{name: "made-again", before: []step{{spec: whole}}, act: []step{{remove: []string{"AppService"}}, {spec: whole}}},
+}
+
+// with merges YAML into the YAML of a spec, as a merge patch does.
+func with(spec, change string) string {
+	base, err := yaml.YAMLToJSON([]byte(spec))
+	if err != nil {
+		panic(err)
+	}
+	patch, err := yaml.YAMLToJSON([]byte(change))
+	if err != nil {
+		panic(err)
+	}
+	merged, err := jsonpatch.MergePatch(base, patch)
+	if err != nil {
+		panic(err)
+	}
+	return string(merged)
+}
+
+// specIn reads the YAML of a spec for a namespace.
+func specIn(t *testing.T, namespace, text string) map[string]any {
+	t.Helper()
+	data, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(text, "NAMESPACE", namespace)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	spec := map[string]any{}
+	if err := json.Unmarshal(data, &spec); err != nil {
+		t.Fatal(err)
+	}
+	return spec
+}
+
+func (w workload) steps() []step { return append(append([]step(nil), w.before...), w.act...) }

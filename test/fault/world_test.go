@@ -1,0 +1,115 @@
+package fault
+
+import (
+	"context"
+	"fmt"
+	"sync"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// kinds are those whose objects are compared: what the operator makes, and what others make of that. Pods are not: their
+// names are random, and ReplicaSets and the status say what there is to say of them.
+var kinds = []schema.GroupVersionKind{
+	v1.GroupVersion.WithKind(v1.Kind),
+	{Version: "v1", Kind: "Service"},
+	{Version: "v1", Kind: "ConfigMap"},
+	{Version: "v1", Kind: "Secret"},
+	{Version: "v1", Kind: "ServiceAccount"},
+	{Version: "v1", Kind: "PersistentVolumeClaim"},
+	{Group: "apps", Version: "v1", Kind: "Deployment"},
+	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
+	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
+	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
+	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
+}
+
+// world shows the objects of all namespaces as a watch does, so that looking at them costs the API server nothing.
+type world struct {
+	cache cache.Cache
+
+	mu       sync.Mutex
+	versions map[string]int
+	changed  map[string]time.Time
+}
+
+func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
+	informers, err := cache.New(cluster.Config, cache.Options{Scheme: cluster.Client.Scheme()})
+	if err != nil {
+		return nil, err
+	}
+	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}}
+	for _, kind := range kinds {
+		object := &unstructured.Unstructured{}
+		object.SetGroupVersionKind(kind)
+		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
+		if err != nil {
+			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+		}
+		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+			AddFunc:    func(object any) { w.note(object) },
+			UpdateFunc: func(_, object any) { w.note(object) },
+			DeleteFunc: func(object any) { w.note(object) },
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	go func() { _ = informers.Start(ctx) }()
+	if !informers.WaitForCacheSync(ctx) {
+		return nil, fmt.Errorf("the caches of the test did not fill")
+	}
+	return w, nil
+}
+
+func (w *world) note(object any) {
+	if last, gone := object.(toolscache.DeletedFinalStateUnknown); gone {
+		object = last.Obj
+	}
+	w.touch(object.(client.Object).GetNamespace())
+}
+
+// touch notes that something has happened, or is about to be seen, in a namespace.
+func (w *world) touch(namespace string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.versions[namespace]++
+	w.changed[namespace] = time.Now()
+}
+
+// version changes with the objects of a namespace; quiet is for how long they did not change.
+func (w *world) version(namespace string) (version int, quiet time.Duration) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.versions[namespace], time.Since(w.changed[namespace])
+}
+
+// objects lists what is in a namespace, by kind and name, without what each namespace has from the beginning.
+func (w *world) objects(ctx context.Context, namespace string) (map[string]*unstructured.Unstructured, error) {
+	found := map[string]*unstructured.Unstructured{}
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := w.cache.List(ctx, list, client.InNamespace(namespace)); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+		}
+		for i := range list.Items {
+			object := &list.Items[i]
+			switch kind.Kind + " " + object.GetName() {
+			case "ServiceAccount default", "ConfigMap kube-root-ca.crt":
+				continue
+			}
+			found[kind.Kind+" "+object.GetName()] = object
+		}
+	}
+	return found, nil
+}

@@ -1,0 +1,185 @@
+package harness
+
+import (
+	"errors"
+	"io"
+	"net/http"
+	"strconv"
+	"sync"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// Fault is what happens to one mutating request.
+type Fault struct {
+	// At is the request; the zero Point strikes by number.
+	At Point
+	// Number of the request since Start, where At is not set.
+	Number int
+	Kind   FaultKind
+}
+
+func (f *Fault) at(point Point, number int) bool {
+	if f.At == (Point{}) {
+		return number == f.Number
+	}
+	return point == f.At
+}
+
+// FaultKind is a way in which a request fails.
+type FaultKind string
+
+// The faults. An operator that dies is fenced: none of its requests comes through from then on.
+const (
+	DiesBefore FaultKind = "before"    // it dies before the request is sent
+	DiesAfter  FaultKind = "after"     // it dies after the request is committed
+	Lost       FaultKind = "lost"      // the request never arrives
+	Committed  FaultKind = "committed" // the answer never arrives
+	Forbidden  FaultKind = "403"
+	Conflict   FaultKind = "409"
+	TooMany    FaultKind = "429" // with Retry-After
+	Internal   FaultKind = "500"
+	Overloaded FaultKind = "503"
+	Slow       FaultKind = "slow" // the answer takes its time
+)
+
+// refusals are the answers of an API server that does not do what it is asked for.
+var refusals = map[FaultKind]metav1.Status{
+	Forbidden:  {Code: http.StatusForbidden, Reason: metav1.StatusReasonForbidden, Message: "forbidden by the test"},
+	Conflict:   {Code: http.StatusConflict, Reason: metav1.StatusReasonConflict, Message: "conflict made by the test"},
+	TooMany:    {Code: http.StatusTooManyRequests, Reason: metav1.StatusReasonTooManyRequests, Message: "too many requests, says the test"},
+	Internal:   {Code: http.StatusInternalServerError, Reason: metav1.StatusReasonInternalError, Message: "internal error made by the test"},
+	Overloaded: {Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "unavailable, says the test"},
+}
+
+// retryAfter is what the answer TooMany asks for, slow for how long a slow answer is held back.
+const (
+	retryAfter = time.Second
+	slow       = 3 * time.Second
+)
+
+var (
+	errFenced = errors.New("the process that made this request is dead")
+	errLost   = io.ErrUnexpectedEOF
+)
+
+// Incarnation is the connection of one process of the operator. It ends with the process.
+type Incarnation struct {
+	wire *Wire
+	once sync.Once
+	died chan struct{}
+}
+
+// Incarnation returns the connection for a process that starts.
+func (w *Wire) Incarnation() *Incarnation {
+	return &Incarnation{wire: w, died: make(chan struct{})}
+}
+
+// Died is closed when a fault has ended the process.
+func (i *Incarnation) Died() <-chan struct{} { return i.died }
+
+// Die fences the process.
+func (i *Incarnation) Die() { i.once.Do(func() { close(i.died) }) }
+
+func (i *Incarnation) dead() bool {
+	select {
+	case <-i.died:
+		return true
+	default:
+		return false
+	}
+}
+
+// Wrap puts the connection in front of a transport.
+func (i *Incarnation) Wrap(next http.RoundTripper) http.RoundTripper {
+	return roundTripper(func(request *http.Request) (*http.Response, error) {
+		if i.dead() {
+			return nil, errFenced
+		}
+		described := describe(request)
+		line := i.wire.find(described.Target().Namespace)
+		if line == nil || !mutates(described) {
+			return i.send(next, request)
+		}
+		fault := line.next(described)
+		if fault == nil {
+			return i.write(next, request, described, line)
+		}
+		defer line.strike()
+		return i.suffer(fault.Kind, next, request, described, line)
+	})
+}
+
+// strike tells those who wait for it that the fault has happened.
+func (l *Line) strike() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	close(l.struck)
+}
+
+func (i *Incarnation) suffer(kind FaultKind, next http.RoundTripper, request *http.Request, described Request, line *Line) (*http.Response, error) {
+	switch kind {
+	case DiesBefore:
+		i.Die()
+		return nil, errFenced
+	case DiesAfter:
+		response, err := i.write(next, request, described, line)
+		i.Die()
+		if err != nil {
+			return nil, err
+		}
+		_ = response.Body.Close()
+		return nil, errFenced
+	case Lost:
+		return nil, errLost
+	case Committed:
+		response, err := i.write(next, request, described, line)
+		if err == nil {
+			_ = response.Body.Close()
+			err = errLost
+		}
+		return nil, err
+	case Slow:
+		response, err := i.write(next, request, described, line)
+		timer := time.NewTimer(slow)
+		defer timer.Stop()
+		select {
+		case <-timer.C:
+		case <-request.Context().Done():
+		}
+		return response, err
+	}
+	return refuse(request, kind), nil
+}
+
+func (i *Incarnation) write(next http.RoundTripper, request *http.Request, described Request, line *Line) (*http.Response, error) {
+	response, err := next.RoundTrip(request)
+	if err == nil {
+		line.done(described, response)
+	}
+	return i.fenced(response, err)
+}
+
+func (i *Incarnation) send(next http.RoundTripper, request *http.Request) (*http.Response, error) {
+	response, err := next.RoundTrip(request)
+	return i.fenced(response, err)
+}
+
+// fenced withholds the answer to a request from a process that died meanwhile.
+func (i *Incarnation) fenced(response *http.Response, err error) (*http.Response, error) {
+	if err != nil || !i.dead() {
+		return response, err
+	}
+	_ = response.Body.Close()
+	return nil, errFenced
+}
+
+// refuse makes the answer of an API server that refuses.
+func refuse(request *http.Request, kind FaultKind) *http.Response {
+	response := answer(request, refusals[kind])
+	if kind == TooMany {
+		response.Header.Set("Retry-After", strconv.Itoa(int(retryAfter.Seconds())))
+	}
+	return response
+}

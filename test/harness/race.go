@@ -1,0 +1,6 @@
+//go:build race
+
+package harness
+
+// raceDetector says that the tests run with the race detector.
+const raceDetector = true

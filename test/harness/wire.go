@@ -1,0 +1,157 @@
+package harness
+
+import (
+	"fmt"
+	"maps"
+	"net/http"
+	"strings"
+	"sync"
+	"time"
+)
+
+// Wire is between operators and the API server. It numbers the mutating requests of each namespace apart from all others, so
+// that hundreds of plans share a cluster, and often an operator, without being in each other's way.
+type Wire struct {
+	mu    sync.Mutex
+	lines map[string]*Line
+}
+
+// Point is a mutating request as it comes up again in every run: what is asked for, and for which time.
+type Point struct {
+	Verb   string
+	Target string // without the namespace
+	DryRun bool
+	Nth    int // 1 and up; 0 in a Point that stands for all of its kind
+}
+
+// String says the point as in "patch deployments/web #1".
+func (p Point) String() string {
+	text := p.Verb + " " + p.Target
+	if p.DryRun {
+		text += " (dry run)"
+	}
+	return fmt.Sprintf("%s #%d", text, p.Nth)
+}
+
+// Line is what goes over the wire for one namespace.
+type Line struct {
+	mu      sync.Mutex
+	counts  map[Point]int
+	points  []Point
+	changes map[string]int
+	last    time.Time
+	fault   *Fault
+	struck  chan struct{}
+}
+
+// Line returns the line of a namespace, made if need be.
+func (w *Wire) Line(namespace string) *Line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.lines == nil {
+		w.lines = map[string]*Line{}
+	}
+	line := w.lines[namespace]
+	if line == nil {
+		line = &Line{}
+		line.Start()
+		w.lines[namespace] = line
+	}
+	return line
+}
+
+// find returns the line of a namespace, nil where nobody asked for one.
+func (w *Wire) find(namespace string) *Line {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.lines[namespace]
+}
+
+// Start numbers from 1 again and forgets what was recorded.
+func (l *Line) Start() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.counts, l.points, l.changes, l.last = map[Point]int{}, nil, map[string]int{}, time.Now()
+}
+
+// Points lists the requests since Start, in their order.
+func (l *Line) Points() []Point {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]Point(nil), l.points...)
+}
+
+// Changes counts since Start how often each object was created and deleted, by "create deployments/web" and the like.
+func (l *Line) Changes() map[string]int {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return maps.Clone(l.changes)
+}
+
+// Quiet returns for how long there was no request.
+func (l *Line) Quiet() time.Duration {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return time.Since(l.last)
+}
+
+// Arm makes the request at a point fail, once. The channel is closed when it has failed.
+func (l *Line) Arm(fault Fault) (struck <-chan struct{}) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault, l.struck = &fault, make(chan struct{})
+	return l.struck
+}
+
+// Disarm lets everything through.
+func (l *Line) Disarm() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.fault = nil
+}
+
+// next numbers a request and returns the fault that strikes it, nil for none.
+func (l *Line) next(request Request) *Fault {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	target := request.Target()
+	target.Namespace = ""
+	point := Point{Verb: request.Verb, Target: target.String(), DryRun: request.DryRun}
+	l.counts[point]++
+	point.Nth = l.counts[point]
+	l.points = append(l.points, point)
+	l.last = time.Now()
+	if l.fault == nil || !l.fault.at(point, len(l.points)) {
+		return nil
+	}
+	fault := l.fault
+	l.fault = nil
+	return fault
+}
+
+// done notes what came of a request.
+func (l *Line) done(request Request, response *http.Response) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.last = time.Now()
+	created := response.StatusCode == http.StatusCreated
+	deleted := request.Verb == "delete" && response.StatusCode < 300
+	target := request.Target()
+	target.Namespace = ""
+	switch {
+	case request.DryRun:
+	case created && target.Subresource == "":
+		l.changes["create "+target.String()]++
+	case deleted:
+		l.changes["delete "+target.String()]++
+	}
+}
+
+// mutates reports whether a request counts: events and leases do not.
+func mutates(request Request) bool {
+	if request.DryRun {
+		request.DryRun = false
+		return request.Writes()
+	}
+	return request.Writes() && !strings.Contains(request.Path, "/events") && !strings.Contains(request.Path, "/leases")
+}
