@@ -101,9 +101,6 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
-	if err := mgr.Add(newTrimmer()); err != nil {
-		return nil, fmt.Errorf("cannot set up the manager: %w", err)
-	}
 	for _, entry := range list {
 		if err := controller.Add(mgr, shared, entry); err != nil {
 			return nil, err
