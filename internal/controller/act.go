@@ -7,8 +7,10 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -49,7 +51,7 @@ func (a action) released() bool {
 // record.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
 	began := r.Clock.Now()
-	desired, plan, err := r.compare(ctx, s, wanted, there)
+	desired, plan, err := r.compare(s, wanted, there)
 	if err != nil {
 		return action{there: there, err: err}
 	}
@@ -64,11 +66,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if a.waits = !r.mayAct(s, wanted, a); a.waits {
 		return a
 	}
-	if desired, err = r.whole(ctx, s, wanted); err != nil {
-		a.err = err
-		return a
-	}
-	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: s.memory.backoff.attempts > 0}
+	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
 	var created []client.Object
 	if !plan.Empty() {
 		created, a.err = r.write(ctx, s, wanted, task)
@@ -85,6 +83,12 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	return r.record(ctx, s, wanted, task, a, pending)
+}
+
+// tried reports whether an attempt has failed before, in this process or, over a name that is somebody else's, in an earlier one.
+func tried(s *scope) bool {
+	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
+	return s.memory.backoff.attempts > 0 || ready != nil && ready.Reason == v1.ReasonResourceExists
 }
 
 // record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
@@ -107,14 +111,15 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 	return a
 }
 
-// compare returns what has to be written. What is desired is rendered only if objects have changed, or the release; else it is nil.
-func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
+// compare returns what is desired and what has to be written for it. If neither objects nor release have changed, nothing is looked at and
+// what is desired is nil.
+func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.covers(digest, there.Objects) {
 		return nil, nothing, nil
 	}
-	desired, err := r.whole(ctx, s, wanted)
+	desired, err := wanted.packed.Unpack()
 	if err != nil {
 		return nil, nil, err
 	}

@@ -29,11 +29,11 @@ type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
 	references []dependency.Reference
-	outline    render.Outline
+	// outline and packed are what it became.
+	outline render.Outline
+	packed  *render.Packed
 	// claims of the routes that were rendered.
 	claims hosts.Wanted
-	// whole is nil again once it is real: rendering it again takes a millisecond, keeping it tens of KB.
-	whole *render.Result
 	// reloaded is when the content of references last changed.
 	reloaded time.Time
 }
@@ -87,6 +87,12 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		if known != nil && !reflect.DeepEqual(known.facts, facts) {
 			fresh.reloaded = r.Clock.Now()
 		}
+		if draft == nil {
+			if draft, err = r.draft(ctx, s); err != nil {
+				s.memory.rendered = nil
+				return rendering{}, err
+			}
+		}
 		if err := r.finish(ctx, s, fresh, draft); err != nil {
 			s.memory.rendered = nil
 			return rendering{}, err
@@ -112,16 +118,6 @@ func withoutContent(there map[dependency.Object]dependency.State) map[dependency
 	return out
 }
 
-// whole returns all that a resource is to become, rendered again if memory has let go of it.
-func (r *Reconciler) whole(ctx context.Context, s *scope, wanted rendering) (*render.Result, error) {
-	if wanted.whole == nil {
-		if err := r.finish(ctx, s, wanted.rendered, nil); err != nil {
-			return nil, err
-		}
-	}
-	return wanted.whole, nil
-}
-
 // draft carries out the templates and sees to it that what they render is watched.
 func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
@@ -141,21 +137,16 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 	return draft, nil
 }
 
-// finish puts what the templates made through the hooks. Without a draft, it is made again.
+// finish puts what the templates made through the hooks.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
-	if draft == nil {
-		var err error
-		if draft, err = r.draft(ctx, s); err != nil {
-			return err
-		}
-	}
 	whole, err := r.Renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
 		return renderFailed(err)
 	}
-	into.whole, into.outline, into.claims = whole, whole.Outline, hosts.WantedBy(whole.Objects)
+	into.outline, into.claims = whole.Outline, hosts.WantedBy(whole.Objects)
 	s.memory.groups.set(whole.Keys, whole.Unserved)
-	return nil
+	into.packed, err = whole.Pack()
+	return err
 }
 
 // preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although

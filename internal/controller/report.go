@@ -80,9 +80,6 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 	s.memory.backoff = backoff{}
 	if wanted.rendered != nil {
 		s.memory.settled = wanted.inputs.capabilities
-		if !progresses(done.there, s) {
-			wanted.whole = nil
-		}
 	}
 	wait := sooner(sooner(r.Period, delayed), wanted.reload)
 	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
@@ -92,12 +89,6 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		wait = sooner(wait, s.memory.looks.Wait(r.Clock.Now()))
 	}
 	return after(wait)
-}
-
-// progresses reports whether the Deployment moves on, so that its next change is about to come.
-func progresses(there *cluster.Snapshot, s *scope) bool {
-	workload := status.Workload(s.resource, there)
-	return workload != nil && !status.Settled(workload)
 }
 
 // sooner returns the shorter of two times to wait, of which 0 is none.

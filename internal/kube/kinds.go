@@ -9,8 +9,11 @@ import (
 
 // Traits are what the objects of a kind are special for. The zero value stands for all kinds that are not special.
 type Traits struct {
-	// PodTemplate is the path of the pod template, which belongs to the operator as a whole; nil for kinds without one.
+	// PodTemplate is the path of the pod template; nil for kinds without one.
 	PodTemplate []string
+	// Whole is the path of what belongs to the operator as a whole: what others add to it goes. It is a pod template, or ports, which cannot
+	// be merged with those of others.
+	Whole []string
 	// Scales: an autoscaler owns spec.replicas if they are not rendered.
 	Scales bool
 	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
@@ -22,16 +25,19 @@ type Traits struct {
 	Payload bool
 }
 
-var template = []string{"spec", "template"}
+var (
+	template    = []string{"spec", "template"}
+	jobTemplate = []string{"spec", "jobTemplate", "spec", "template"}
+)
 
 // kinds are all special kinds. Whoever wants to know what is special about a kind looks here.
 var kinds = map[schema.GroupKind]Traits{
-	{Group: appsv1.GroupName, Kind: "Deployment"}:            {PodTemplate: template, Scales: true},
-	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template},
-	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             {PodTemplate: template},
-	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            {PodTemplate: template},
-	{Group: batchv1.GroupName, Kind: "CronJob"}:              {PodTemplate: []string{"spec", "jobTemplate", "spec", "template"}},
-	{Group: corev1.GroupName, Kind: "Service"}:               {First: true},
+	{Group: appsv1.GroupName, Kind: "Deployment"}:            {PodTemplate: template, Whole: template, Scales: true},
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template, Whole: template},
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             {PodTemplate: template, Whole: template},
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            {PodTemplate: template, Whole: template},
+	{Group: batchv1.GroupName, Kind: "CronJob"}:              {PodTemplate: jobTemplate, Whole: jobTemplate},
+	{Group: corev1.GroupName, Kind: "Service"}:               {First: true, Whole: []string{"spec", "ports"}},
 	{Group: corev1.GroupName, Kind: "PersistentVolumeClaim"}: {Grows: true},
 	{Group: corev1.GroupName, Kind: "Secret"}:                {Payload: true},
 	{Group: corev1.GroupName, Kind: "ConfigMap"}:             {Payload: true},

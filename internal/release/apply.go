@@ -127,10 +127,12 @@ func (a *applier) change(ctx context.Context, change Change) error {
 		change.Live = held
 	}
 	written, err := a.apply(ctx, change)
-	if err != nil {
-		return err
+	if err == nil {
+		written, err = a.evict(ctx, change, written)
+	} else {
+		written, err = a.evictFirst(ctx, change, err)
 	}
-	if written, err = a.evict(ctx, change, written); err != nil {
+	if err != nil {
 		return err
 	}
 	return a.forgetStart(ctx, change.Desired, written)

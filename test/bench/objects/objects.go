@@ -69,7 +69,7 @@ func pod(app *v1.AppService) corev1.PodSpec {
 		TerminationGracePeriodSeconds: ptr.To[int64](30),
 		TopologySpreadConstraints:     spread,
 		Containers: []corev1.Container{{
-			Name: "app", Image: app.Spec.Image,
+			Name: "app", Image: app.Spec.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 			Ports:                    []corev1.ContainerPort{{Name: "http", ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
 			SecurityContext:          &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},

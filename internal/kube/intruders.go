@@ -13,25 +13,25 @@ import (
 // FieldManager owns the fields that the operator writes, whatever its binary is called.
 const FieldManager = "appservice-operator"
 
-// restartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in it that others may own.
+// restartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that others may own.
 const restartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// Intruders returns the managed fields of a pod template that others than the operator own and that it does not own as well: what was
-// added by an edit, a rollout undo or another controller. What admission adds to a write of the operator belongs to nobody and is none.
-// It returns nil for kinds without a pod template.
+// Intruders returns the managed fields that others than the operator own, and that it does not own as well, in what belongs to it as a
+// whole (Traits.Whole): what was added by an edit, a rollout undo or another controller. What admission adds to a write of the operator
+// belongs to nobody and is none.
 func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
-	template := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).PodTemplate
-	if template == nil || !suspicious(object) {
+	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
+	if whole == nil || !suspicious(object, whole) {
 		return nil
 	}
 	var list []metav1.ManagedFieldsEntry
 	entries := object.GetManagedFields()
 	own := ownFields(entries)
 	for _, entry := range entries {
-		if !foreign(entry) {
+		if !foreign(entry, whole) {
 			continue
 		}
-		added := addedTo(template, fieldsOf(entry), own)
+		added := addedTo(whole, fieldsOf(entry), own)
 		if added.Empty() {
 			continue
 		}
@@ -41,8 +41,8 @@ func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// Evict returns managed fields in which the operator owns what others added to a pod template: the next apply removes it. It returns nil if
-// there is nothing to take over.
+// Evict returns managed fields in which the operator owns what others added to what belongs to it: the next apply removes it. It returns nil
+// if there is nothing to take over.
 func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 	intruders := Intruders(object)
 	if len(intruders) == 0 {
@@ -81,10 +81,10 @@ func FirstField(entries []metav1.ManagedFieldsEntry) string {
 }
 
 // suspicious reports whether a closer look at managed fields may find an intruder: it is cheap, and false for nearly every object.
-func suspicious(object client.Object) bool {
+func suspicious(object client.Object, whole []string) bool {
 	content, unread := object.(*unstructured.Unstructured)
 	if !unread {
-		return slices.ContainsFunc(object.GetManagedFields(), foreign)
+		return slices.ContainsFunc(object.GetManagedFields(), func(entry metav1.ManagedFieldsEntry) bool { return foreign(entry, whole) })
 	}
 	entries, _, _ := unstructured.NestedFieldNoCopy(content.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -101,9 +101,10 @@ func own(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 }
 
-// foreign reports whether an entry is somebody else's and may own parts of a pod template.
-func foreign(entry metav1.ManagedFieldsEntry) bool {
-	return !own(entry) && entry.Subresource == "" && entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:template"`))
+// foreign reports whether an entry is somebody else's and may own fields at a path.
+func foreign(entry metav1.ManagedFieldsEntry, whole []string) bool {
+	return !own(entry) && entry.Subresource == "" && entry.FieldsV1 != nil &&
+		bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:`+whole[len(whole)-1]+`"`))
 }
 
 func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
@@ -113,14 +114,14 @@ func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fieldpath.NewSet()
 }
 
-// addedTo returns the fields within a pod template that are not the operator's, but for what kubectl rollout restart writes.
-func addedTo(template []string, fields, own *fieldpath.Set) *fieldpath.Set {
+// addedTo returns the fields at a path that are not the operator's, but for what kubectl rollout restart writes.
+func addedTo(whole []string, fields, own *fieldpath.Set) *fieldpath.Set {
 	added := fieldpath.NewSet()
 	fields.Iterate(func(path fieldpath.Path) {
-		if len(path) <= len(template) || !begins(path, template) || own.Has(path) {
+		if len(path) <= len(whole) || !begins(path, whole) || own.Has(path) {
 			return
 		}
-		rest := path[len(template):]
+		rest := path[len(whole):]
 		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == restartedAt) {
 			return
 		}

@@ -1,0 +1,52 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// evict removes what others added to what belongs to the operator as a whole, and returns the object as it is then: written, with all its managed
+// fields, if nothing had to be removed. The operator takes over the fields, so that its next apply, which does not
+// have them, removes them. After an undone rollout, a mixture of two pod templates would run otherwise.
+func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	fields := kube.Evict(written)
+	if fields == nil {
+		return written, nil
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
+	})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+	}
+	owned := written.DeepCopy()
+	if err := a.session.Patch(ctx, owned, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+	}
+	return a.apply(ctx, Change{Desired: change.Desired, Live: owned})
+}
+
+// evictFirst removes what others added where that is why the API server refuses an apply: ports of one name, for example.
+func (a *applier) evictFirst(ctx context.Context, change Change, refusal error) (*unstructured.Unstructured, error) {
+	if change.Live == nil || !apierrors.IsInvalid(refusal) || len(kube.Intruders(change.Live)) == 0 {
+		return nil, refusal
+	}
+	live := identity(change.Live)
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live); err != nil || live.GetUID() != change.Live.GetUID() {
+		return nil, refusal
+	}
+	written, err := a.evict(ctx, change, live)
+	if err != nil || written == live {
+		return nil, refusal
+	}
+	return written, nil
+}
