@@ -64,6 +64,7 @@ var mergeKeys = map[string][]string{
 	"imagePullSecrets":          {"name"},
 	"volumeMounts":              {"mountPath"},
 	"volumeDevices":             {"devicePath"},
+	"claims":                    {"name"},
 	"hostAliases":               {"ip"},
 	"topologySpreadConstraints": {"topologyKey", "whenUnsatisfiable"},
 	"ownerReferences":           {"uid"},

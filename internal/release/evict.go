@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -11,6 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
 )
 
 // evict removes what others added to what belongs to the operator as a whole, and returns the object as it is then: written, with all its managed
@@ -21,10 +23,14 @@ func (a *applier) evict(ctx context.Context, change Change, written *unstructure
 	if fields == nil {
 		return written, nil
 	}
-	patch, err := json.Marshal([]map[string]any{
+	changes := []map[string]any{
 		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
-	})
+	}
+	if stampOf(written) != "" { // if the apply never comes, the missing stamp says that it is still to come
+		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(postrender.AnnotationStamp, "/", "~1")})
+	}
+	patch, err := json.Marshal(changes)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
 	}

@@ -20,11 +20,8 @@ var somebodyElses = map[string]struct {
 	field []string
 }{
 	"pods restarted by kubectl":            {added("apps/v1/Deployment", `[{"op":"add","path":"/spec/template/metadata/annotations/kubectl.kubernetes.io~1restartedAt","value":"mine"}]`), []string{"spec", "template", "metadata", "annotations", "kubectl.kubernetes.io/restartedAt"}},
-	"sidecar injected":                     {added("apps/v1/Deployment", `[{"op":"add","path":"/spec/template/spec/containers/0","value":{"name":"mine","image":"mesh"}},{"op":"add","path":"/spec/template/metadata/annotations/sidecar.istio.io~1status","value":"mine"}]`), []string{"spec", "template", "metadata", "annotations", "sidecar.istio.io/status"}},
-	"variable and volume added":            {added("apps/v1/Deployment", `[{"op":"add","path":"/spec/template/spec/containers/0/env/-","value":{"name":"MINE","value":"mine"}},{"op":"add","path":"/spec/template/spec/volumes/-","value":{"name":"mine","emptyDir":{}}}]`), []string{"spec", "template", "spec", "volumes"}},
 	"certificate manager annotates":        {added("networking.k8s.io/v1/Ingress", `[{"op":"add","path":"/metadata/annotations/cert-manager.io~1alt-names","value":"mine"}]`), []string{"metadata", "annotations", "cert-manager.io/alt-names"}},
 	"label added":                          {added("v1/Service", `[{"op":"add","path":"/metadata/labels/example.com~1team","value":"mine"}]`), []string{"metadata", "labels", "example.com/team"}},
-	"port added to a Service":              {added("v1/Service", `[{"op":"add","path":"/spec/ports/0/name","value":"mine"},{"op":"add","path":"/spec/ports/-","value":{"name":"other","port":9000}}]`), []string{"spec", "ports"}},
 	"field that is not rendered is set":    {added("v1/Service", `[{"op":"add","path":"/spec/publishNotReadyAddresses","value":true}]`), []string{"spec", "publishNotReadyAddresses"}},
 	"key added to a ConfigMap":             {tampering{kind: "v1/ConfigMap", suffix: "-config", patch: `[{"op":"add","path":"/data/MINE","value":"mine"}]`}, []string{"data", "MINE"}},
 	"number of replicas while autoscaled":  {added("apps/v1/Deployment", `[{"op":"replace","path":"/spec/replicas","value":2}]`), []string{"spec", "replicas"}},

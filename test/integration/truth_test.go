@@ -1,0 +1,394 @@
+package integration
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"strings"
+	"sync"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// named is an object of an AppService, which has its name.
+func named[T any](app *v1.AppService, object *T) *T {
+	meta := any(object).(client.Object)
+	meta.SetNamespace(app.Namespace)
+	meta.SetName(app.Name)
+	return object
+}
+
+// returns waits until an object that was deleted is there again, as another one.
+func returns(t *testing.T, object client.Object, before types.UID) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%T %s returns", object, object.GetName()), func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		if object.GetUID() == before {
+			return errors.New("it is still the one that was deleted")
+		}
+		return nil
+	})
+}
+
+// vanish deletes an object of an AppService and returns the UID that it had.
+func vanish(t *testing.T, object client.Object) types.UID {
+	t.Helper()
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+		t.Fatal(err)
+	}
+	uid := object.GetUID()
+	if err := cluster.Client.Delete(t.Context(), object); err != nil {
+		t.Fatal(err)
+	}
+	return uid
+}
+
+// What runs is never taken for an install that may be undone.
+func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](1)
+	first := cluster.Manager(t, namespace)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	first.Stop(t)
+
+	deployment, service := named(app, &appsv1.Deployment{}), named(app, &corev1.Service{})
+	for _, object := range []client.Object{deployment, service} {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := cluster.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+		t.Fatal(err)
+	}
+	foreign := named(app, &corev1.ServiceAccount{})
+	cluster.Create(t, foreign)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ServiceAccount = &v1.ServiceAccount{Create: true} })
+	second := cluster.Manager(t, namespace)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
+	for _, request := range second.Requests.WritesSince(0) {
+		if request.Verb == "delete" {
+			t.Errorf("something was deleted: %s", request)
+		}
+	}
+	for what, object := range map[string]client.Object{"Deployment": deployment, "Service": service} {
+		uid := object.GetUID()
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil || object.GetUID() != uid {
+			t.Errorf("the %s is not the one that ran: %v", what, err)
+		}
+	}
+	if err := cluster.Client.Delete(t.Context(), foreign); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Ready(t, app)
+}
+
+func TestObjectsAreRepairedThoughTheReleaseCannotBeRecorded(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-secrets"}}
+	quota.Spec.Hard = corev1.ResourceList{"secrets": resource.MustParse("0")}
+	cluster.Create(t, quota)
+	harness.Eventually(t, "the quota counts", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
+			return err
+		}
+		if len(quota.Status.Hard) == 0 {
+			return errors.New("it has no status yet")
+		}
+		return nil
+	})
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)
+	service := named(app, &corev1.Service{})
+	returns(t, service, vanish(t, service))
+	if err := cluster.Client.Delete(t.Context(), quota); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Ready(t, app)
+}
+
+// While a spec is refused, what the release before consists of is repaired as ever.
+func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
+	t.Parallel()
+	refusals := map[string]struct {
+		reason string
+		change func(*v1.AppServiceSpec)
+	}{
+		"something is missing": {v1.ReasonDependencyMissing, func(s *v1.AppServiceSpec) { s.EnvFrom = fromConfigMap("missing", nil) }},
+		"pods below Baseline": {v1.ReasonPodSecurityViolation, func(s *v1.AppServiceSpec) {
+			s.Sidecars = []corev1.Container{{Name: "agent", Image: "agent:1", Ports: []corev1.ContainerPort{{ContainerPort: 80, HostPort: 80}}}}
+		}},
+	}
+	for name, refusal := range refusals {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			first := cluster.Manager(t, namespace)
+			app := harness.Seed(namespace, "web")
+			cluster.Create(t, app)
+			cluster.Ready(t, app)
+			cluster.Change(t, app, func(app *v1.AppService) { refusal.change(&app.Spec) })
+			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, refusal.reason)
+			service, deployment := named(app, &corev1.Service{}), named(app, &appsv1.Deployment{})
+			returns(t, service, vanish(t, service))
+			returns(t, deployment, vanish(t, deployment))
+			if len(deployment.Spec.Template.Spec.Containers) != 1 || len(deployment.Spec.Template.Spec.Containers[0].EnvFrom) != 0 {
+				t.Errorf("it is not as in the release before: %+v", deployment.Spec.Template.Spec)
+			}
+			first.Stop(t)
+			gone := vanish(t, service)
+			cluster.Manager(t, namespace)
+			returns(t, service, gone)
+			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, refusal.reason)
+		})
+	}
+}
+
+// A pod template is what is rendered: kubectl rollout undo brings back what an upgrade removed, which must not stay beside the new image.
+func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Envs = []corev1.EnvVar{{Name: "OLD", Value: "1"}}
+	app.Spec.Sidecars = []corev1.Container{{Name: "old-agent", Image: "agent:1"}}
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	deployment := named(app, &appsv1.Deployment{})
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		t.Fatal(err)
+	}
+	before := deployment.Spec.Template
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Envs, app.Spec.Sidecars, app.Spec.Image = nil, nil, "nginx:1.27"
+	})
+	cluster.Ready(t, app)
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+		t.Fatal(err)
+	}
+	undone := deployment.DeepCopy()
+	undone.Spec.Template = before
+	undone.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now", "example.com/mine": "yes"}
+	if err := cluster.Client.Update(t.Context(), undone, client.FieldOwner("kubectl-rollout")); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the template is the rendered one again", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+			return err
+		}
+		template := deployment.Spec.Template
+		containers := template.Spec.Containers
+		switch {
+		case len(containers) != 1 || len(template.Spec.InitContainers) != 0:
+			return fmt.Errorf("it has %d containers and %d more", len(containers), len(template.Spec.InitContainers))
+		case containers[0].Image != "nginx:1.27":
+			return fmt.Errorf("it has the image %s", containers[0].Image)
+		case len(containers[0].Env) != 0:
+			return fmt.Errorf("it has the variables %v", containers[0].Env)
+		case template.Annotations["example.com/mine"] != "":
+			return fmt.Errorf("it has the annotations %v", template.Annotations)
+		case template.Annotations["kubectl.kubernetes.io/restartedAt"] != "now":
+			t.Errorf("a restart by kubectl was undone: %v", template.Annotations)
+		}
+		return nil
+	})
+	cluster.Ready(t, app)
+	manager.Rest(t)
+	if repairs := repairsOf(t, namespace); len(repairs) != 1 || !strings.Contains(repairs[0], "apply Deployment web") {
+		t.Errorf("got the repairs %q, want one of the Deployment", repairs)
+	}
+}
+
+func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	manager.Rest(t)
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed","readyReplicas":7}}`))
+	if err := cluster.Client.Status().Patch(t.Context(), app, patch); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the status says what is", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		if app.Status.Phase != v1.PhaseRunning || app.Status.ReadyReplicas != 2 {
+			return fmt.Errorf("it says %s and %d ready", app.Status.Phase, app.Status.ReadyReplicas)
+		}
+		return nil
+	})
+}
+
+// Changes within a window are one rollout: the first at once, the last always.
+func TestManyChangesOfWhatIsReferredToAreFewRollouts(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"n": "0"}}
+	cluster.Create(t, settings)
+	app := harness.Seed(namespace, "web")
+	app.Spec.EnvFrom = fromConfigMap("settings", nil)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	const changes = 12
+	versions := map[string]bool{podTemplate(t, app): true}
+	for n := range changes {
+		settings.Data["n"] = fmt.Sprint(n + 1)
+		if err := cluster.Client.Update(t.Context(), settings); err != nil {
+			t.Fatal(err)
+		}
+		versions[podTemplate(t, app)] = true
+	}
+	harness.Eventually(t, "the pods have the last change, in few rollouts", func() error {
+		versions[podTemplate(t, app)] = true
+		if len(versions) < 3 {
+			return fmt.Errorf("there were %d templates until now", len(versions))
+		}
+		return nil
+	})
+	if len(versions) > 4 { // before, after the first, after the last; one more if the machine is so slow that a window passes in between
+		t.Errorf("%d changes made %d rollouts", changes, len(versions)-1)
+	}
+	cluster.Ready(t, app)
+}
+
+// A record is a Secret, and anybody who may write Secrets can make one that unpacks to a thousand times its size.
+func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	list := &corev1.SecretList{}
+	harness.Eventually(t, "the release is recorded", func() error {
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+			return err
+		}
+		return want("records", fmt.Sprint(len(list.Items)), "1")
+	})
+	record := &list.Items[0]
+	record.Data["release"] = bomb(t, 200<<20)
+	if err := cluster.Client.Update(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+	vanish(t, named(app, &corev1.Service{}))
+	harness.Eventually(t, "the status says why nothing is repaired", func() error {
+		condition, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
+		if err != nil {
+			return err
+		}
+		if condition.Reason != v1.ReasonDependencyMissing || !strings.Contains(condition.Message, "damaged") {
+			return fmt.Errorf("it is %s: %s", condition.Reason, condition.Message)
+		}
+		return nil
+	})
+	cluster.Create(t, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "missing"}})
+	cluster.Ready(t, app)
+}
+
+// bomb is the payload of a record that unpacks to so many bytes.
+func bomb(t *testing.T, size int) []byte {
+	t.Helper()
+	var out bytes.Buffer
+	letters := base64.NewEncoder(base64.StdEncoding, &out)
+	packed := gzip.NewWriter(letters)
+	spaces := bytes.Repeat([]byte(" "), 1<<20)
+	for range size >> 20 {
+		if _, err := packed.Write(spaces); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := errors.Join(packed.Close(), letters.Close()); err != nil {
+		t.Fatal(err)
+	}
+	return out.Bytes()
+}
+
+// A write that was decided on an older view is refused by the API server.
+func TestAWriteDecidedOnAnOlderViewIsRefused(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	sent := &lastBody{path: "/deployments/web"}
+	cluster.Manager(t, namespace, func(_ *operator.Options, requests *harness.Requests) { requests.Below = sent.wrap })
+	app := harness.Seed(namespace, "web")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	cluster.Ready(t, app)
+	late := sent.get()
+	if !bytes.Contains(late, []byte("nginx:1.27")) {
+		t.Fatalf("it is not the write of the image: %s", late)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
+	cluster.Ready(t, app)
+	held := named(app, &appsv1.Deployment{})
+	err := cluster.Client.Patch(t.Context(), held, client.RawPatch(types.ApplyPatchType, late), client.FieldOwner("appservice-operator"), client.ForceOwnership)
+	if !apierrors.IsConflict(err) {
+		t.Errorf("the write of before was taken: %v", err)
+	}
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(held), held); err != nil || held.Spec.Template.Spec.Containers[0].Image != "nginx:1.28" {
+		t.Errorf("the image is not the newer one: %v", err)
+	}
+}
+
+// lastBody keeps the body of the last patch of an object.
+type lastBody struct {
+	path string
+
+	mu   sync.Mutex
+	body []byte
+}
+
+func (b *lastBody) wrap(next http.RoundTripper) http.RoundTripper {
+	return tripper(func(request *http.Request) (*http.Response, error) {
+		if request.Method == http.MethodPatch && strings.HasSuffix(request.URL.Path, b.path) && request.GetBody != nil {
+			if reader, err := request.GetBody(); err == nil {
+				if data, err := io.ReadAll(reader); err == nil {
+					b.mu.Lock()
+					b.body = data
+					b.mu.Unlock()
+				}
+			}
+		}
+		return next.RoundTrip(request)
+	})
+}
+
+func (b *lastBody) get() []byte {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.body
+}
+
+type tripper func(*http.Request) (*http.Response, error)
+
+func (f tripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
