@@ -15,7 +15,7 @@ import (
 )
 
 // object parses an object.
-func object(t *testing.T, text string) *unstructured.Unstructured {
+func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {

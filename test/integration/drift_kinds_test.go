@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -133,7 +134,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 	if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kind, []byte(tampering.patch))); err != nil {
 		t.Fatal(err)
 	}
-	if len(differences("", before, rendered(t, app, object))) == 0 {
+	if len(endstate.Differences("", before, rendered(t, app, object))) == 0 {
 		t.Fatal("the edit changed nothing")
 	}
 	harness.Within(t, load*mended, "it is put back", func() error {
@@ -143,7 +144,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 		if object.GetUID() != uid {
 			t.Fatal("it was replaced instead of repaired")
 		}
-		if different := differences("", before, rendered(t, app, object)); len(different) > 0 {
+		if different := endstate.Differences("", before, rendered(t, app, object)); len(different) > 0 {
 			return fmt.Errorf("it differs: %s", strings.Join(different, "\n"))
 		}
 		return nil
@@ -165,7 +166,7 @@ func rendered(t *testing.T, app *v1.AppService, object *unstructured.Unstructure
 	annotations := content.GetAnnotations()
 	delete(annotations, "deployment.kubernetes.io/revision")
 	stamp := annotations["app.example.com/rendered"]
-	out := anonymous(t, app, content.Object)
+	out := endstate.Anonymous(app, content.Object)
 	return map[string]any{"content": out, "stamp": stamp}
 }
 

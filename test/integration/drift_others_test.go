@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -78,7 +79,7 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 				return want("label", objects[name].GetLabels()["example.com/release"], "next")
 			})
 			now := map[string]any{"field": fieldOf(t, objects[name], stranger.field)}
-			if lost := differences("", changed[name], now); len(lost) > 0 {
+			if lost := endstate.Differences("", changed[name], now); len(lost) > 0 {
 				t.Errorf("it did not stay (before, now): %s", strings.Join(lost, "\n"))
 			}
 		})

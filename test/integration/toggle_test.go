@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -72,10 +73,10 @@ func testToggle(t *testing.T, in sameEnd, name string, feature feature) {
 		harness.Eventually(t, "switched "+step.name+", it is like a fresh one", func() error {
 			wanted, got := stateOf(t, fresh), stateOf(t, toggled)
 			if step.fresh == in.base {
-				withoutKept(wanted, got)
+				endstate.WithoutKept(wanted, got)
 			}
-			if differences := differences("", wanted, got); len(differences) > 0 {
-				return fmt.Errorf("fresh and toggled differ:\n%s", strings.Join(differences, "\n"))
+			if different := endstate.Differences("", wanted, got); len(different) > 0 {
+				return fmt.Errorf("fresh and toggled differ:\n%s", strings.Join(different, "\n"))
 			}
 			return nil
 		})

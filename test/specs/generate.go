@@ -1,4 +1,4 @@
-package contract
+package specs
 
 import (
 	"fmt"
@@ -9,8 +9,8 @@ import (
 // texts are strings that most patterns find two of.
 var texts = [...]string{"a", "b", "/a", "/b", "10s", "20s", "1Gi", "2Gi", "a.example.com", "b.example.com"}
 
-// generate finds values that fit a schema: all of an enum, else two.
-func generate(schema node) ([]any, error) {
+// Generate finds values that fit a schema: all of an enum, else two.
+func Generate(schema Node) ([]any, error) {
 	var values []any
 	switch {
 	case len(schema.Enum) > 0:
@@ -42,15 +42,15 @@ func generate(schema node) ([]any, error) {
 	return values, nil
 }
 
-func wrap(schema node, as func(any) any) ([]any, error) {
-	values, err := generate(schema)
+func wrap(schema Node, as func(any) any) ([]any, error) {
+	values, err := Generate(schema)
 	for i := range values {
 		values[i] = as(values[i])
 	}
 	return values, err
 }
 
-func fitting(schema node) ([]any, error) {
+func fitting(schema Node) ([]any, error) {
 	pattern, err := regexp.Compile(schema.Pattern)
 	if err != nil {
 		return nil, err
