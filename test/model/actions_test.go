@@ -108,7 +108,7 @@ func changes() []act {
 		}),
 		record("somebody damages the record", func(w *world, key kube.Key) {
 			w.server.edit(key, func(o *unstructured.Unstructured) {
-				_ = unstructured.SetNestedField(o.Object, "bm9uc2Vuc2U=", "data", "release")
+				_ = unstructured.SetNestedField(o.Object, damage, "data", "release")
 			})
 		}),
 		act{"somebody makes a b of their own", func(w *world) bool { return w.changes > 0 && w.server.objects[keyB] == nil }, func(_ context.Context, w *world) {
@@ -127,6 +127,9 @@ func changeOf(text string, key kube.Key, do func(*world)) act {
 		do(w)
 	}}
 }
+
+// damage is the payload of a record that cannot be decoded.
+const damage = "bm9uc2Vuc2U="
 
 // record is a change of the newest release record.
 func record(text string, do func(*world, kube.Key)) act {
