@@ -43,8 +43,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/integration, test/monitoring and test/olm are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration monitoring olm),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -115,7 +115,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-integration ## Run the tests of Go code and chart, the contract test, those of alerts, then the integration tests.
+test: test-unit test-chart test-contract test-alerts test-integration test-walk ## Run the tests of Go code and chart, the contract test, those of alerts, the integration tests, then some random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -153,6 +153,18 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-walk
+test-walk: WALKS = -seed=1 -walks=6 -steps=6
+test-walk: test-walks ## Take a few random walks, always the same ones.
+
+.PHONY: test-walks
+WALKS ?= -seed=1 -walks=100 -steps=12
+test-walks: ## Take AppServices on random walks with other writers, and compare each with a fresh install. WALKS='-seed=7 -walks=9'.
+	@echo '==> Random walks.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
+	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=4 $(WALKS)
 
 .PHONY: test-olm
 test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.
