@@ -42,6 +42,18 @@ func acts() []act {
 		w.faults--
 		w.restart()
 	}})
+	list = append(list,
+		act{"the operator hangs, and another one leads", func(w *world) bool { return w.faults > 0 && w.process.queued }, func(_ context.Context, w *world) {
+			w.faults--
+			w.former = w.process
+			w.begin()
+		}},
+		act{"the former leader reconciles what it knows, and ends", func(w *world) bool { return w.former != nil }, func(ctx context.Context, w *world) {
+			w.former.reconcile(ctx)
+			*w.former.dead, w.former = true, nil
+		}},
+		act{"the garbage collector works", (*world).garbage, func(_ context.Context, w *world) { w.collect() }},
+	)
 	return append(list, changes()...)
 }
 
@@ -95,6 +107,13 @@ func changes() []act {
 	list = append(list,
 		changeOf("somebody deletes a", keyA, func(w *world) { w.server.remove(keyA) }),
 		changeOf("somebody deletes b", keyB, func(w *world) { w.server.remove(keyB) }),
+		changeOf("the resource is made again under its name", resourceKey, func(w *world) {
+			again := w.server.objects[resourceKey].DeepCopy()
+			again.SetGeneration(1)
+			delete(again.Object, "status")
+			w.server.remove(resourceKey)
+			w.server.store(resourceKey, again)
+		}),
 		changeOf("somebody overwrites the status", resourceKey, func(w *world) {
 			w.server.edit(resourceKey, func(o *unstructured.Unstructured) {
 				o.Object["status"] = map[string]any{"phase": "Failed", "replicas": int64(7)}

@@ -18,7 +18,9 @@ import (
 // informers are the caches of a process: each kind is as far as it was told of the server's log.
 type informers struct {
 	cache.Cache
-	world *world
+	// store is what they show, and told how much of the log each kind was told.
+	store map[kube.Key]*unstructured.Unstructured
+	told  map[string]int
 }
 
 // IndexField implements cache.Cache. The index is made when it is asked for.
@@ -33,8 +35,8 @@ func (i *informers) List(_ context.Context, list client.ObjectList, options ...c
 	if !indexed {
 		return fmt.Errorf("the operator lists %T in full", list)
 	}
-	for _, key := range sorted(i.world.store) {
-		object := i.world.store[key]
+	for _, key := range sorted(i.store) {
+		object := i.store[key]
 		if controller := metav1.GetControllerOfNoCopy(object); controller == nil || string(controller.UID) != owner {
 			continue
 		}

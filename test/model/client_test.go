@@ -24,9 +24,9 @@ import (
 type connection struct {
 	client.Client
 	world *world
-	// cached reads from the informers instead of from the server.
-	cached bool
-	dead   *bool
+	// informers are what is read instead of the server; nil for none.
+	informers *informers
+	dead      *bool
 }
 
 func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -36,8 +36,8 @@ func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Ob
 	kind := into.GetObjectKind().GroupVersionKind()
 	of := kube.Key{GroupKind: kind.GroupKind(), Name: key.Name}
 	from := c.world.server.objects[of]
-	if c.cached {
-		from = c.world.store[of]
+	if c.informers != nil {
+		from = c.informers.store[of]
 	}
 	if from == nil {
 		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
@@ -100,7 +100,7 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 	}
 	opts := (&client.PatchOptions{}).ApplyOptions(options)
 	force, dryRun := opts.Force != nil && *opts.Force, len(opts.DryRun) > 0
-	return c.world.server.write("apply", kube.KeyOf(object), dryRun, func() error {
+	return c.world.server.write(c.dead, "apply", kube.KeyOf(object), dryRun, func() error {
 		written, err := c.world.server.apply(body, opts.FieldManager, force, dryRun)
 		if err != nil {
 			return err
@@ -114,7 +114,7 @@ func (c *connection) Delete(ctx context.Context, object client.Object, options .
 		return errLost
 	}
 	only := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
-	return c.world.server.write("delete", kube.KeyOf(object), false, func() error { return c.world.server.delete(ctx, kube.KeyOf(object), only) })
+	return c.world.server.write(c.dead, "delete", kube.KeyOf(object), false, func() error { return c.world.server.delete(ctx, kube.KeyOf(object), only) })
 }
 
 func (c *connection) Status() client.SubResourceWriter { return &statusOf{connection: c} }
@@ -132,7 +132,7 @@ func (s *statusOf) Patch(_ context.Context, object client.Object, patch client.P
 	if err != nil {
 		return err
 	}
-	return s.connection.world.server.write("status", kube.KeyOf(object), false, func() error {
+	return s.connection.world.server.write(s.connection.dead, "status", kube.KeyOf(object), false, func() error {
 		written, err := s.connection.world.server.mergeStatus(kube.KeyOf(object), body)
 		if err != nil {
 			return err
@@ -184,7 +184,7 @@ func (s *secrets) put(secret *corev1.Secret, allowed func(there *unstructured.Un
 	written := &corev1.Secret{}
 	key := recordKey(secret.Name)
 	server := s.connection.world.server
-	return written, server.write("record", key, false, func() error {
+	return written, server.write(s.connection.dead, "record", key, false, func() error {
 		there := server.objects[key]
 		if err := allowed(there); err != nil {
 			return err
@@ -207,5 +207,5 @@ func (s *secrets) Delete(ctx context.Context, name string, options metav1.Delete
 		return errLost
 	}
 	server := s.connection.world.server
-	return server.write("delete", recordKey(name), false, func() error { return server.delete(ctx, recordKey(name), options.Preconditions) })
+	return server.write(s.connection.dead, "delete", recordKey(name), false, func() error { return server.delete(ctx, recordKey(name), options.Preconditions) })
 }

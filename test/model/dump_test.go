@@ -27,35 +27,46 @@ func (w *world) signature() string {
 		d.write("server", w.server.objects[key].Object)
 		d.write("owners", w.server.owners[w.server.objects[key].GetUID()])
 	}
-	for _, key := range sorted(w.store) {
-		d.write("informers", w.store[key].Object)
-	}
-	for _, kind := range kinds {
-		for _, c := range w.server.log[w.told[kind]:] {
-			if kube.KeyOf(c.object).Kind == kind {
-				d.write("to be told", fmt.Sprint(c.deleted))
-				d.write("object", c.object.Object)
+	for _, p := range []*process{w.process, w.former} {
+		if p == nil {
+			continue
+		}
+		for _, key := range sorted(p.store) {
+			d.write("informers", p.store[key].Object)
+		}
+		for _, kind := range kinds {
+			for _, c := range w.server.log[p.told[kind]:] {
+				if kube.KeyOf(c.object).Kind == kind {
+					d.write("to be told", fmt.Sprint(c.deleted))
+					d.write("object", c.object.Object)
+				}
 			}
 		}
+		// What the process remembers, wherever it does: no field is known by name.
+		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts} {
+			d.value(reflect.ValueOf(memory).Elem(), true)
+		}
 	}
-	// What the process remembers, wherever it does: no field is known by name.
-	for _, memory := range []any{w.process.Reconciler, w.process.Observer, w.process.Status, w.process.Rollouts} {
-		d.value(reflect.ValueOf(memory).Elem(), true)
-	}
-	return ranked(out.String())
+	return w.server.ranked(out.String())
 }
 
-var numbers = regexp.MustCompile(`70\d{5}|uid-\d{3}-`)
+var numbers = regexp.MustCompile(`70\d{5}|uid-\d{3}-|1[7-9]\d{8}`)
 
-// ranked replaces versions and UIDs by their places in order.
-func ranked(text string) string {
+// ranked replaces versions and UIDs by their places among those of the same object, which alone anybody compares, and the seconds of the
+// machine's clock, of which Helm makes labels, by nothing.
+func (s *server) ranked(text string) string {
 	found := numbers.FindAllString(text, -1)
 	slices.Sort(found)
-	found = slices.Compact(found)
-	return numbers.ReplaceAllStringFunc(text, func(number string) string {
-		place, _ := slices.BinarySearch(found, number)
-		return fmt.Sprintf("#%d", place)
-	})
+	names, count := map[string]string{}, map[string]int{}
+	for _, number := range slices.Compact(found) {
+		of := s.of[number]
+		if of == "" {
+			continue
+		}
+		count[of]++
+		names[number] = fmt.Sprintf("<%s #%d>", of, count[of])
+	}
+	return numbers.ReplaceAllStringFunc(text, func(number string) string { return names[number] })
 }
 
 // dumper prints values, private fields included.
@@ -115,7 +126,9 @@ func (d *dumper) value(v reflect.Value, top bool) {
 			d.out.WriteString(",")
 		}
 	case reflect.String:
-		d.out.WriteString(v.String())
+		if text := v.String(); len(text) < 500 { // records hold the time of day
+			d.out.WriteString(text)
+		}
 	case reflect.Func, reflect.Chan, reflect.UnsafePointer:
 	case reflect.Bool:
 		fmt.Fprint(d.out, v.Bool())

@@ -57,6 +57,7 @@ data: {size: {{ .Values.size | quote }}}
 // process is one life of the operator: its real reconciler, between a client and informers of the model.
 type process struct {
 	*controller.Reconciler
+	*informers
 	world *world
 	dead  *bool
 
@@ -68,12 +69,13 @@ var kindMetrics = metrics.New().Kind(appService.Kind, tiny.Metadata)
 
 func newProcess(w *world) *process {
 	dead := false
+	shown := &informers{store: map[kube.Key]*unstructuredObject{}, told: map[string]int{}}
 	direct := &connection{world: w, dead: &dead}
-	cached := &cachedReads{connection: direct, cached: &connection{world: w, cached: true, dead: &dead}}
-	observer := cluster.New(&informers{world: w}, direct)
+	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
+	observer := cluster.New(shown, direct)
 	observer.Include(configMap, false)
 	observer.Include(kube.SecretKind, false)
-	p := &process{world: w, dead: &dead}
+	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         appService,
 		Renderer:     &render.Renderer{Chart: tiny, Translator: values.For(appService, nil), Hooks: postrender.Default()},
@@ -155,8 +157,8 @@ func (p *process) wake() bool {
 	return true
 }
 
-// told is a watch event, as the handlers of the operator take it.
-func (p *process) told(before, after *unstructuredObject, deleted bool) {
+// tell is a watch event, as the handlers of the operator take it.
+func (p *process) tell(before, after *unstructuredObject, deleted bool) {
 	object := after
 	if deleted {
 		object = before

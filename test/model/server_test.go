@@ -37,12 +37,17 @@ type server struct {
 	// log of all changes, as watches tell them.
 	log      []change
 	versions int
-	uids     int
+	// of says which object each version and UID is of.
+	of   map[string]string
+	uids int
 
 	// writes of the operator that were committed, in words.
 	writes []string
 	// check sees each write of the operator before it is committed, and says what is wrong with it.
 	check func(verb string, key kube.Key, there *unstructured.Unstructured) error
+	// by is the process that writes, and authors the one that made each version: the pointer tells them apart.
+	by      *bool
+	authors map[string]*bool
 	// wrong are the answers of check.
 	wrong []string
 	// fault decides what becomes of the operator's next writes; nil lets them through.
@@ -66,13 +71,14 @@ const (
 )
 
 func newServer() *server {
-	return &server{objects: map[kube.Key]*unstructured.Unstructured{}, owners: map[types.UID]map[string]map[string]bool{}}
+	return &server{objects: map[kube.Key]*unstructured.Unstructured{}, owners: map[types.UID]map[string]map[string]bool{}, of: map[string]string{}, authors: map[string]*bool{}}
 }
 
 var errLost = errors.New("the connection was lost")
 
-// write is one write of the operator. It is committed by commit, which does nothing if that is not possible.
-func (s *server) write(verb string, key kube.Key, dryRun bool, commit func() error) error {
+// write is one write of a process of the operator. It is committed by commit, which does nothing if that is not possible.
+func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit func() error) error {
+	s.by = by
 	what := through
 	if s.fault != nil {
 		what = s.fault()
@@ -89,6 +95,7 @@ func (s *server) write(verb string, key kube.Key, dryRun bool, commit func() err
 		return err
 	}
 	if len(s.log) > marked && !dryRun {
+		s.authors[s.log[len(s.log)-1].object.GetResourceVersion()] = by
 		s.writes = append(s.writes, verb+" "+key.String())
 		if err := s.check(verb, key, before); err != nil {
 			s.wrong = append(s.wrong, fmt.Sprintf("%s %s: %v", verb, key, err))
@@ -110,14 +117,22 @@ func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstruc
 	} else {
 		s.uids++
 		object.SetUID(types.UID(fmt.Sprintf("uid-%03d-", s.uids)))
+		s.of[string(object.GetUID())] = "UID of " + key.String()
 		object.SetGeneration(1)
 		s.owners[object.GetUID()] = map[string]map[string]bool{}
 	}
-	s.versions++
-	object.SetResourceVersion(strconv.Itoa(firstVersion + s.versions))
+	object.SetResourceVersion(s.next(key))
 	s.objects[key] = object
 	s.log = append(s.log, change{object: object})
 	return object
+}
+
+// next is the next version, of an object.
+func (s *server) next(key kube.Key) string {
+	s.versions++
+	version := strconv.Itoa(firstVersion + s.versions)
+	s.of[version] = "version of " + key.String()
+	return version
 }
 
 func equal(a, b *unstructured.Unstructured) bool {
@@ -129,8 +144,7 @@ func equal(a, b *unstructured.Unstructured) bool {
 // remove deletes an object.
 func (s *server) remove(key kube.Key) {
 	last := s.objects[key].DeepCopy()
-	s.versions++
-	last.SetResourceVersion(strconv.Itoa(firstVersion + s.versions))
+	last.SetResourceVersion(s.next(key))
 	delete(s.objects, key)
 	delete(s.owners, last.GetUID())
 	s.log = append(s.log, change{object: last, deleted: true})

@@ -20,9 +20,8 @@ type world struct {
 	clock   *clocktesting.FakePassiveClock
 	server  *server
 	process *process
-	// store is what the informers show, and told how much of the server's log each kind was told.
-	store map[kube.Key]*unstructured.Unstructured
-	told  map[string]int
+	// former is a leader that hangs, and does not know that it leads no more; nil if there is none.
+	former *process
 	// faults that may still happen, and changes by others.
 	faults, changes int
 }
@@ -55,67 +54,101 @@ var specs = []map[string]any{
 	{"image": "refused", "size": int64(1)},
 }
 
-// restart is the end of one process and the beginning of the next, whose informers list first.
+// restart is the end of one process and the beginning of the next.
 func (w *world) restart() {
 	if w.process != nil {
 		*w.process.dead = true
 	}
-	w.store, w.told = map[kube.Key]*unstructured.Unstructured{}, map[string]int{}
+	w.begin()
+}
+
+// begin is the beginning of a process, whose informers list first.
+func (w *world) begin() {
 	w.process = newProcess(w)
 	for _, kind := range kinds {
-		w.told[kind] = len(w.server.log)
+		w.process.told[kind] = len(w.server.log)
 	}
 	for _, key := range sorted(w.server.objects) {
 		if object := w.server.objects[key]; shown(object) {
-			w.store[key] = object
-			w.process.told(nil, object, false)
+			w.process.store[key] = object
+			w.process.tell(nil, object, false)
+		}
+	}
+}
+
+// garbage reports whether there is something to collect.
+func (w *world) garbage() bool {
+	uid := w.server.objects[resourceKey].GetUID()
+	for _, object := range w.server.objects {
+		if owner := ownerOf(object); owner != "" && owner != uid {
+			return true
+		}
+	}
+	return false
+}
+
+// collect is what the garbage collector does: what belongs to a resource that is gone goes.
+func (w *world) collect() {
+	resource := w.server.objects[resourceKey]
+	for _, key := range sorted(w.server.objects) {
+		if owner := ownerOf(w.server.objects[key]); owner != "" && owner != resource.GetUID() {
+			w.server.remove(key)
 		}
 	}
 }
 
 // pending reports whether the informers lag behind in a kind.
 func (w *world) pending(kind string) bool {
-	return slices.ContainsFunc(w.server.log[w.told[kind]:], func(c change) bool { return c.object.GetKind() == kind })
+	return slices.ContainsFunc(w.server.log[w.process.told[kind]:], func(c change) bool { return c.object.GetKind() == kind })
 }
 
 // deliver tells the informers of a kind all that they have not been told.
 func (w *world) deliver(kind string) {
-	for _, c := range w.server.log[w.told[kind]:] {
+	for _, c := range w.server.log[w.process.told[kind]:] {
 		key := kube.KeyOf(c.object)
 		if key.Kind != kind {
 			continue
 		}
-		before := w.store[key]
+		before := w.process.store[key]
 		switch gone := c.deleted || !shown(c.object); {
 		case gone && before != nil:
-			delete(w.store, key)
-			w.process.told(c.object, nil, true)
+			delete(w.process.store, key)
+			w.process.tell(c.object, nil, true)
 		case !gone:
-			w.store[key] = c.object
-			w.process.told(before, c.object, false)
+			w.process.store[key] = c.object
+			w.process.tell(before, c.object, false)
 		}
 	}
-	w.told[kind] = len(w.server.log)
+	w.process.told[kind] = len(w.server.log)
 }
 
 // allowed is what each write of the operator must keep to.
 func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstructured) error {
 	resource := w.server.objects[resourceKey]
-	ours := before == nil || ownerOf(before) == resource.GetUID()
+	seen := w.process.store[resourceKey]
+	ours := before == nil || ownerOf(before) == resource.GetUID() || seen != nil && ownerOf(before) == seen.GetUID()
 	switch {
 	case verb == "status":
 		return nil
 	case !ours && !disowned(before):
 		return fmt.Errorf("it is not ours")
+	case before != nil && w.former != nil && w.server.by == w.former.dead && !w.former.knows(w.server, key, before):
+		return fmt.Errorf("the former leader does not know it in this version")
 	case verb != "delete" || key.Kind != configMap.Kind:
 		return nil
 	case w.foreign() && !slices.ContainsFunc(sorted(w.server.objects), isRecord):
 		return nil // an install that turned out to be impossible is undone
 	}
-	if seen := w.store[resourceKey]; seen != nil && slices.Contains(wanted(seen), key) {
+	if seen != nil && slices.Contains(wanted(seen), key) {
 		return fmt.Errorf("it is wanted, and could have been kept")
 	}
 	return nil
+}
+
+// knows reports whether a process was told of an object as it is, or made it so.
+func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructured) bool {
+	seen := p.store[key]
+	return s.authors[object.GetResourceVersion()] == p.dead || seen != nil && seen.GetResourceVersion() == object.GetResourceVersion()
 }
 
 func isRecord(key kube.Key) bool { return key.Kind == kube.SecretKind.Kind }
@@ -148,6 +181,10 @@ func (w *world) foreign() bool {
 // it does not.
 func (w *world) calm(ctx context.Context) error {
 	w.server.fault = nil
+	if w.former != nil {
+		*w.former.dead, w.former = true, nil
+	}
+	w.collect()
 	const bound = 60
 	quiet := 0
 	for range bound {
