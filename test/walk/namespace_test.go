@@ -111,17 +111,20 @@ func poll(ctx context.Context, check func() error) error {
 	}
 }
 
-// stillness is how long a manager must make no requests to count as done.
-const stillness = 2 * time.Second
+// How long a manager must make no requests to count as done: after a write that lost against another one it waits for 5 s.
+const (
+	stillness = 2 * time.Second
+	afterRace = 7 * time.Second
+)
 
-// quiet waits until a manager is done.
-func quiet(ctx context.Context, requests *harness.Requests) error {
+// quiet waits until a manager has made no requests for so long.
+func quiet(ctx context.Context, requests *harness.Requests, still time.Duration) error {
 	last, since := -1, time.Now()
 	return harness.Poll(ctx, harness.Patience, func() error {
 		if now := requests.Mark(); now != last {
 			last, since = now, time.Now()
 		}
-		if time.Since(since) < stillness {
+		if time.Since(since) < still {
 			return fmt.Errorf("the operator still makes requests")
 		}
 		return nil

@@ -38,6 +38,8 @@ type walker struct {
 	refused        bool
 	// calm is how the objects were when everything was as desired, nil since something was changed without waiting.
 	calm map[string]any
+	// raced means that somebody wrote since then, and nobody waited for what comes of it.
+	raced bool
 	// noted is an object to which somebody added a label.
 	noted *unstructured.Unstructured
 }
@@ -145,7 +147,7 @@ func (w *walker) foreign(ctx context.Context, s step) error {
 	w.t.Logf("%s: %s", s.text, said)
 	taken.add(func(s *statistics) { s.writes++ })
 	if hurry || w.spec["paused"] == true {
-		w.calm = nil
+		w.calm, w.raced = nil, true
 		return nil
 	}
 	if err := w.settle(ctx); err != nil {
@@ -170,8 +172,12 @@ func (w *walker) becalm(ctx context.Context, hurry bool) error {
 			return err
 		}
 	}
-	// What somebody did in a hurry may still have to be put right.
-	err := quiet(ctx, w.manager.Requests)
+	still := stillness
+	if w.raced { // what somebody did in a hurry may still have to be put right
+		still = afterRace
+	}
+	w.raced = false
+	err := quiet(ctx, w.manager.Requests, still)
 	if err == nil {
 		w.calm, err = w.objects(ctx)
 	}
@@ -347,7 +353,7 @@ func (w *walker) noteStays(ctx context.Context) error {
 
 // rests lets the operator reconcile once more: it has nothing to write.
 func (w *walker) rests(ctx context.Context) error {
-	if err := quiet(ctx, w.manager.Requests); err != nil {
+	if err := quiet(ctx, w.manager.Requests, stillness); err != nil {
 		return err
 	}
 	mark := w.manager.Requests.Mark()
@@ -355,7 +361,7 @@ func (w *walker) rests(ctx context.Context) error {
 	if err := cluster.Client.Patch(ctx, w.app, patch); err != nil {
 		return err
 	}
-	if err := quiet(ctx, w.manager.Requests); err != nil {
+	if err := quiet(ctx, w.manager.Requests, stillness); err != nil {
 		return err
 	}
 	writes := w.manager.Requests.WritesSince(mark)
