@@ -151,6 +151,9 @@ const LabelDigest = "app.example.com/digest"
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
 const LabelChartVersion = "app.example.com/chart-version"
 
+// AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
+const AnnotationStamp = "app.example.com/rendered"
+
 // AnnotationRetainedFor is the annotation of an object that outlives its AppService, with the name of the AppService: one
 // of that name takes it again.
 const AnnotationRetainedFor = "app.example.com/retained-for"

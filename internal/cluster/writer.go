@@ -3,6 +3,8 @@ package cluster
 import (
 	"context"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -59,7 +61,7 @@ func (s *Session) Patch(ctx context.Context, object client.Object, patch client.
 // Delete deletes an object.
 func (s *Session) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	err := s.writer.Client.Delete(ctx, object, options...)
-	if err == nil {
+	if err == nil || apierrors.IsNotFound(err) {
 		s.writer.Observer.Deleted(s.owner, object)
 	}
 	return err
@@ -76,6 +78,17 @@ func (s *Session) CreateRecord(ctx context.Context, secret *corev1.Secret) error
 func (s *Session) UpdateRecord(ctx context.Context, secret *corev1.Secret) error {
 	written, err := s.writer.Secrets.Secrets(secret.Namespace).Update(ctx, secret, metav1.UpdateOptions{FieldManager: kube.FieldManager})
 	s.wroteRecord(written, err)
+	return err
+}
+
+// DeleteRecord deletes the Secret of a release record.
+func (s *Session) DeleteRecord(ctx context.Context, namespace, name string, uid types.UID) error {
+	err := s.writer.Secrets.Secrets(namespace).Delete(ctx, name, metav1.DeleteOptions{Preconditions: metav1.NewUIDPreconditions(string(uid))})
+	if err == nil || apierrors.IsNotFound(err) {
+		gone := kube.Metadata(kube.SecretKind)
+		gone.Namespace, gone.Name, gone.UID = namespace, name, uid
+		s.writer.Observer.Deleted(s.owner, gone)
+	}
 	return err
 }
 

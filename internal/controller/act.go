@@ -71,7 +71,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	var created []client.Object
 	if !plan.Empty() {
 		created, a.err = r.write(ctx, s, wanted, task)
-		if a.there, err = r.Observer.Snapshot(ctx, s.resource); err != nil {
+		if a.there, err = r.observe(ctx, s, wanted); err != nil {
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
 	}
@@ -83,11 +83,11 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
 		return a
 	}
-	return r.record(ctx, s, task, a, pending)
+	return r.record(ctx, s, wanted, task, a, pending)
 }
 
 // record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
-func (r *Reconciler) record(ctx context.Context, s *scope, task release.Task, a action, pending *unrecorded) action {
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, pending *unrecorded) action {
 	began := r.Clock.Now()
 	var created []client.Object
 	if pending != nil {
@@ -96,7 +96,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, task release.Task, a 
 	}
 	task.Snapshot = a.there
 	a.err = r.Actor.Record(ctx, task, created)
-	there, err := r.Observer.Snapshot(ctx, s.resource)
+	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
 	} else {
@@ -155,7 +155,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.err = &decayingError{a.err, err}
 		return a
 	}
-	there, err := r.Observer.Snapshot(ctx, s.resource)
+	there, err := r.observe(ctx, s, wanted)
 	switch {
 	case err != nil:
 		a.err = errors.Join(a.err, err)
@@ -165,6 +165,16 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		a.there, a.repaired = there, plan
 	}
 	return a
+}
+
+// observe returns what is there for a resource. Payloads that the caches do not hold are read of what is rendered only: anybody may
+// make an object that seems to be the resource's.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
+	var keys []kube.Key
+	if wanted.rendered != nil {
+		keys = wanted.outline.Keys
+	}
+	return r.Observer.Snapshot(ctx, s.resource, keys)
 }
 
 // alive asks the API server whether the resource is still there before anything is created again for it. Objects that the garbage

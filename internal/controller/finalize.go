@@ -29,10 +29,15 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return metrics.Gone, reconcile.Result{}, nil
 	}
-	_, _ = r.render(ctx, s) // so that kinds which only a render tells are looked at, too
-	there, err := r.Observer.Snapshot(ctx, s.resource)
+	wanted, _ := r.render(ctx, s) // so that kinds which only a render tells are looked at, too
+	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		return metrics.Gone, reconcile.Result{}, err
+	}
+	for _, unseen := range there.Unseen {
+		if unseen.ClusterScoped { // there may be objects of it
+			return metrics.Gone, reconcile.Result{}, unseen.Err
+		}
 	}
 	left := &release.Plan{}
 	going := false

@@ -95,8 +95,11 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if !s.paused {
 		wanted, done.err = r.render(ctx, s) // first: it may find a kind that is to be watched
 	}
-	if done.there, err = r.Observer.Snapshot(ctx, s.resource); err != nil {
+	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
+	}
+	if done.err == nil && wanted.rendered != nil {
+		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)

@@ -43,10 +43,12 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		r.Rollouts.end(s.name())
 	}
 	delayed, err := r.writeStatus(ctx, s, done, current)
-	if err != nil {
-		return metrics.Error, reconcile.Result{}, err
-	}
-	if delayed == 0 {
+	switch {
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
+		return metrics.Gone, after(staleRetry), nil
+	case err != nil:
+		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
+	case delayed == 0:
 		r.recordState(ctx, s, current, problem)
 	}
 	r.measureFailure(done, problem)
@@ -60,11 +62,7 @@ func (r *Reconciler) writeStatus(ctx context.Context, s *scope, done action, cur
 			return delayed, nil
 		}
 	}
-	err = r.Status.Write(ctx, s.resource, s.previous, current)
-	if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) { // deleted meanwhile, or made again
-		return 0, fmt.Errorf("cannot write status: %w", err)
-	}
-	return 0, nil
+	return 0, r.Status.Write(ctx, s.resource, s.previous, current)
 }
 
 // next returns when to look again: soon after a failure; else when the first thing is due that was put off, after the period of the kind

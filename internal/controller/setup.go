@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,6 +23,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -31,6 +34,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
@@ -42,9 +46,13 @@ import (
 // Shared is what the controllers of all kinds share.
 type Shared struct {
 	Observer *cluster.Observer
+	// Informers are those of the manager's cache.
+	Informers *kube.Informers
 	// References holds the metadata of all objects, whoever owns them.
-	References   cache.Cache
-	Dependencies *dependency.Dependencies
+	References cache.Cache
+	// ReferenceInformers are those of that cache.
+	ReferenceInformers *kube.Informers
+	Dependencies       *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Capabilities *watch.Discovered
@@ -98,6 +106,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		NewQueue:                queue.New,
+		RateLimiter: rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -105,6 +115,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	tracker := &watch.Tracker{
 		Owner:      kind,
 		Cache:      mgr.GetCache(),
+		Informers:  shared.Informers,
 		Mapper:     mgr.GetRESTMapper(),
 		Observer:   shared.Observer,
 		Controller: controller,
@@ -112,7 +123,10 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
-	reconciler.References = &watch.Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
+	reconciler.References = &watch.Referrers{
+		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
+		Controller: controller, MayWatch: shared.MayWatch,
+	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -142,7 +156,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return err
 	}
 	if allowed {
-		if err := watch.APIs(mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(context.Background(), mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
@@ -159,4 +173,10 @@ func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller,
 		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
 	}
 	return nil
+}
+
+// rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }

@@ -40,11 +40,8 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 // shows is then believed.
 func Older(a, b client.Object) bool { return Newer(b.GetResourceVersion(), a.GetResourceVersion()) }
 
-// Newer reports whether a is a resource version from after b; any is newer than none.
+// Newer reports whether a is a resource version from after b.
 func Newer(a, b string) bool {
-	if b == "" {
-		return a != ""
-	}
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order > 0
 }

@@ -81,17 +81,22 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	defer session.End()
 	records := a.records(session, task.Owner)
 	newest := task.Snapshot.Record
-	switch {
-	case newest == nil:
+	if newest == nil {
 		err := records.add(ctx, task.Desired, 1)
 		return a.applier(session, task.Owner, nil).undoUnlessOurs(ctx, created, err)
-	case newest.Digest == task.Desired.Digest:
-		return records.replace(ctx, task.Desired, newest)
 	}
-	if err := records.add(ctx, task.Desired, newest.Revision+1); err != nil {
+	earlier := task.Snapshot.Records
+	if newest.Digest == task.Desired.Digest {
+		earlier = earlier[1:]
+		if newest.Status != statusDeployed {
+			if err := records.replace(ctx, task.Desired, newest); err != nil {
+				return err
+			}
+		}
+	} else if err := records.add(ctx, task.Desired, newest.Revision+1); err != nil {
 		return err
 	}
-	return records.retire(ctx, task.Snapshot.Records)
+	return records.retire(ctx, earlier)
 }
 
 // KeepAlive repairs the objects of the release that is recorded, while the one that the spec asks for is refused: what is missing is

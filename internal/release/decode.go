@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -18,7 +19,10 @@ import (
 
 // maxUnpacked is how many bytes a record may have when it is unpacked. What the operator writes stays below (fits); anybody who may
 // write Secrets can make one of a thousand times its size.
-const maxUnpacked = 4 << 20
+const maxUnpacked = 8 << 20
+
+// maxValues bounds the objects, lists and entries in a manifest: each takes many times its text when it is decoded.
+const maxValues = 200_000
 
 // unpacking is held while a record is unpacked: one at a time bounds what that takes.
 var unpacking sync.Mutex
@@ -43,6 +47,13 @@ func decodeManifest(payload []byte) (string, error) {
 	}
 	if err := json.Unmarshal(data, &release); err != nil {
 		return "", fmt.Errorf("it is no release: %w", err)
+	}
+	values := 0
+	for _, mark := range []string{"{", "[", ","} {
+		values += strings.Count(release.Manifest, mark)
+	}
+	if values > maxValues {
+		return "", fmt.Errorf("its manifest has more than %d values", maxValues)
 	}
 	return release.Manifest, nil
 }

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -158,15 +157,15 @@ func turn(object *unstructured.Unstructured) int {
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
 	have, full := kube.Content(live)
-	if !full {
-		want, have = map[string]any{"metadata": metadataOf(desired)}, map[string]any{"metadata": metadataOf(live)}
+	if !full { // an outline is of a version that was found to be right, unless the stamp tells
+		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
 	if renderedAgain {
 		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
 	}
 	path, old, wanted, differs := firstDifference("", want, have)
-	intruders := kube.FirstField(live.GetManagedFields()) // the caches keep no others
+	intruders := kube.FirstField(kube.Intruders(live))
 	if !differs && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
 	}
@@ -188,21 +187,6 @@ func withoutMetadata(content map[string]any) map[string]any {
 		}
 	}
 	return rest
-}
-
-func metadataOf(object client.Object) map[string]any {
-	meta := map[string]any{}
-	for name, entries := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
-		values := map[string]any{}
-		for key, value := range entries {
-			values[key] = value
-		}
-		meta[name] = values
-	}
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		meta["controller"] = string(owner.UID)
-	}
-	return meta
 }
 
 // brief prints a value for an event: scalars as they are, anything larger as its kind.

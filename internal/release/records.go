@@ -15,7 +15,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -104,9 +103,7 @@ func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, 
 // retire deletes the records of earlier revisions.
 func (r *records) retire(ctx context.Context, earlier []*cluster.Record) error {
 	for _, record := range earlier {
-		secret := kube.Metadata(kube.SecretKind)
-		secret.Namespace, secret.Name, secret.UID = r.owner.GetNamespace(), nameOf(r.owner, record.Revision), record.UID
-		err := r.session.Delete(ctx, secret, client.Preconditions{UID: ptr.To(record.UID)})
+		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), nameOf(r.owner, record.Revision), record.UID)
 		if client.IgnoreNotFound(err) != nil {
 			return fmt.Errorf("cannot delete the record of release %d: %w", record.Revision, err)
 		}

@@ -31,15 +31,18 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
-// unsettledReplicas reports whether replicas of a Deployment that is there have yet to change hands: to the autoscaler, which the note of
-// what it started with says is done, or back. Whatever interrupted that, it is seen by this.
+// unsettledReplicas reports whether replicas of a Deployment that is there have yet to change hands: to the autoscaler, which is done if
+// the Deployment was rendered for it and notes what it started with, or back. Whatever interrupted that, it is seen by this.
 func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) bool {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return false
 	}
-	_, scales := autoscaled(desired)
-	_, noted := live.GetAnnotations()[v1.AnnotationStartedWith]
-	return scales != noted
+	annotations := live.GetAnnotations()
+	_, noted := annotations[v1.AnnotationStartedWith]
+	if _, scales := autoscaled(desired); !scales {
+		return noted
+	}
+	return !noted || annotations[v1.AnnotationInitialReplicas] == ""
 }
 
 // started returns a Deployment as it is created: one that is autoscaled with the number of replicas to start with.

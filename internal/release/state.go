@@ -14,7 +14,7 @@ const (
 	// Absent: there is neither a record nor an object. Install.
 	Absent State = "Absent"
 	// Unfinished: what is there was never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
-	// version, or Helm, left it undeployed. Resume.
+	// version, or Helm, left it undeployed; or the record of the release before is still there. Resume.
 	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered otherwise. Upgrade.
 	OutOfDate State = "OutOfDate"
@@ -82,7 +82,7 @@ func Decide(digest string, there *cluster.Snapshot, plan *Plan) State {
 		return Unfinished
 	case newest.Digest != digest:
 		return OutOfDate
-	case newest.Status != statusDeployed:
+	case newest.Status != statusDeployed, len(there.Records) > 1:
 		return Unfinished
 	case !plan.Empty():
 		return Drifted

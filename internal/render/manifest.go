@@ -118,14 +118,13 @@ func decode(text string, object *unstructured.Unstructured) error {
 // ReadManifest returns the objects of a manifest that Result.Manifest printed.
 func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
 	var list []*unstructured.Unstructured
-	for _, document := range documents(text) {
+	for _, document := range strings.Split(text, documentStart)[1:] {
+		_, data, _ := strings.Cut(document, "\n") // the source
 		object := &unstructured.Unstructured{}
-		if err := decode(document, object); err != nil {
+		if err := object.UnmarshalJSON([]byte(data)); err != nil {
 			return nil, fmt.Errorf("it has a document that is no object: %w", oneLine(err))
 		}
-		if object.Object != nil {
-			list = append(list, object)
-		}
+		list = append(list, object)
 	}
 	return list, nil
 }

@@ -270,12 +270,15 @@ func (r *Result) Size() int {
 	return size
 }
 
+// documentStart comes before the source of each document of a manifest. No JSON has a line like that.
+const documentStart = "---\n# Source: "
+
 // Manifest returns the objects as Helm keeps them, each with the template that it comes from. JSON is YAML, and made of the
 // bodies in a tenth of the time that printing YAML takes.
 func (r *Result) Manifest() string {
 	var out bytes.Buffer
 	for i, body := range r.Bodies {
-		fmt.Fprintf(&out, "---\n# Source: %s\n", r.Sources[i])
+		fmt.Fprintf(&out, "%s%s\n", documentStart, r.Sources[i])
 		_ = json.Indent(&out, body.data, "", "  ") // it is JSON
 		out.WriteByte('\n')
 	}

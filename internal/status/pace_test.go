@@ -11,6 +11,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+
 // moment is a status at a time.
 func moment(generation int64, phase v1.Phase, ready int32) *v1.AppServiceStatus {
 	status, reason := metav1.ConditionFalse, v1.ReasonRollingOut

@@ -103,7 +103,7 @@ func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured,
 	after.SetManagedFields(nil)
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if known := w.of(resource); kube.Newer(after.GetResourceVersion(), known.seen) {
+	if known := w.of(resource); known.seen == "" || kube.Newer(after.GetResourceVersion(), known.seen) {
 		known.resource = after
 	}
 	return nil

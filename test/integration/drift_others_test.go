@@ -61,12 +61,13 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 		}
 		changed[name] = map[string]any{"field": fieldOf(t, objects[name], stranger.field)}
 	}
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 		t.Errorf("what is somebody else's was repaired: %q", repairs)
 	}
 	for name, stranger := range somebodyElses {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			// The next release goes over the same object.
 			cluster.Change(t, apps[name], func(app *v1.AppService) {
 				app.Spec.CommonLabels = map[string]v1.Label{"example.com/release": "next"}

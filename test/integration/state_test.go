@@ -3,13 +3,16 @@ package integration
 import (
 	"testing"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/endstate"
 )
 
-func stateOf(t *testing.T, app *v1.AppService) map[string]any {
+// stateOf returns the status of an AppService and its objects, which come from a cache.
+func stateOf(t *testing.T, objects client.Reader, app *v1.AppService) map[string]any {
 	t.Helper()
-	state, err := endstate.Of(t.Context(), cluster.Client, app)
+	state, err := endstate.Of(t.Context(), cluster.Client, objects, app)
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,10 +10,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
 	"helm.sh/helm/v3/pkg/chart"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/tools/record"
 	clocktesting "k8s.io/utils/clock/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
@@ -26,31 +24,22 @@ import (
 )
 
 func TestOutcome(t *testing.T) {
-	web, seen, wrong := &unstructured.Unstructured{}, &cluster.Snapshot{}, errors.New("wrong")
-	going := &unstructured.Unstructured{Object: map[string]any{}}
-	going.SetDeletionTimestamp(&metav1.Time{Time: start})
+	wrong := errors.New("wrong")
 	cases := map[string]struct {
-		pass pass
-		err  error
-		want metrics.Outcome
+		scope scope
+		done  action
+		want  metrics.Outcome
 	}{
-		"it cannot be read":              {pass{}, wrong, metrics.Error},
-		"its status cannot be written":   {pass{resource: web, snapshot: seen, state: release.Absent, acted: true}, wrong, metrics.Error},
-		"it is gone":                     {pass{}, nil, metrics.Gone},
-		"it is going":                    {pass{resource: going}, nil, metrics.Gone},
-		"the next attempt is not due":    {pass{resource: web}, nil, metrics.Deferred},
-		"the caches are too old":         {pass{resource: web, snapshot: seen, state: release.Drifted, acted: true, err: wrong}, nil, metrics.Deferred},
-		"others roll out":                {pass{resource: web, snapshot: seen, state: release.OutOfDate}, nil, metrics.Deferred},
-		"it cannot be rendered":          {pass{resource: web, snapshot: seen, err: wrong, reported: true}, nil, metrics.Failed},
-		"a write is refused":             {pass{resource: web, snapshot: seen, state: release.Absent, acted: true, err: wrong, reported: true}, nil, metrics.Failed},
-		"objects are written":            {pass{resource: web, snapshot: seen, state: release.Absent, acted: true}, nil, metrics.Acted},
-		"objects are written and told":   {pass{resource: web, snapshot: seen, state: release.Drifted, acted: true, reported: true}, nil, metrics.Acted},
-		"everything is as it should be":  {pass{resource: web, snapshot: seen, state: release.InSync, reported: true}, nil, metrics.Unchanged},
-		"it is paused and left as it is": {pass{resource: web, snapshot: seen, paused: true, reported: true}, nil, metrics.Unchanged},
+		"others roll out":                {scope{}, action{state: release.OutOfDate, held: true}, metrics.Deferred},
+		"it cannot be rendered":          {scope{}, action{err: wrong}, metrics.Failed},
+		"a write is refused":             {scope{}, action{state: release.Absent, err: wrong}, metrics.Failed},
+		"objects are written":            {scope{}, action{state: release.Drifted}, metrics.Acted},
+		"everything is as it should be":  {scope{}, action{state: release.InSync}, metrics.Unchanged},
+		"it is paused and left as it is": {scope{paused: true}, action{}, metrics.Unchanged},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := test.pass.outcome(test.err); got != test.want {
+			if got := outcomeOf(&test.scope, test.done); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -115,33 +104,9 @@ func TestReconcilesAreCounted(t *testing.T) {
 	)
 }
 
-// An action may take several reconciles; what they waited for in between is not counted.
-func TestWhatAnActionTakesAddsUp(t *testing.T) {
-	b := newBench(t, "nginx")
-	b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
-		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
-			b.clock.SetTime(b.clock.Now().Add(100 * time.Millisecond))
-			return apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")
-		},
-	})
-	b.released(t) // and its objects are missing
-	for range 2 {
-		b.reconcile(t)
-		b.clock.SetTime(b.clock.Now().Add(staleRetry))
-	}
-	if got := b.memory.resources[webName].took; got != 200*time.Millisecond {
-		t.Errorf("got %s, want 200ms", got)
-	}
-	b.installed(t)
-	b.reconcile(t)
-	if got := b.memory.resources[webName].took; got != 0 {
-		t.Errorf("the next action begins at %s", got)
-	}
-}
-
 func TestActionsAreCounted(t *testing.T) {
 	all, clock := metrics.New(), clocktesting.NewFakePassiveClock(start)
-	r := &Reconciler{Metrics: all.Kind("AppService", &chart.Metadata{}), Clock: clock}
+	r := &Reconciler{Metrics: all.Kind("AppService", &chart.Metadata{}), Clock: clock, Recorder: record.NewFakeRecorder(100)}
 	object := func(kind string) *unstructured.Unstructured {
 		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": kind}}
 	}
@@ -150,21 +115,17 @@ func TestActionsAreCounted(t *testing.T) {
 		Apply:  []release.Change{{Desired: object("Deployment")}, {Desired: object("Deployment")}},
 		Delete: []client.Object{object("Ingress")},
 	}
-	known := &remembered{took: 2 * time.Second}
+	wanted := rendering{rendered: &rendered{}}
+	s := &scope{resource: object("AppService")}
 	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
-		known.took = 2 * time.Second
-		r.measureAction(&pass{state: state, plan: plan, memory: known})
-		if known.took != 0 {
-			t.Errorf("%s: the next action begins at %s", state, known.took)
-		}
+		r.recordAction(t.Context(), s, wanted, action{state: state, plan: plan, there: &cluster.Snapshot{}, took: 2 * time.Second})
 	}
-	failed := &pass{
-		resource: object("AppService"), snapshot: &cluster.Snapshot{}, plan: plan, memory: known, state: release.OutOfDate,
-		acted: true, reported: true, err: errors.New("refused"),
-	}
-	r.measure(failed, start, nil)
+	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, held: true, plan: plan, there: &cluster.Snapshot{}})
+	failed := action{state: release.OutOfDate, plan: plan, there: &cluster.Snapshot{}, err: errors.New("refused")}
+	r.recordAction(t.Context(), s, wanted, failed)
+	r.measureFailure(failed, problemOf(failed))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}
-	r.measure(failed, start, nil)
+	r.measureFailure(failed, problemOf(failed))
 	counted(t, all,
 		`appservice_release_actions_total{action="install",kind="AppService",result="success"} 1`,
 		`appservice_release_actions_total{action="upgrade",kind="AppService",result="success"} 1`,

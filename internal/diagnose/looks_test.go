@@ -1,26 +1,24 @@
-package controller
+package diagnose
 
 import (
 	"testing"
 	"time"
-
-	"github.com/example/appservice-operator/internal/diagnose"
 )
 
 // look is one moment of a Deployment that is not as desired.
 type look struct {
 	after    time.Duration // since the Deployment was first seen so
 	progress progress
-	looked   bool             // whether it is time to look at pods
-	causes   []diagnose.Cause // what that finds
+	looked   bool    // whether it is time to look at pods
+	causes   []Cause // what that finds
 }
 
 func TestWhenPodsAreLookedAt(t *testing.T) {
 	begin := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	at := func(n int32) progress { return progress{replicas: 3, updated: n} }
-	lasting := []diagnose.Cause{{Effect: diagnose.Lasting}}
-	passing := func(until time.Duration) []diagnose.Cause {
-		return []diagnose.Cause{{Effect: diagnose.Passing, Until: begin.Add(until)}}
+	lasting := []Cause{{Effect: Lasting}}
+	passing := func(until time.Duration) []Cause {
+		return []Cause{{Effect: Passing, Until: begin.Add(until)}}
 	}
 	cases := map[string][]look{
 		"it stands still": {{0, at(1), false, nil}, {2 * time.Second, at(1), false, nil}, {3 * time.Second, at(1), true, nil}},
@@ -45,18 +43,17 @@ func TestWhenPodsAreLookedAt(t *testing.T) {
 	}
 	for name, looks := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &diagnosis{since: begin, next: begin.Add(patience)}
+			d := &Looks{since: begin, next: begin.Add(patience)}
 			for _, look := range looks {
 				now := begin.Add(look.after)
 				d.saw(now, look.progress)
-				if due := !now.Before(d.next); due != look.looked {
+				if due := d.Due(now); due != look.looked {
 					t.Fatalf("after %s: is it time to look? %t; the next look is after %s", look.after, due, d.next.Sub(begin))
 				}
 				if look.looked {
-					d.causes = look.causes
-					d.plan(now)
+					d.Done(now, look.causes)
 				}
-				if wait := d.wait(now); wait <= 0 || !now.Add(wait).Equal(d.next) {
+				if wait := d.Wait(now); wait <= 0 || !now.Add(wait).Equal(d.next) {
 					t.Errorf("after %s: it waits for %s, though the next look is after %s", look.after, wait, d.next.Sub(begin))
 				}
 			}
@@ -67,18 +64,17 @@ func TestWhenPodsAreLookedAt(t *testing.T) {
 func TestALookAtWhatLastsCostsLittle(t *testing.T) {
 	now := time.Date(2026, 1, 1, 12, 0, 0, 0, time.UTC)
 	for name, test := range map[string]struct {
-		causes []diagnose.Cause
+		causes []Cause
 		most   int
 	}{
-		"a known cause":   {[]diagnose.Cause{{Effect: diagnose.Lasting}}, 70},
+		"a known cause":   {[]Cause{{Effect: Lasting}}, 70},
 		"an unknown one":  {nil, 130},
-		"one that passes": {[]diagnose.Cause{{Effect: diagnose.Passing}}, 130},
+		"one that passes": {[]Cause{{Effect: Passing}}, 130},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, looks := &diagnosis{}, 0
+			d, looks := &Looks{}, 0
 			for at := now; at.Before(now.Add(time.Hour)); at = d.next {
-				d.causes = test.causes
-				d.plan(at)
+				d.Done(at, test.causes)
 				looks++
 			}
 			if looks > test.most {
