@@ -12,6 +12,7 @@ import (
 	"strings"
 	"sync"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -25,23 +26,21 @@ import (
 )
 
 // Of is the status of an AppService, under the key status, and its objects, under kind and name, without what is never the
-// same twice: identities, times, counters of changes, and what the cluster allocates. The AppService is read into app.
-func Of(ctx context.Context, c client.Client, app *v1.AppService) (map[string]any, error) {
-	if err := c.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
-		return nil, err
-	}
+// same twice: identities, times, counters of changes, and what the cluster allocates. Objects are read from a reader of their own,
+// which may be a cache: to read every kind from the API server again and again would keep it from all else.
+func Of(ctx context.Context, live, objects client.Reader, app *v1.AppService) (map[string]any, error) {
 	self := &unstructured.Unstructured{}
 	self.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
-	if err := c.Get(ctx, client.ObjectKeyFromObject(app), self); err != nil {
+	if err := live.Get(ctx, client.ObjectKeyFromObject(app), self); err != nil {
 		return nil, err
 	}
 	status, _ := self.Object["status"].(map[string]any)
-	objects, err := Objects(ctx, c, app)
+	found, err := Objects(ctx, objects, self)
 	if err != nil {
 		return nil, err
 	}
 	state := map[string]any{"status": Anonymous(app, status)}
-	for _, object := range objects {
+	for _, object := range found {
 		state[object.GetKind()+" "+object.GetName()] = Anonymous(app, object.Object)
 	}
 	return state, nil
@@ -56,8 +55,8 @@ var kinds = sync.OnceValues(func() ([]schema.GroupVersionKind, error) {
 	return chart.Kinds(loaded), nil
 })
 
-// Objects lists what an AppService controls or keeps, release records excepted.
-func Objects(ctx context.Context, c client.Client, app *v1.AppService) ([]*unstructured.Unstructured, error) {
+// Objects lists what an AppService controls or keeps, release records excepted. Nobody may change what comes from a cache.
+func Objects(ctx context.Context, objects client.Reader, app client.Object) ([]*unstructured.Unstructured, error) {
 	kinds, err := kinds()
 	if err != nil {
 		return nil, err
@@ -66,7 +65,7 @@ func Objects(ctx context.Context, c client.Client, app *v1.AppService) ([]*unstr
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}
 		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
-		if err := c.List(ctx, list, client.InNamespace(app.Namespace)); err != nil {
+		if err := objects.List(ctx, list, client.InNamespace(app.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
 			return nil, err
 		}
 		for i := range list.Items {
@@ -78,12 +77,14 @@ func Objects(ctx context.Context, c client.Client, app *v1.AppService) ([]*unstr
 	return found, nil
 }
 
-func belongs(object *unstructured.Unstructured, app *v1.AppService) bool {
-	ours := object.GetLabels()[v1.LabelManaged] == "true" && object.GetAnnotations()["meta.helm.sh/release-name"] == app.Name
-	for _, owner := range object.GetOwnerReferences() {
-		ours = ours || owner.UID == app.UID
+func belongs(object *unstructured.Unstructured, app client.Object) bool {
+	if object.GetLabels()["owner"] == "helm" {
+		return false
 	}
-	return ours && object.GetLabels()["owner"] != "helm"
+	if object.GetLabels()[v1.LabelManaged] == "true" && object.GetAnnotations()["meta.helm.sh/release-name"] == app.GetName() {
+		return true
+	}
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == app.GetUID() })
 }
 
 // neverTheSame are the fields that differ between any two objects.

@@ -73,8 +73,8 @@ func newProcess(w *world) *process {
 	direct := &connection{world: w, dead: &dead}
 	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
 	observer := cluster.New(shown, direct)
-	observer.Include(configMap, false)
-	observer.Include(kube.SecretKind, false)
+	observer.Include(configMap, false, allShown)
+	observer.Include(kube.SecretKind, false, allShown)
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         appService,
@@ -197,3 +197,6 @@ type queue struct {
 }
 
 func (q queue) Add(reconcile.Request) { q.add() }
+
+// allShown says that informers show all objects of a kind, late or not.
+func allShown() error { return nil }

@@ -120,7 +120,7 @@ const (
 // quiet waits until a manager has made no requests for so long.
 func quiet(ctx context.Context, requests *harness.Requests, still time.Duration) error {
 	last, since := -1, time.Now()
-	return harness.Poll(ctx, harness.Patience, func() error {
+	return poll(ctx, func() error {
 		if now := requests.Mark(); now != last {
 			last, since = now, time.Now()
 		}

@@ -186,7 +186,7 @@ func (w *walker) becalm(ctx context.Context, hurry bool) error {
 
 // objects are the AppService's, without their status.
 func (w *walker) objects(ctx context.Context) (map[string]any, error) {
-	state, err := endstate.Of(ctx, cluster.Client, w.app)
+	state, err := endstate.Of(ctx, cluster.Client, cluster.Client, w.app)
 	delete(state, "status")
 	for _, object := range state {
 		delete(object.(map[string]any), "status")
@@ -313,11 +313,11 @@ func (w *walker) end(ctx context.Context) error {
 		return fmt.Errorf("the fresh install is refused: %s, %w", short(fresh.Status.Conditions), err)
 	}
 	err := poll(ctx, func() error {
-		wanted, err := endstate.Of(ctx, cluster.Client, fresh)
+		wanted, err := endstate.Of(ctx, cluster.Client, cluster.Client, fresh)
 		if err != nil {
 			return err
 		}
-		got, err := endstate.Of(ctx, cluster.Client, w.app)
+		got, err := endstate.Of(ctx, cluster.Client, cluster.Client, w.app)
 		if err != nil {
 			return err
 		}
@@ -354,6 +354,9 @@ func (w *walker) noteStays(ctx context.Context) error {
 // rests lets the operator reconcile once more: it has nothing to write.
 func (w *walker) rests(ctx context.Context) error {
 	if err := quiet(ctx, w.manager.Requests, stillness); err != nil {
+		return err
+	}
+	if err := w.get(ctx, w.app); err != nil {
 		return err
 	}
 	mark := w.manager.Requests.Mark()
