@@ -53,7 +53,7 @@ func FuzzSummarize(f *testing.F) {
 			}
 			place(in.Snapshot, objects[i])
 		}
-		decide(&in, text, flags)
+		fillIn(&in, text, flags)
 		summarizes(t, in)
 	})
 }
@@ -72,7 +72,7 @@ func place(snapshot *cluster.Snapshot, object client.Object) {
 	snapshot.Objects[kube.KeyOf(object)] = object
 }
 
-func decide(in *Input, text string, flags uint16) {
+func fillIn(in *Input, text string, flags uint16) {
 	bit := func(i int) bool { return flags&(1<<i) != 0 }
 	for key := range in.Snapshot.Objects {
 		if key.Kind == "Deployment" && bit(0) || key.Kind == "Service" && bit(1) || key.Kind == "Ingress" && bit(2) {

@@ -118,7 +118,9 @@ func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstruc
 		s.uids++
 		object.SetUID(types.UID(fmt.Sprintf("uid-%03d-", s.uids)))
 		s.of[string(object.GetUID())] = "UID of " + key.String()
-		object.SetGeneration(1)
+		if key == resourceKey {
+			object.SetGeneration(1) // ConfigMaps and Secrets have none
+		}
 		s.owners[object.GetUID()] = map[string]map[string]bool{}
 	}
 	object.SetResourceVersion(s.next(key))
