@@ -122,7 +122,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
-	@go test $(TESTFLAGS) ./internal/render
+	@go test $(TESTFLAGS) ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
 
@@ -165,6 +165,11 @@ test-walks: ## Take AppServices on random walks with other writers, and compare 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
 	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=4 $(WALKS)
+
+.PHONY: test-model
+test-model: ## Explore all that can happen to a small resource: DEPTH things, one after the other. 3 takes minutes, 4 takes hours.
+	@echo '==> Model.'
+	go test -count=1 -timeout=12h -v ./test/model -depth=$(or $(DEPTH),3)
 
 .PHONY: test-olm
 test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.
