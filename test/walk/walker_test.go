@@ -368,7 +368,8 @@ func (w *walker) rests(ctx context.Context) error {
 		return err
 	}
 	writes := w.manager.Requests.WritesSince(mark)
-	if w.app.Status.Phase != v1.PhaseRunning { // what there is to say of pods in trouble may change by itself
+	// What there is to say of pods in trouble and of an autoscaler without metrics may change by itself.
+	if w.app.Status.Phase != v1.PhaseRunning || w.spec["autoscaling"] != nil {
 		writes = slices.DeleteFunc(writes, func(write harness.Request) bool { return strings.HasSuffix(write.Path, "/status") })
 	}
 	if len(writes) > 0 {
