@@ -6,17 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"slices"
 	"strconv"
-	"strings"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -29,7 +25,9 @@ const (
 )
 
 // server stands for an API server: it keeps objects, with UIDs and versions, and who owns each field, and heeds preconditions.
+
 // What it does not model: admission, defaults, finalizers.
+
 type server struct {
 	objects map[kube.Key]*unstructured.Unstructured
 	// owners of the fields of objects, by UID and path.
@@ -55,12 +53,14 @@ type server struct {
 }
 
 // change is an event of a watch.
+
 type change struct {
 	object  *unstructured.Unstructured
 	deleted bool
 }
 
 // verdict is what becomes of a write.
+
 type verdict int
 
 const (
@@ -77,6 +77,7 @@ func newServer() *server {
 var errLost = errors.New("the connection was lost")
 
 // write is one write of a process of the operator. It is committed by commit, which does nothing if that is not possible.
+
 func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit func() error) error {
 	s.by = by
 	what := through
@@ -108,6 +109,7 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 }
 
 // store makes the next version of an object, unless it is as it was.
+
 func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if before := s.objects[key]; before != nil {
 		object.SetResourceVersion(before.GetResourceVersion())
@@ -130,6 +132,7 @@ func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstruc
 }
 
 // next is the next version, of an object.
+
 func (s *server) next(key kube.Key) string {
 	s.versions++
 	version := strconv.Itoa(firstVersion + s.versions)
@@ -144,6 +147,7 @@ func equal(a, b *unstructured.Unstructured) bool {
 }
 
 // remove deletes an object.
+
 func (s *server) remove(key kube.Key) {
 	last := s.objects[key].DeepCopy()
 	last.SetResourceVersion(s.next(key))
@@ -153,6 +157,7 @@ func (s *server) remove(key kube.Key) {
 }
 
 // edit is a change by somebody else, who owns from then on what they changed.
+
 func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	changed := s.objects[key].DeepCopy()
 	edit(changed)
@@ -168,154 +173,13 @@ func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 }
 
 // apply is a server-side apply.
-func (s *server) apply(body []byte, manager string, force, dryRun bool) (*unstructured.Unstructured, error) {
-	wanted := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(body, &wanted.Object); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	key := kube.KeyOf(wanted)
-	there := s.objects[key]
-	if err := precondition(key, there, wanted.GetUID(), wanted.GetResourceVersion()); err != nil {
-		return nil, err
-	}
-	if there == nil {
-		there = &unstructured.Unstructured{Object: map[string]any{}}
-		there.SetGroupVersionKind(wanted.GroupVersionKind())
-		there.SetNamespace(wanted.GetNamespace())
-		there.SetName(wanted.GetName())
-	}
-	result := there.DeepCopy()
-	have, want := fields(there.Object), fields(wanted.Object)
-	owners := map[string]map[string]bool{}
-	for path, by := range s.owners[there.GetUID()] {
-		owners[path] = maps.Clone(by)
-	}
-	for path, value := range want {
-		if have[path] != value && len(owners[path]) > 0 && !force && !(len(owners[path]) == 1 && owners[path][manager]) {
-			return nil, conflict(key, "another manager owns "+path)
-		}
-		if have[path] != value {
-			owners[path] = nil
-		}
-		if owners[path] == nil {
-			owners[path] = map[string]bool{}
-		}
-		owners[path][manager] = true
-		set(result.Object, path, value)
-	}
-	for path, by := range owners {
-		if _, applied := want[path]; applied || !by[manager] {
-			continue
-		}
-		if delete(by, manager); len(by) == 0 {
-			delete(owners, path)
-			unset(result.Object, path)
-		}
-	}
-	if dryRun {
-		return result, nil
-	}
-	result = s.store(key, result)
-	s.owners[result.GetUID()] = owners
-	return result, nil
-}
-
-func precondition(key kube.Key, there *unstructured.Unstructured, uid types.UID, version string) error {
-	switch {
-	case there == nil && uid != "":
-		return conflict(key, "it is gone")
-	case there != nil && uid != "" && uid != there.GetUID():
-		return conflict(key, "it has another UID")
-	case there != nil && version != "" && version != there.GetResourceVersion():
-		return conflict(key, "it has another version")
-	}
-	return nil
-}
-
-func conflict(key kube.Key, why string) error {
-	return apierrors.NewConflict(schema.GroupResource{Resource: strings.ToLower(key.Kind) + "s"}, key.Name, errors.New(why))
-}
 
 // fields are those that a server-side apply merges one by one, as JSON: labels, annotations, owners and data.
-func fields(content map[string]any) map[string]string {
-	out := map[string]string{}
-	for _, path := range [][]string{{"metadata", "labels"}, {"metadata", "annotations"}, {"data"}} {
-		entries, _, _ := unstructured.NestedMap(content, path...)
-		for entry, value := range entries {
-			text, _ := json.Marshal(value)
-			out[strings.Join(path, "/")+"|"+entry] = string(text)
-		}
-	}
-	owners, _, _ := unstructured.NestedSlice(content, "metadata", "ownerReferences")
-	for _, owner := range owners {
-		text, _ := json.Marshal(owner)
-		uid, _, _ := unstructured.NestedString(owner.(map[string]any), "uid")
-		out["metadata/ownerReferences|"+uid] = string(text)
-	}
-	return out
-}
-
-func set(content map[string]any, path, text string) {
-	unset(content, path)
-	var value any
-	_ = json.Unmarshal([]byte(text), &value)
-	place, entry, _ := strings.Cut(path, "|")
-	segments := strings.Split(place, "/")
-	if place == "metadata/ownerReferences" {
-		owners, _, _ := unstructured.NestedSlice(content, segments...)
-		_ = unstructured.SetNestedSlice(content, append(owners, value), segments...)
-		return
-	}
-	_ = unstructured.SetNestedField(content, value, append(segments, entry)...)
-}
-
-func unset(content map[string]any, path string) {
-	place, entry, _ := strings.Cut(path, "|")
-	segments := strings.Split(place, "/")
-	if place != "metadata/ownerReferences" {
-		unstructured.RemoveNestedField(content, append(segments, entry)...)
-		return
-	}
-	owners, _, _ := unstructured.NestedSlice(content, segments...)
-	owners = slices.DeleteFunc(owners, func(owner any) bool { return owner.(map[string]any)["uid"] == entry })
-	if len(owners) == 0 {
-		unstructured.RemoveNestedField(content, segments...)
-		return
-	}
-	_ = unstructured.SetNestedSlice(content, owners, segments...)
-}
 
 // mergeStatus is a merge patch of a status.
-func (s *server) mergeStatus(key kube.Key, patch []byte) (*unstructured.Unstructured, error) {
-	there := s.objects[key]
-	if there == nil {
-		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
-	}
-	var of struct{ Metadata metav1.ObjectMeta }
-	if err := json.Unmarshal(patch, &of); err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	if err := precondition(key, there, of.Metadata.UID, of.Metadata.ResourceVersion); err != nil {
-		return nil, err
-	}
-	before, err := json.Marshal(there)
-	if err != nil {
-		return nil, err
-	}
-	merged, err := jsonpatch.MergePatch(before, patch)
-	if err != nil {
-		return nil, apierrors.NewBadRequest(err.Error())
-	}
-	result := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(merged, &result.Object); err != nil {
-		return nil, err
-	}
-	changed := there.DeepCopy()
-	changed.Object["status"] = result.Object["status"]
-	return s.store(key, changed), nil
-}
 
 // delete deletes an object, if it is the one that is meant.
+
 func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditions) error {
 	there := s.objects[key]
 	if there == nil {
