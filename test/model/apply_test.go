@@ -18,6 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
+// apply is a server-side apply.
 func (s *server) apply(body []byte, manager string, force, dryRun bool) (*unstructured.Unstructured, error) {
 	wanted := &unstructured.Unstructured{}
 	if err := utiljson.Unmarshal(body, &wanted.Object); err != nil {
@@ -86,6 +87,7 @@ func conflict(key kube.Key, why string) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: strings.ToLower(key.Kind) + "s"}, key.Name, errors.New(why))
 }
 
+// fields are those that a server-side apply merges one by one, as JSON: labels, annotations, owners and data.
 func fields(content map[string]any) map[string]string {
 	out := map[string]string{}
 	for _, path := range [][]string{{"metadata", "labels"}, {"metadata", "annotations"}, {"data"}} {
@@ -134,6 +136,7 @@ func unset(content map[string]any, path string) {
 	_ = unstructured.SetNestedSlice(content, owners, segments...)
 }
 
+// mergeStatus is a merge patch of a status.
 func (s *server) mergeStatus(key kube.Key, patch []byte) (*unstructured.Unstructured, error) {
 	there := s.objects[key]
 	if there == nil {

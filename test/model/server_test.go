@@ -25,9 +25,7 @@ const (
 )
 
 // server stands for an API server: it keeps objects, with UIDs and versions, and who owns each field, and heeds preconditions.
-
 // What it does not model: admission, defaults, finalizers.
-
 type server struct {
 	objects map[kube.Key]*unstructured.Unstructured
 	// owners of the fields of objects, by UID and path.
@@ -53,14 +51,12 @@ type server struct {
 }
 
 // change is an event of a watch.
-
 type change struct {
 	object  *unstructured.Unstructured
 	deleted bool
 }
 
 // verdict is what becomes of a write.
-
 type verdict int
 
 const (
@@ -77,7 +73,6 @@ func newServer() *server {
 var errLost = errors.New("the connection was lost")
 
 // write is one write of a process of the operator. It is committed by commit, which does nothing if that is not possible.
-
 func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit func() error) error {
 	s.by = by
 	what := through
@@ -109,7 +104,6 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 }
 
 // store makes the next version of an object, unless it is as it was.
-
 func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if before := s.objects[key]; before != nil {
 		object.SetResourceVersion(before.GetResourceVersion())
@@ -132,7 +126,6 @@ func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstruc
 }
 
 // next is the next version, of an object.
-
 func (s *server) next(key kube.Key) string {
 	s.versions++
 	version := strconv.Itoa(firstVersion + s.versions)
@@ -147,7 +140,6 @@ func equal(a, b *unstructured.Unstructured) bool {
 }
 
 // remove deletes an object.
-
 func (s *server) remove(key kube.Key) {
 	last := s.objects[key].DeepCopy()
 	last.SetResourceVersion(s.next(key))
@@ -157,7 +149,6 @@ func (s *server) remove(key kube.Key) {
 }
 
 // edit is a change by somebody else, who owns from then on what they changed.
-
 func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	changed := s.objects[key].DeepCopy()
 	edit(changed)
@@ -172,14 +163,7 @@ func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	s.store(key, changed)
 }
 
-// apply is a server-side apply.
-
-// fields are those that a server-side apply merges one by one, as JSON: labels, annotations, owners and data.
-
-// mergeStatus is a merge patch of a status.
-
 // delete deletes an object, if it is the one that is meant.
-
 func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditions) error {
 	there := s.objects[key]
 	if there == nil {
