@@ -15,6 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/endstate"
 )
 
+// becalm notes how the objects are, for a comparison with how they are after a step. A step in a hurry needs none.
 func (w *walker) becalm(ctx context.Context, hurry bool) error {
 	if hurry || w.calm != nil {
 		return nil
@@ -39,6 +40,7 @@ func (w *walker) becalm(ctx context.Context, hurry bool) error {
 	return err
 }
 
+// objects are the AppService's, without their status.
 func (w *walker) objects(ctx context.Context) (map[string]any, error) {
 	state, err := endstate.Of(ctx, cluster.Client, cluster.Client, w.app)
 	delete(state, "status")
@@ -48,6 +50,7 @@ func (w *walker) objects(ctx context.Context) (map[string]any, error) {
 	return state, err
 }
 
+// isAs waits until the objects are like those of a calm time.
 func (w *walker) isAs(ctx context.Context, calm map[string]any) error {
 	return poll(ctx, func() error {
 		now, err := w.objects(ctx)
@@ -61,6 +64,7 @@ func (w *walker) isAs(ctx context.Context, calm map[string]any) error {
 	})
 }
 
+// settle waits until the operator has carried out or refused the spec.
 func (w *walker) settle(ctx context.Context) error {
 	var err error
 	w.refused, err = settled(ctx, w.app)
@@ -89,6 +93,8 @@ func settled(ctx context.Context, app *v1.AppService) (refused bool, err error) 
 	return refused, err
 }
 
+// revert goes back to the last spec that was not refused. Nothing that runs was changed meanwhile, what is deleted meanwhile
+// returns, and all is as it was.
 func (w *walker) revert(ctx context.Context, s step) error {
 	w.t.Logf("refused: %s", meta.FindStatusCondition(w.app.Status.Conditions, v1.ConditionDeployed).Message)
 	taken.add(func(s *statistics) { s.refused++ })

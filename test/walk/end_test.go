@@ -16,6 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
+// end compares the walk with a fresh install, and sees the operator come to rest.
 func (w *walker) end(ctx context.Context) error {
 	if w.spec["paused"] != nil {
 		awake := runtime.DeepCopyJSON(w.spec)
@@ -58,6 +59,7 @@ func (w *walker) end(ctx context.Context) error {
 	return w.rests(ctx)
 }
 
+// noteStays checks that a label is still there that somebody added to an object that is still there.
 func (w *walker) noteStays(ctx context.Context) error {
 	if w.noted == nil {
 		return nil
@@ -73,6 +75,7 @@ func (w *walker) noteStays(ctx context.Context) error {
 	return nil
 }
 
+// rests lets the operator reconcile once more: it has nothing to write.
 func (w *walker) rests(ctx context.Context) error {
 	if err := quiet(ctx, w.manager.Requests, stillness); err != nil {
 		return err

@@ -15,7 +15,6 @@ import (
 )
 
 // generator makes walks.
-
 type generator struct {
 	*specs.Maker
 	admission *specs.Checker
@@ -29,14 +28,12 @@ type generator struct {
 }
 
 // plan is a walk before it is taken: the first spec and what happens then.
-
 type plan struct {
 	first map[string]any
 	steps []step
 }
 
 // step changes the spec, or is what somebody else does.
-
 type step struct {
 	text string
 	// change makes the next spec of the present one.
@@ -123,7 +120,6 @@ func (g *generator) readCases() error {
 }
 
 // harvest puts the values of a spec's fields into the pool.
-
 func (g *generator) harvest(prefix string, content map[string]any, schema specs.Node) {
 	for _, name := range specs.SortedKeys(content) {
 		property, path := schema.Properties[name], specs.Join(prefix, name)
@@ -148,7 +144,6 @@ func (g *generator) add(path string, value any) {
 }
 
 // plan makes a walk. The same arguments make the same walk.
-
 func (g *generator) plan(seed, number uint64, count int) plan {
 	random := rand.New(rand.NewPCG(seed, number))
 	p := plan{first: g.someCase(random).change(nil)}
@@ -176,11 +171,3 @@ func (g *generator) check(spec map[string]any) error {
 		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": map[string]any{"name": name, "namespace": "default"}, "spec": spec,
 	})
 }
-
-// someValue sets a field, with what it needs besides.
-
-// someNumber is one that the schema allows, or its neighbour.
-
-// under is a spec, and what another one has besides.
-
-// remove takes out a field; of lists, that of the first item.

@@ -30,6 +30,7 @@ func (g *generator) step(random *rand.Rand) step {
 	return step{text: writer.name, writer: writer}
 }
 
+// someValue sets a field, with what it needs besides.
 func (g *generator) someValue(random *rand.Rand) step {
 	f := g.fields[random.IntN(len(g.fields))]
 	values := g.pool[f.Path]
@@ -46,6 +47,7 @@ func (g *generator) someValue(random *rand.Rand) step {
 	}}
 }
 
+// someNumber is one that the schema allows, or its neighbour.
 func someNumber(random *rand.Rand, schema specs.Node) int64 {
 	low, high := int64(0), int64(9)
 	if schema.Minimum != nil {
@@ -88,6 +90,7 @@ func (g *generator) someCase(random *rand.Rand) step {
 	}}
 }
 
+// under is a spec, and what another one has besides.
 func under(spec, base map[string]any) map[string]any {
 	for key, value := range base {
 		have, found := spec[key]
@@ -103,6 +106,7 @@ func under(spec, base map[string]any) map[string]any {
 	return spec
 }
 
+// remove takes out a field; of lists, that of the first item.
 func remove(content map[string]any, path []string) {
 	name, isList := strings.CutSuffix(path[0], "[]")
 	if len(path) == 1 {

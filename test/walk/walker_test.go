@@ -17,11 +17,9 @@ import (
 )
 
 // name of every AppService. It is that of the cases.
-
 const name = "web"
 
 // walker takes one walk.
-
 type walker struct {
 	t       *testing.T
 	app     *v1.AppService
@@ -40,7 +38,6 @@ type walker struct {
 }
 
 // attempt takes the chosen steps of a plan.
-
 func attempt(t *testing.T, p plan, chosen []int) error {
 	w := &walker{t: t, app: &v1.AppService{}, fresh: cluster.Namespace(t)}
 	w.app.Namespace, w.app.Name = cluster.Namespace(t), name
@@ -97,7 +94,6 @@ func (w *walker) begin(ctx context.Context, spec map[string]any) error {
 }
 
 // take takes one step.
-
 func (w *walker) take(ctx context.Context, s step) error {
 	if s.writer != nil {
 		return w.foreign(ctx, s)
@@ -129,7 +125,6 @@ func (w *walker) take(ctx context.Context, s step) error {
 }
 
 // foreign lets somebody else write. What they changed is put right, unless the next step is in a hurry.
-
 func (w *walker) foreign(ctx context.Context, s step) error {
 	hurry := s.hurry && !s.writer.alone
 	if err := w.becalm(ctx, hurry); err != nil {
@@ -157,20 +152,7 @@ func (w *walker) foreign(ctx context.Context, s step) error {
 	return nil
 }
 
-// becalm notes how the objects are, for a comparison with how they are after a step. A step in a hurry needs none.
-
-// objects are the AppService's, without their status.
-
-// isAs waits until the objects are like those of a calm time.
-
-// settle waits until the operator has carried out or refused the spec.
-
-// revert goes back to the last spec that was not refused. Nothing that runs was changed meanwhile, what is deleted meanwhile
-
-// returns, and all is as it was.
-
 // write writes a spec.
-
 func (w *walker) write(ctx context.Context, spec map[string]any) error {
 	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
 		object := inNamespace(w.app.Namespace, spec)
@@ -182,9 +164,3 @@ func (w *walker) write(ctx context.Context, spec map[string]any) error {
 		return cluster.Client.Update(ctx, object, client.FieldOwner("kubectl-edit"))
 	})
 }
-
-// end compares the walk with a fresh install, and sees the operator come to rest.
-
-// noteStays checks that a label is still there that somebody added to an object that is still there.
-
-// rests lets the operator reconcile once more: it has nothing to write.
