@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/util/retry"
@@ -154,7 +155,8 @@ func (w *walker) foreign(ctx context.Context, s step) error {
 
 // write writes a spec.
 func (w *walker) write(ctx context.Context, spec map[string]any) error {
-	return retry.RetryOnConflict(retry.DefaultBackoff, func() error {
+	again := func(err error) bool { return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown || apierrors.IsConflict(err) }
+	return retry.OnError(retry.DefaultBackoff, again, func() error { // connections break, too
 		object := inNamespace(w.app.Namespace, spec)
 		current := object.DeepCopy()
 		if err := w.get(ctx, current); err != nil {
