@@ -155,7 +155,9 @@ func (w *walker) foreign(ctx context.Context, s step) error {
 
 // write writes a spec.
 func (w *walker) write(ctx context.Context, spec map[string]any) error {
-	again := func(err error) bool { return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown || apierrors.IsConflict(err) }
+	again := func(err error) bool {
+		return apierrors.ReasonForError(err) == metav1.StatusReasonUnknown || apierrors.IsConflict(err)
+	}
 	return retry.OnError(retry.DefaultBackoff, again, func() error { // connections break, too
 		object := inNamespace(w.app.Namespace, spec)
 		current := object.DeepCopy()
