@@ -125,7 +125,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
-	@go test $(TESTFLAGS) ./internal/render
+	@go test $(TESTFLAGS) ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
 
@@ -158,7 +158,7 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 .PHONY: test-walk
-test-walk: WALKS = -seed=1 -walks=6 -steps=6
+test-walk: WALKS = -seed=5 -walks=5 -steps=5
 test-walk: test-walks ## Take a few random walks, always the same ones.
 
 .PHONY: test-walks
@@ -167,7 +167,12 @@ test-walks: ## Take AppServices on random walks with other writers, and compare 
 	@echo '==> Random walks.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
-	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=4 $(WALKS)
+	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=5 $(WALKS)
+
+.PHONY: test-model
+test-model: ## Explore all that can happen to a small resource: DEPTH things, one after the other. 3 takes minutes, 4 takes hours.
+	@echo '==> Model.'
+	go test -count=1 -timeout=12h -v ./test/model -depth=$(or $(DEPTH),3)
 
 # How many plans run at a time. Nearly all of them wait: for retries of the operator, and for other plans.
 FAULT_PARALLEL := 96

@@ -19,26 +19,36 @@ import (
 // fields, if nothing had to be removed. The operator takes over the fields, so that its next apply, which does not
 // have them, removes them. After an undone rollout, a mixture of two pod templates would run otherwise.
 func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	fields := kube.Evict(written)
-	if fields == nil {
-		return written, nil
-	}
-	changes := []map[string]any{
-		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
-	}
-	if stampOf(written) != "" { // if the apply never comes, the missing stamp says that it is still to come
-		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(postrender.AnnotationStamp, "/", "~1")})
-	}
-	patch, err := json.Marshal(changes)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+	patch, err := eviction(written)
+	if patch == nil || err != nil {
+		return written, err
 	}
 	owned := written.DeepCopy()
 	if err := a.session.Patch(ctx, owned, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)); err != nil {
 		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
 	}
 	return a.apply(ctx, Change{Desired: change.Desired, Live: owned})
+}
+
+// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It takes off the stamp: if the
+// apply never comes that removes what was taken over, the missing stamp says that it is still to come.
+func eviction(written *unstructured.Unstructured) ([]byte, error) {
+	fields := kube.Evict(written)
+	if fields == nil {
+		return nil, nil
+	}
+	changes := []map[string]any{
+		{"op": "replace", "path": "/metadata/managedFields", "value": fields},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
+	}
+	if stampOf(written) != "" {
+		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(postrender.AnnotationStamp, "/", "~1")})
+	}
+	patch, err := json.Marshal(changes)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+	}
+	return patch, nil
 }
 
 // evictFirst removes what others added where that is why the API server refuses an apply: ports of one name, for example.

@@ -34,6 +34,11 @@ func FuzzCompare(f *testing.F) {
 	f.Fuzz(func(t *testing.T, which uint16, edits []byte) {
 		desired := all[int(which)%len(all)]
 		live := desired.DeepCopy()
+		if initial := live.GetAnnotations()[v1.AnnotationInitialReplicas]; initial != "" { // what it started with is noted, too
+			if err := unstructured.SetNestedField(live.Object, initial, "metadata", "annotations", v1.AnnotationStartedWith); err != nil {
+				t.Fatal(err)
+			}
+		}
 		if plan := Compare([]*unstructured.Unstructured{desired}, there(live)); !plan.Empty() {
 			t.Fatalf("it differs from itself: %s", plan)
 		}

@@ -89,6 +89,7 @@ func autoscaled(wanted, got map[string]any) {
 			unstructured.RemoveNestedField(deployment, "spec", "replicas")
 			unstructured.RemoveNestedField(deployment, "metadata", "annotations", v1.AnnotationStartedWith)
 		}, "Deployment "+name)
+		within(side, func(autoscaler map[string]any) { delete(autoscaler, "currentMetrics") }, "HorizontalPodAutoscaler "+name, "status")
 		// The words count pods, too, and a size that was changed meanwhile is a problem that tells so.
 		within(side, func(status map[string]any) {
 			delete(status, "conditions")

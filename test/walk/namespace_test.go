@@ -93,10 +93,13 @@ func makeFixtures(ctx context.Context, namespace string) error {
 	return nil
 }
 
+// patience is how long poll waits.
+var patience = harness.Patience
+
 // poll calls check at growing intervals until it returns nil, and returns its last error when patience is over. What check
 // does is dear: it lists all kinds.
 func poll(ctx context.Context, check func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, harness.Patience)
+	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
 		err := check()
@@ -105,7 +108,7 @@ func poll(ctx context.Context, check func() error) error {
 		}
 		select {
 		case <-ctx.Done():
-			return fmt.Errorf("waited %s: %w", harness.Patience, err)
+			return fmt.Errorf("waited %s: %w", patience, err)
 		case <-time.After(pause):
 		}
 	}

@@ -14,6 +14,7 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
@@ -98,6 +99,7 @@ func TestWalks(t *testing.T) {
 				return
 			}
 			if *shrink {
+				patience = 20 * time.Second // of what fails, too
 				chosen, failure = shorter(t, plan, chosen, failure)
 			}
 			t.Errorf("%v\n\nThe walk:\n%s\nReplay it with\n  go test ./test/walk -run TestWalks -seed=%d -steps=%d -writers=%q -walk=%d -keep=%s",

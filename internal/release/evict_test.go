@@ -1,0 +1,62 @@
+package release
+
+import (
+	"encoding/json"
+	"testing"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// An eviction that ends after its first write has to be seen again.
+func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
+	desired, live := object(t, renderedDeployment), object(t, liveDeployment)
+	containers, _, _ := unstructured.NestedSlice(live.Object, "spec", "template", "spec", "containers")
+	app := containers[0].(map[string]any)
+	app["env"] = append(app["env"].([]any), map[string]any{"name": "FOREIGN", "value": "1"})
+	_ = unstructured.SetNestedSlice(live.Object, containers, "spec", "template", "spec", "containers")
+	env := func(name string) string {
+		return `{"f:spec":{"f:template":{"f:spec":{"f:containers":{"k:{\"name\":\"app\"}":{"f:env":{"k:{\"name\":\"` + name + `\"}":{".":{},"f:name":{},"f:value":{}}}}}}}}}`
+	}
+	live.SetResourceVersion("7")
+	live.SetManagedFields([]metav1.ManagedFieldsEntry{
+		{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(env("A"))}},
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(env("FOREIGN"))}},
+	})
+	plan := func() *Plan {
+		cached := live.DeepCopy()
+		cached.SetManagedFields(kube.Intruders(cached))
+		return Compare([]*unstructured.Unstructured{desired}, there(cached))
+	}
+	if plan().Empty() {
+		t.Fatal("the intruder is not seen")
+	}
+	patch, err := eviction(live) // the first write; the second is lost
+	if err != nil {
+		t.Fatal(err)
+	}
+	operations, err := jsonpatch.DecodePatch(patch)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, err := json.Marshal(live)
+	if err != nil {
+		t.Fatal(err)
+	}
+	after, err := operations.Apply(before)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := live.UnmarshalJSON(after); err != nil {
+		t.Fatal(err)
+	}
+	if intruders := kube.Intruders(live); len(intruders) != 0 {
+		t.Errorf("they are still somebody else's: %v", intruders)
+	}
+	if plan().Empty() {
+		t.Error("the intruder is there and is not seen any more")
+	}
+}

@@ -1,0 +1,211 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// connection is the client of one process: when that has died, nothing that it sends arrives any more. What is not implemented
+// panics.
+type connection struct {
+	client.Client
+	world *world
+	// informers are what is read instead of the server; nil for none.
+	informers *informers
+	dead      *bool
+}
+
+func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Object, _ ...client.GetOption) error {
+	if *c.dead {
+		return errLost
+	}
+	kind := into.GetObjectKind().GroupVersionKind()
+	of := kube.Key{GroupKind: kind.GroupKind(), Name: key.Name}
+	from := c.world.server.objects[of]
+	if c.informers != nil {
+		from = c.informers.store[of]
+	}
+	if from == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Group: kind.Group, Resource: kind.Kind}, key.Name)
+	}
+	return fill(into, from)
+}
+
+// fill copies an object into another representation of it.
+func fill(into client.Object, from *unstructured.Unstructured) error {
+	if whole, ok := into.(*unstructured.Unstructured); ok {
+		whole.Object = runtime.DeepCopyJSON(from.Object)
+		return nil
+	}
+	text, err := json.Marshal(from)
+	if err != nil {
+		return err
+	}
+	kind := into.GetObjectKind().GroupVersionKind()
+	if err := json.Unmarshal(text, into); err != nil {
+		return err
+	}
+	into.GetObjectKind().SetGroupVersionKind(kind)
+	return nil
+}
+
+func (c *connection) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
+	if *c.dead {
+		return errLost
+	}
+	into, ok := list.(*metav1.PartialObjectMetadataList)
+	if !ok {
+		return fmt.Errorf("the operator lists %T live", list)
+	}
+	selector := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
+	if selector == nil {
+		selector = labels.Everything()
+	}
+	for key, object := range c.world.server.objects {
+		if key.Kind == kube.SecretKind.Kind && selector.Matches(labels.Set(object.GetLabels())) {
+			item := metav1.PartialObjectMetadata{}
+			if err := fill(&item, object); err != nil {
+				return err
+			}
+			into.Items = append(into.Items, item)
+		}
+	}
+	return nil
+}
+
+func (c *connection) Patch(_ context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	if *c.dead {
+		return errLost
+	}
+	body, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	if patch.Type() != types.ApplyPatchType {
+		return fmt.Errorf("the operator sends %s to %s", body, kube.KeyOf(object))
+	}
+	opts := (&client.PatchOptions{}).ApplyOptions(options)
+	force, dryRun := opts.Force != nil && *opts.Force, len(opts.DryRun) > 0
+	return c.world.server.write(c.dead, "apply", kube.KeyOf(object), dryRun, func() error {
+		written, err := c.world.server.apply(body, opts.FieldManager, force, dryRun)
+		if err != nil {
+			return err
+		}
+		return fill(object, written)
+	})
+}
+
+func (c *connection) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
+	if *c.dead {
+		return errLost
+	}
+	only := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
+	return c.world.server.write(c.dead, "delete", kube.KeyOf(object), false, func() error { return c.world.server.delete(ctx, kube.KeyOf(object), only) })
+}
+
+func (c *connection) Status() client.SubResourceWriter { return &statusOf{connection: c} }
+
+type statusOf struct {
+	client.SubResourceWriter
+	connection *connection
+}
+
+func (s *statusOf) Patch(_ context.Context, object client.Object, patch client.Patch, _ ...client.SubResourcePatchOption) error {
+	if *s.connection.dead {
+		return errLost
+	}
+	body, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	return s.connection.world.server.write(s.connection.dead, "status", kube.KeyOf(object), false, func() error {
+		written, err := s.connection.world.server.mergeStatus(kube.KeyOf(object), body)
+		if err != nil {
+			return err
+		}
+		return fill(object, written)
+	})
+}
+
+// Secrets is the client of release records.
+func (c *connection) Secrets(string) typedcorev1.SecretInterface { return &secrets{connection: c} }
+
+type secrets struct {
+	typedcorev1.SecretInterface
+	connection *connection
+}
+
+func recordKey(name string) kube.Key {
+	return kube.Key{GroupKind: kube.SecretKind.GroupKind(), Name: name}
+}
+
+func (s *secrets) Get(ctx context.Context, name string, _ metav1.GetOptions) (*corev1.Secret, error) {
+	into := &corev1.Secret{}
+	into.SetGroupVersionKind(kube.SecretKind)
+	return into, s.connection.Get(ctx, client.ObjectKey{Namespace: namespace, Name: name}, into)
+}
+
+func (s *secrets) Create(_ context.Context, secret *corev1.Secret, _ metav1.CreateOptions) (*corev1.Secret, error) {
+	return s.put(secret, func(there *unstructured.Unstructured) error {
+		if there != nil {
+			return apierrors.NewAlreadyExists(schema.GroupResource{Resource: "secrets"}, secret.Name)
+		}
+		return nil
+	})
+}
+
+func (s *secrets) Update(_ context.Context, secret *corev1.Secret, _ metav1.UpdateOptions) (*corev1.Secret, error) {
+	return s.put(secret, func(there *unstructured.Unstructured) error {
+		if there == nil {
+			return apierrors.NewNotFound(schema.GroupResource{Resource: "secrets"}, secret.Name)
+		}
+		return precondition(recordKey(secret.Name), there, secret.UID, secret.ResourceVersion)
+	})
+}
+
+func (s *secrets) put(secret *corev1.Secret, allowed func(there *unstructured.Unstructured) error) (*corev1.Secret, error) {
+	if *s.connection.dead {
+		return nil, errLost
+	}
+	written := &corev1.Secret{}
+	key := recordKey(secret.Name)
+	server := s.connection.world.server
+	return written, server.write(s.connection.dead, "record", key, false, func() error {
+		there := server.objects[key]
+		if err := allowed(there); err != nil {
+			return err
+		}
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(secret)
+		if err != nil {
+			return err
+		}
+		object := &unstructured.Unstructured{Object: content}
+		object.SetGroupVersionKind(kube.SecretKind)
+		if there != nil {
+			object.SetUID(there.GetUID())
+		}
+		return fill(written, server.store(key, object))
+	})
+}
+
+func (s *secrets) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+	if *s.connection.dead {
+		return errLost
+	}
+	server := s.connection.world.server
+	return server.write(s.connection.dead, "delete", recordKey(name), false, func() error { return server.delete(ctx, recordKey(name), options.Preconditions) })
+}

@@ -1,0 +1,253 @@
+// Package model explores, for small sizes, all that can happen to a resource: the real reconciler works on the model of an API server
+// and of informers that lag behind, while writes are lost, processes die and others change and delete what is there. From every state
+// that can be reached the world is stopped; what is there must then become as desired, within a bounded number of reconciles, and stay.
+package model
+
+import (
+	"context"
+	"crypto/sha256"
+	"flag"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/go-logr/logr"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+var depth = flag.Int("depth", 2, "how many things happen before the world stops")
+
+// roots are the worlds that exploration begins with.
+var roots = map[string]func(ctx context.Context) *world{
+	"a new resource": func(context.Context) *world { return newWorld() },
+	"a resource that is as desired": func(ctx context.Context) *world {
+		w := newWorld()
+		_ = w.calm(ctx)
+		return w
+	},
+	"a resource with a new spec": func(ctx context.Context) *world {
+		w := newWorld()
+		_ = w.calm(ctx)
+		w.server.edit(resourceKey, func(o *unstructured.Unstructured) {
+			o.Object["spec"] = specs[1]
+			o.SetGeneration(o.GetGeneration() + 1)
+		})
+		w.deliver(v1.Kind)
+		return w
+	},
+	"a resource with two objects": func(ctx context.Context) *world {
+		w := newWorld()
+		w.server.objects[resourceKey].Object["spec"] = specs[1]
+		w.restart()
+		_ = w.calm(ctx)
+		return w
+	},
+}
+
+// TestOnceTheWorldStopsItBecomesAsDesiredAndStays explores breadth first; states that were seen are not explored again.
+func TestOnceTheWorldStopsItBecomesAsDesiredAndStays(t *testing.T) {
+	log.SetLogger(logr.Discard())
+	if testing.Short() {
+		*depth = 1 // "make test-unit" goes deeper without the race detector
+	}
+	for name, root := range roots {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			e := &explorer{t: t, root: root, acts: acts(), seen: map[[32]byte]bool{}}
+			began := time.Now()
+			e.explore(t.Context())
+			t.Logf("MODEL states=%d transitions=%d depth=%d in %s", len(e.seen), e.transitions, *depth, time.Since(began).Round(time.Second))
+		})
+	}
+}
+
+type explorer struct {
+	t           *testing.T
+	root        func(ctx context.Context) *world
+	acts        []act
+	seen        map[[32]byte]bool
+	transitions int
+	failures    int
+}
+
+func (e *explorer) explore(ctx context.Context) {
+	level := [][]int{nil}
+	for range *depth {
+		var next [][]int
+		for _, path := range level {
+			for i := range e.acts {
+				longer := append(append([]int{}, path...), i)
+				if e.visit(ctx, longer) {
+					next = append(next, longer)
+				}
+				if e.failures > 4 {
+					return // they are likely to be the same
+				}
+			}
+		}
+		level = next
+	}
+}
+
+// visit plays a path and reports whether it leads to a state that was not seen before. The world is stopped there.
+func (e *explorer) visit(ctx context.Context, path []int) bool {
+	w := e.root(ctx)
+	for _, i := range path {
+		if !e.acts[i].may(w) {
+			return false
+		}
+		e.acts[i].do(ctx, w)
+	}
+	e.transitions++
+	sum := sha256.Sum256([]byte(w.signature()))
+	if e.seen[sum] {
+		return false
+	}
+	e.seen[sum] = true
+	if err := stopped(ctx, w); err != nil {
+		e.failures++
+		var story strings.Builder
+		for _, i := range path {
+			fmt.Fprintf(&story, "  %s\n", e.acts[i].name)
+		}
+		e.t.Errorf("%v\nafter\n%s", err, story.String())
+	}
+	return true
+}
+
+// stopped stops the world and looks at what comes of it.
+func stopped(ctx context.Context, w *world) error {
+	if err := w.calm(ctx); err != nil {
+		return err
+	}
+	if len(w.server.wrong) > 0 {
+		return fmt.Errorf("a write that must not be: %s", strings.Join(w.server.wrong, "; "))
+	}
+	if err := w.asDesired(ctx); err != nil {
+		return err
+	}
+	writes, before := len(w.server.writes), w.content()
+	w.restart()
+	if err := w.calm(ctx); err != nil {
+		return fmt.Errorf("after a restart: %w", err)
+	}
+	more := w.server.writes[writes:]
+	if w.repeats() {
+		if after := w.content(); after != before {
+			return fmt.Errorf("a restart makes it write %q, and changes %s to %s", more, before, after)
+		}
+		return nil
+	}
+	if len(more) > 0 {
+		return fmt.Errorf("a restart makes it write %q", more)
+	}
+	return nil
+}
+
+// repeats reports whether a new process may write, although nothing has changed: an install that cannot be is tried once and undone, and
+// a record that is damaged is noticed when it is needed, which a process that knows the objects puts off.
+func (w *world) repeats() bool {
+	damaged := false
+	for key, object := range w.server.objects {
+		payload, _, _ := unstructured.NestedString(object.Object, "data", "release")
+		damaged = damaged || isRecord(key) && payload == damage
+	}
+	return w.foreign() || damaged
+}
+
+// content is what is there besides the resource, without versions and UIDs.
+func (w *world) content() string {
+	var out strings.Builder
+	for _, key := range sorted(w.server.objects) {
+		data, _, _ := unstructured.NestedMap(w.server.objects[key].Object, "data")
+		if key != resourceKey && !isRecord(key) {
+			fmt.Fprintf(&out, "%s %v ", key, data)
+		}
+	}
+	return out.String()
+}
+
+// asDesired compares what is there with what the resource renders, where it does.
+func (w *world) asDesired(ctx context.Context) error {
+	resource := w.server.objects[resourceKey]
+	objects := map[kube.Key]client.Object{}
+	lost := false
+	for key, object := range w.server.objects {
+		if key.Kind != configMap.Kind {
+			continue
+		}
+		if ownerOf(object) == resource.GetUID() {
+			objects[key] = object
+		}
+		lost = lost || ownerOf(object) == "" && key == keyA
+	}
+	ready := conditionOf(resource, v1.ConditionReady)
+	desired, err := w.process.Renderer.Render(ctx, resource, chartutil.DefaultCapabilities)
+	switch {
+	case err != nil:
+		return w.expect(ready, v1.ReasonRenderFailed)
+	case lost: // owner and stamp are gone, or owner and spec changed: docs/drift.md
+		return w.expect(ready, v1.ReasonResourceExists)
+	case w.foreign() && len(desired.Objects) > 1:
+		return w.expect(ready, v1.ReasonResourceExists)
+	}
+	if plan := release.Compare(desired.Objects, objects); !plan.Empty() {
+		return fmt.Errorf("it is not as desired: %s", plan)
+	}
+	if ready["status"] != "True" || conditionOf(resource, v1.ConditionDeployed)["status"] != "True" {
+		return fmt.Errorf("it is as desired, and the status says %v", resource.Object["status"])
+	}
+	if observed, _, _ := unstructured.NestedInt64(resource.Object, "status", "observedGeneration"); observed != resource.GetGeneration() {
+		return fmt.Errorf("the status speaks of generation %d, not %d", observed, resource.GetGeneration())
+	}
+	return w.recorded(desired.Digest)
+}
+
+// recorded checks that the one record is that of what is there.
+func (w *world) recorded(digest string) error {
+	count := 0
+	for key, object := range w.server.objects {
+		if !isRecord(key) {
+			continue
+		}
+		labels := object.GetLabels()
+		if count++; labels["status"] != "deployed" || labels[v1.LabelDigest] != digest {
+			return fmt.Errorf("the record %s says %v", key.Name, labels)
+		}
+	}
+	if count != 1 {
+		return fmt.Errorf("there are %d records", count)
+	}
+	return nil
+}
+
+// expect is what holds where the spec cannot become real: the status says so, and what was there is kept.
+func (w *world) expect(ready map[string]any, reason string) error {
+	if ready["status"] != "False" || ready["reason"] != reason {
+		return fmt.Errorf("Ready is %v, not %s", ready, reason)
+	}
+	for key := range w.server.objects {
+		if isRecord(key) && w.server.objects[keyA] == nil {
+			return fmt.Errorf("there is a release, and its object a is gone")
+		}
+	}
+	return nil
+}
+
+func conditionOf(resource *unstructured.Unstructured, kind string) map[string]any {
+	conditions, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
+	for _, item := range conditions {
+		if condition, _ := item.(map[string]any); condition["type"] == kind {
+			return condition
+		}
+	}
+	return nil
+}

@@ -1,0 +1,202 @@
+package model
+
+import (
+	"context"
+	"reflect"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+var (
+	appService = v1.GroupVersion.WithKind(v1.Kind)
+	configMap  = schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"}
+	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// tiny renders one object, or two for a size above 1, and refuses an image.
+var tiny = &chart.Chart{
+	Metadata: &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
+	Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`
+{{- if eq .Values.image "refused" }}{{ fail "this image is refused" }}{{ end }}
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: a}
+data: {image: {{ .Values.image | quote }}}
+{{- if gt (int .Values.size) 1 }}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: b}
+data: {size: {{ .Values.size | quote }}}
+{{- end }}
+`)}},
+}
+
+// process is one life of the operator: its real reconciler, between a client and informers of the model.
+type process struct {
+	*controller.Reconciler
+	*informers
+	world *world
+	dead  *bool
+
+	queued bool
+	timers []time.Time
+}
+
+var kindMetrics = metrics.New().Kind(appService.Kind, tiny.Metadata)
+
+func newProcess(w *world) *process {
+	dead := false
+	shown := &informers{store: map[kube.Key]*unstructuredObject{}, told: map[string]int{}}
+	direct := &connection{world: w, dead: &dead}
+	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
+	observer := cluster.New(shown, direct)
+	observer.Include(configMap, false, allShown)
+	observer.Include(kube.SecretKind, false, allShown)
+	p := &process{informers: shown, world: w, dead: &dead}
+	p.Reconciler = &controller.Reconciler{
+		Kind:         appService,
+		Renderer:     &render.Renderer{Chart: tiny, Translator: values.For(appService, nil), Hooks: postrender.Default()},
+		Capabilities: capabilities{},
+		Observer:     observer,
+		Actor:        release.NewActor(tiny, &cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct),
+		Status:       &status.Writer{Client: cached, Clock: w.clock},
+		Client:       cached,
+		Live:         direct,
+		Tracker:      nothing{},
+		References:   nothing{},
+		Recorder:     nothing{},
+		Rollouts:     &controller.Rollouts{Limit: 1},
+		Metrics:      kindMetrics,
+		Clock:        w.clock,
+	}
+	return p
+}
+
+// cachedReads reads from the informers, and writes.
+type cachedReads struct {
+	*connection
+	cached *connection
+}
+
+func (c *cachedReads) Get(ctx context.Context, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
+	return c.cached.Get(ctx, key, into, options...)
+}
+
+// capabilities are those of any cluster.
+type capabilities struct{}
+
+func (capabilities) Get(context.Context) (*chartutil.Capabilities, int64, error) {
+	return chartutil.DefaultCapabilities, 1, nil
+}
+
+// nothing stands for what the model leaves out: kinds that come up, references, events.
+type nothing struct{}
+
+func (nothing) Ensure(context.Context, schema.GroupVersionKind) error                             { return nil }
+func (nothing) Refer(types.NamespacedName, []dependency.Reference)                                {}
+func (nothing) Forget(types.NamespacedName)                                                       {}
+func (nothing) Event(runtime.Object, string, string, string)                                      {}
+func (nothing) Eventf(runtime.Object, string, string, string, ...any)                             {}
+func (nothing) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
+func (nothing) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
+	return postrender.Facts{}, nil
+}
+
+// reconcile carries out one reconcile that is asked for.
+func (p *process) reconcile(ctx context.Context) {
+	p.queued = false
+	result, err := p.Reconcile(ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}})
+	switch {
+	case *p.dead:
+	case err != nil:
+		p.queued = true
+	case result.RequeueAfter > 0:
+		p.timers = append(p.timers, p.world.clock.Now().Add(result.RequeueAfter))
+	}
+}
+
+// wake lets the time come at which the next timer asks for a reconcile, and reports whether there is one.
+func (p *process) wake() bool {
+	if len(p.timers) == 0 {
+		return false
+	}
+	next := 0
+	for i := range p.timers {
+		if p.timers[i].Before(p.timers[next]) {
+			next = i
+		}
+	}
+	if at := p.timers[next]; at.After(p.world.clock.Now()) {
+		p.world.clock.SetTime(at)
+	}
+	p.timers = append(p.timers[:next], p.timers[next+1:]...)
+	p.queued = true
+	return true
+}
+
+// tell is a watch event, as the handlers of the operator take it.
+func (p *process) tell(before, after *unstructuredObject, deleted bool) {
+	object := after
+	if deleted {
+		object = before
+	}
+	if object.GetKind() == v1.Kind {
+		if before == nil || deleted || before.GetGeneration() != after.GetGeneration() || !reflect.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) {
+			p.queued = true
+		}
+		if before != nil && !deleted {
+			p.Status.Update(context.Background(), event.UpdateEvent{ObjectOld: before, ObjectNew: after}, queue{add: func() { p.queued = true }})
+		}
+		return
+	}
+	if before != nil && !deleted && ownerOf(before) != ownerOf(after) {
+		p.seen(ownerOf(before), after, false)
+	}
+	p.seen(ownerOf(object), object, deleted)
+}
+
+func (p *process) seen(owner types.UID, object *unstructuredObject, deleted bool) {
+	if owner != "" && !p.Observer.Seen(owner, object, deleted) {
+		p.queued = true
+	}
+}
+
+func ownerOf(object *unstructuredObject) types.UID {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == v1.Kind {
+		return owner.UID
+	}
+	return ""
+}
+
+type queue struct {
+	workqueue.TypedRateLimitingInterface[reconcile.Request]
+	add func()
+}
+
+func (q queue) Add(reconcile.Request) { q.add() }
+
+// allShown says that informers show all objects of a kind, late or not.
+func allShown() error { return nil }

@@ -1,0 +1,186 @@
+package model
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"strconv"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+const (
+	namespace = "demo"
+	name      = "web"
+	// firstVersion makes versions that nothing else in a dump looks like.
+	firstVersion = 7000000
+)
+
+// server stands for an API server: it keeps objects, with UIDs and versions, and who owns each field, and heeds preconditions.
+// What it does not model: admission, defaults, finalizers.
+type server struct {
+	objects map[kube.Key]*unstructured.Unstructured
+	// owners of the fields of objects, by UID and path.
+	owners map[types.UID]map[string]map[string]bool
+	// log of all changes, as watches tell them.
+	log      []change
+	versions int
+	// of says which object each version and UID is of.
+	of   map[string]string
+	uids int
+
+	// writes of the operator that were committed, in words.
+	writes []string
+	// check sees each write of the operator before it is committed, and says what is wrong with it.
+	check func(verb string, key kube.Key, there *unstructured.Unstructured) error
+	// by is the process that writes, and authors the one that made each version: the pointer tells them apart.
+	by      *bool
+	authors map[string]*bool
+	// wrong are the answers of check.
+	wrong []string
+	// fault decides what becomes of the operator's next writes; nil lets them through.
+	fault func() verdict
+}
+
+// change is an event of a watch.
+type change struct {
+	object  *unstructured.Unstructured
+	deleted bool
+}
+
+// verdict is what becomes of a write.
+type verdict int
+
+const (
+	through verdict = iota
+	lost            // it never arrives
+	mute            // it is committed, and the answer is lost
+	refused         // it arrives and is refused
+)
+
+func newServer() *server {
+	return &server{objects: map[kube.Key]*unstructured.Unstructured{}, owners: map[types.UID]map[string]map[string]bool{}, of: map[string]string{}, authors: map[string]*bool{}}
+}
+
+var errLost = errors.New("the connection was lost")
+
+// write is one write of a process of the operator. It is committed by commit, which does nothing if that is not possible.
+func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit func() error) error {
+	s.by = by
+	what := through
+	if s.fault != nil {
+		what = s.fault()
+	}
+	switch {
+	case what == lost:
+		return errLost
+	case what == refused:
+		return apierrors.NewForbidden(schema.GroupResource{Resource: key.Kind}, key.Name, errors.New("a rule says so"))
+	}
+	before := s.objects[key]
+	marked := len(s.log)
+	if err := commit(); err != nil {
+		return err
+	}
+	if len(s.log) > marked && !dryRun {
+		s.authors[s.log[len(s.log)-1].object.GetResourceVersion()] = by
+		s.writes = append(s.writes, verb+" "+key.String())
+		if err := s.check(verb, key, before); err != nil {
+			s.wrong = append(s.wrong, fmt.Sprintf("%s %s: %v", verb, key, err))
+		}
+	}
+	if what == mute {
+		return errLost
+	}
+	return nil
+}
+
+// store makes the next version of an object, unless it is as it was.
+func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstructured.Unstructured {
+	if before := s.objects[key]; before != nil {
+		object.SetResourceVersion(before.GetResourceVersion())
+		if equal(before, object) {
+			return before
+		}
+	} else {
+		s.uids++
+		object.SetUID(types.UID(fmt.Sprintf("uid-%03d-", s.uids)))
+		s.of[string(object.GetUID())] = "UID of " + key.String()
+		if key == resourceKey {
+			object.SetGeneration(1) // ConfigMaps and Secrets have none
+		}
+		s.owners[object.GetUID()] = map[string]map[string]bool{}
+	}
+	object.SetResourceVersion(s.next(key))
+	s.objects[key] = object
+	s.log = append(s.log, change{object: object})
+	return object
+}
+
+// next is the next version, of an object.
+func (s *server) next(key kube.Key) string {
+	s.versions++
+	version := strconv.Itoa(firstVersion + s.versions)
+	s.of[version] = "version of " + key.String()
+	return version
+}
+
+func equal(a, b *unstructured.Unstructured) bool {
+	x, _ := json.Marshal(a) // maps, strings and numbers
+	y, _ := json.Marshal(b)
+	return string(x) == string(y)
+}
+
+// remove deletes an object.
+func (s *server) remove(key kube.Key) {
+	last := s.objects[key].DeepCopy()
+	last.SetResourceVersion(s.next(key))
+	delete(s.objects, key)
+	delete(s.owners, last.GetUID())
+	s.log = append(s.log, change{object: last, deleted: true})
+}
+
+// edit is a change by somebody else, who owns from then on what they changed.
+func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
+	changed := s.objects[key].DeepCopy()
+	edit(changed)
+	before, after := fields(s.objects[key].Object), fields(changed.Object)
+	owners := s.owners[changed.GetUID()]
+	for path, value := range after {
+		if before[path] != value {
+			owners[path] = map[string]bool{"somebody": true}
+		}
+	}
+	maps.DeleteFunc(owners, func(path string, _ map[string]bool) bool { _, found := after[path]; return !found })
+	s.store(key, changed)
+}
+
+// delete deletes an object, if it is the one that is meant.
+func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditions) error {
+	there := s.objects[key]
+	if there == nil {
+		return apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
+	}
+	if only != nil {
+		uid, version := types.UID(""), ""
+		if only.UID != nil {
+			uid = *only.UID
+		}
+		if only.ResourceVersion != nil {
+			version = *only.ResourceVersion
+		}
+		if err := precondition(key, there, uid, version); err != nil {
+			return err
+		}
+	}
+	s.remove(key)
+	return nil
+}

@@ -1,0 +1,207 @@
+package model
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	clocktesting "k8s.io/utils/clock/testing"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+type unstructuredObject = unstructured.Unstructured
+
+// world is an API server, the informers that lag behind it, a process of the operator, and everybody else.
+type world struct {
+	clock   *clocktesting.FakePassiveClock
+	server  *server
+	process *process
+	// former is a leader that hangs, and does not know that it leads no more; nil if there is none.
+	former *process
+	// faults that may still happen, and changes by others.
+	faults, changes int
+}
+
+var (
+	resourceKey = kube.Key{GroupKind: appService.GroupKind(), Name: name}
+	keyA        = kube.Key{GroupKind: configMap.GroupKind(), Name: "a"}
+	keyB        = kube.Key{GroupKind: configMap.GroupKind(), Name: "b"}
+	kinds       = []string{v1.Kind, configMap.Kind, kube.SecretKind.Kind}
+)
+
+// newWorld is one with a resource that nobody has seen yet.
+func newWorld() *world {
+	w := &world{clock: clocktesting.NewFakePassiveClock(start), server: newServer(), faults: 1, changes: 2}
+	w.server.check = w.allowed
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": specs[0]}}
+	resource.SetGroupVersionKind(appService)
+	resource.SetNamespace(namespace)
+	resource.SetName(name)
+	resource.SetCreationTimestamp(metav1.NewTime(start))
+	w.server.store(resourceKey, resource)
+	w.restart()
+	return w
+}
+
+// specs that the resource may have.
+var specs = []map[string]any{
+	{"image": "one", "size": int64(1)},
+	{"image": "two", "size": int64(2)},
+	{"image": "refused", "size": int64(1)},
+}
+
+// restart is the end of one process and the beginning of the next.
+func (w *world) restart() {
+	if w.process != nil {
+		*w.process.dead = true
+	}
+	w.begin()
+}
+
+// begin is the beginning of a process, whose informers list first.
+func (w *world) begin() {
+	w.process = newProcess(w)
+	for _, kind := range kinds {
+		w.process.told[kind] = len(w.server.log)
+	}
+	for _, key := range sorted(w.server.objects) {
+		if object := w.server.objects[key]; shown(object) {
+			w.process.store[key] = object
+			w.process.tell(nil, object, false)
+		}
+	}
+}
+
+// garbage reports whether there is something to collect.
+func (w *world) garbage() bool {
+	uid := w.server.objects[resourceKey].GetUID()
+	for _, object := range w.server.objects {
+		if owner := ownerOf(object); owner != "" && owner != uid {
+			return true
+		}
+	}
+	return false
+}
+
+// collect is what the garbage collector does: what belongs to a resource that is gone goes.
+func (w *world) collect() {
+	resource := w.server.objects[resourceKey]
+	for _, key := range sorted(w.server.objects) {
+		if owner := ownerOf(w.server.objects[key]); owner != "" && owner != resource.GetUID() {
+			w.server.remove(key)
+		}
+	}
+}
+
+// pending reports whether the informers lag behind in a kind.
+func (w *world) pending(kind string) bool {
+	return slices.ContainsFunc(w.server.log[w.process.told[kind]:], func(c change) bool { return c.object.GetKind() == kind })
+}
+
+// deliver tells the informers of a kind all that they have not been told.
+func (w *world) deliver(kind string) {
+	for _, c := range w.server.log[w.process.told[kind]:] {
+		key := kube.KeyOf(c.object)
+		if key.Kind != kind {
+			continue
+		}
+		before := w.process.store[key]
+		switch gone := c.deleted || !shown(c.object); {
+		case gone && before != nil:
+			delete(w.process.store, key)
+			w.process.tell(c.object, nil, true)
+		case !gone:
+			w.process.store[key] = c.object
+			w.process.tell(before, c.object, false)
+		}
+	}
+	w.process.told[kind] = len(w.server.log)
+}
+
+// allowed is what each write of the operator must keep to.
+func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstructured) error {
+	resource := w.server.objects[resourceKey]
+	seen := w.process.store[resourceKey]
+	ours := before == nil || ownerOf(before) == resource.GetUID() || seen != nil && ownerOf(before) == seen.GetUID()
+	switch {
+	case verb == "status":
+		return nil
+	case !ours && !disowned(before):
+		return fmt.Errorf("it is not ours")
+	case before != nil && w.former != nil && w.server.by == w.former.dead && !w.former.knows(w.server, key, before):
+		return fmt.Errorf("the former leader does not know it in this version")
+	case verb != "delete" || key.Kind != configMap.Kind:
+		return nil
+	case w.foreign() && !slices.ContainsFunc(sorted(w.server.objects), isRecord):
+		return nil // an install that turned out to be impossible is undone
+	}
+	if seen != nil && slices.Contains(wanted(seen), key) {
+		return fmt.Errorf("it is wanted, and could have been kept")
+	}
+	return nil
+}
+
+// knows reports whether a process was told of an object as it is, or made it so.
+func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructured) bool {
+	seen := p.store[key]
+	return s.authors[object.GetResourceVersion()] == p.dead || seen != nil && seen.GetResourceVersion() == object.GetResourceVersion()
+}
+
+func isRecord(key kube.Key) bool { return key.Kind == kube.SecretKind.Kind }
+
+// disowned reports whether an object was ours and somebody took off its owner.
+func disowned(object *unstructured.Unstructured) bool {
+	return object.GetAnnotations()["app.example.com/rendered"] != "" && len(object.GetOwnerReferences()) == 0
+}
+
+// wanted are the keys of what a resource renders.
+func wanted(resource *unstructured.Unstructured) []kube.Key {
+	image, _, _ := unstructured.NestedString(resource.Object, "spec", "image")
+	size, _, _ := unstructured.NestedInt64(resource.Object, "spec", "size")
+	switch {
+	case image == "refused":
+		return nil
+	case size > 1:
+		return []kube.Key{keyA, keyB}
+	}
+	return []kube.Key{keyA}
+}
+
+// foreign reports whether somebody else's object has a name that may be rendered.
+func (w *world) foreign() bool {
+	object := w.server.objects[keyB]
+	return object != nil && object.GetAnnotations()["app.example.com/rendered"] == ""
+}
+
+// calm lets the world stop: nobody changes anything any more, all is told, and the operator works until it rests. The error says that
+// it does not.
+func (w *world) calm(ctx context.Context) error {
+	w.server.fault = nil
+	if w.former != nil {
+		*w.former.dead, w.former = true, nil
+	}
+	w.collect()
+	const bound = 60
+	quiet := 0
+	for range bound {
+		for _, kind := range kinds {
+			w.deliver(kind)
+		}
+		if !w.process.queued && !w.process.wake() {
+			return nil
+		}
+		writes := len(w.server.writes)
+		w.process.reconcile(ctx)
+		if quiet++; len(w.server.writes) > writes {
+			quiet = 0
+		}
+		if quiet > 12 { // attempts that fail go on for ever, ever more slowly
+			return nil
+		}
+	}
+	return fmt.Errorf("after %d reconciles it still writes: %q", bound, w.server.writes[max(0, len(w.server.writes)-6):])
+}
