@@ -1,0 +1,283 @@
+package fault
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
+	"helm.sh/helm/v3/pkg/chart/loader"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/config"
+	"sigs.k8s.io/controller-runtime/pkg/manager"
+	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+var withStock = flag.Bool("stock", false, "put the stock library through T1 instead, and count what goes wrong")
+
+// stockKind is that of the stock library's resources, which write a status that ours has no room for.
+var stockKind = schema.GroupVersionKind{Group: "stock.example.com", Version: "v1", Kind: v1.Kind}
+
+// stockPatience is how long the stock library may take until it has recovered. It tries again without end, at growing intervals.
+const stockPatience = time.Minute
+
+// stockWorkloads are those that the stock library can do as well: no claims that are kept, no replicas handed over.
+var stockWorkloads = []string{"install", "upgrade-one", "upgrade-all", "features-on", "features-off", "host-moved", "deleted-by-hand", "edited-by-hand"}
+
+// TestStock puts the reconciler of helm-operator-plugins, with the same chart, through the deaths of T1. It is judged by less:
+// objects as they would be without the death, and a newest release that is deployed.
+func TestStock(t *testing.T) {
+	if !*withStock {
+		t.Skip("asked for with make test-faults-stock")
+	}
+	installStockCRD(t)
+	slots := make(chan struct{}, ownOperators)
+	var mu sync.Mutex
+	wrong, plans := 0, 0
+	t.Run("plan", func(t *testing.T) {
+		for _, w := range workloads {
+			if !strings.Contains(" "+strings.Join(stockWorkloads, " ")+" ", " "+w.name+" ") {
+				continue
+			}
+			t.Run(w.name, func(t *testing.T) {
+				t.Parallel()
+				states, points := learnStock(t, w, slots)
+				for number, point := range points {
+					for _, fault := range deaths {
+						name := fmt.Sprintf("T1/%s/%d/%s", w.name, number+1, fault)
+						t.Run(name, func(t *testing.T) {
+							t.Parallel()
+							slots <- struct{}{}
+							defer func() { <-slots }()
+							err := playStock(t, w, name, states, &harness.Fault{At: point, Kind: fault})
+							mu.Lock()
+							defer mu.Unlock()
+							if plans++; err != nil {
+								wrong++
+								t.Logf("wrong: at %s: %v", point, err)
+							}
+						})
+					}
+				}
+			})
+		}
+	})
+	t.Logf("STOCK plans=%d wrong=%d", plans, wrong)
+	fmt.Printf("STOCK plans=%d wrong=%d\n", plans, wrong)
+}
+
+func learnStock(t *testing.T, w workload, slots chan struct{}) ([]state, []harness.Point) {
+	slots <- struct{}{}
+	defer func() { <-slots }()
+	s := newStage(t, "stock-"+w.name, alone)
+	stock := launchStock(t, s.namespace)
+	defer stock.end()
+	var states []state
+	for i, step := range w.steps() {
+		if i == len(w.before) {
+			s.line.Start()
+		}
+		s.doStock(t, step)
+		harness.Within(t, patience, "settle", func() error {
+			if _, quiet := seen.version(s.namespace); quiet < 2*calm || s.line.Quiet() < 2*calm {
+				return fmt.Errorf("something still happens")
+			}
+			return nil
+		})
+		end, err := s.stockState(t)
+		if err != nil {
+			t.Fatal(err)
+		}
+		states = append(states, end)
+	}
+	return states, s.line.Points()
+}
+
+// playStock returns what is wrong at the end.
+func playStock(t *testing.T, w workload, name string, states []state, fault *harness.Fault) error {
+	s := newStage(t, "stock-"+name, alone)
+	stock := launchStock(t, s.namespace)
+	defer func() { stock.end() }()
+	var struck <-chan struct{}
+	for i, step := range w.steps() {
+		if i == len(w.before) {
+			s.line.Start()
+			struck = s.line.Arm(*fault)
+		}
+		s.doStock(t, step)
+		last := i == len(states)-1
+		if err := harness.Poll(t.Context(), stockPatience, func() error {
+			select {
+			case <-stock.incarnation.Died():
+				stock.cancel()
+				stock = launchStock(t, s.namespace)
+			default:
+			}
+			if _, quiet := seen.version(s.namespace); last && quiet < calm {
+				return fmt.Errorf("something still happens")
+			}
+			if last {
+				select {
+				case <-struck:
+				default:
+					if s.line.Quiet() < 2*calm {
+						return fmt.Errorf("the fault has not struck")
+					}
+				}
+			}
+			got, err := s.stockState(t)
+			if err != nil {
+				return err
+			}
+			if differs := differences(states[i], got, nil); len(differs) > 0 {
+				return fmt.Errorf("%d fields differ: %s", len(differs), listed(differs[:min(4, len(differs))]))
+			}
+			return nil
+		}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// stockState is the state of the objects, and of the newest release.
+func (s *stage) stockState(t *testing.T) (state, error) {
+	objects, err := seen.objects(t.Context(), s.namespace)
+	if err != nil {
+		return nil, err
+	}
+	newest := 0
+	released := "none"
+	for key, object := range objects {
+		if object.GetLabels()["owner"] != "helm" {
+			continue
+		}
+		delete(objects, key)
+		var revision int
+		_, _ = fmt.Sscan(object.GetLabels()["version"], &revision)
+		if revision > newest {
+			newest, released = revision, object.GetLabels()["status"]
+		}
+	}
+	all, err := stateOf(s.namespace, objects)
+	if err != nil {
+		return nil, err
+	}
+	out := timeless(all)
+	out["release"] = released
+	return out, nil
+}
+
+// doStock does what a step says to an AppService of the stock library.
+func (s *stage) doStock(t *testing.T, step step) {
+	t.Helper()
+	spec := step.spec
+	step.spec = ""
+	if spec != "" {
+		harness.Eventually(t, "change the spec", func() error {
+			app := &unstructured.Unstructured{}
+			app.SetGroupVersionKind(stockKind)
+			app.SetNamespace(s.namespace)
+			app.SetName(appName)
+			err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app)
+			app.Object["spec"] = specIn(t, s.namespace, spec)
+			if apierrors.IsNotFound(err) {
+				return cluster.Client.Create(t.Context(), app)
+			}
+			if err != nil {
+				return err
+			}
+			return cluster.Client.Update(t.Context(), app)
+		})
+	}
+	s.do(t, step)
+}
+
+type stockProcess struct {
+	incarnation *harness.Incarnation
+	cancel      context.CancelFunc
+}
+
+// end ends the operator at once.
+func (p *stockProcess) end() {
+	p.incarnation.Die()
+	p.cancel()
+}
+
+func launchStock(t *testing.T, namespace string) *stockProcess {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	chart, err := loader.Load(filepath.Join(root, "helm-charts/appservice"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	scheme := runtime.NewScheme()
+	if err := clientgoscheme.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	process := &stockProcess{incarnation: wire.Incarnation()}
+	connection := rest.CopyConfig(cluster.Config)
+	connection.WrapTransport = process.incarnation.Wrap
+	mgr, err := manager.New(connection, manager.Options{
+		Scheme: scheme, Metrics: server.Options{BindAddress: "0"},
+		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
+		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := reconciler.New(reconciler.WithChart(*chart), reconciler.WithGroupVersionKind(stockKind), reconciler.WithMaxConcurrentReconciles(1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := r.SetupWithManager(mgr); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	process.cancel = cancel
+	t.Cleanup(process.end)
+	go func() { _ = mgr.Start(ctx) }()
+	return process
+}
+
+func installStockCRD(t *testing.T) {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text, err := os.ReadFile(filepath.Join(root, "test/bench/stock-crd.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+}
