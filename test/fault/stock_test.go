@@ -93,22 +93,29 @@ func learnStock(t *testing.T, w workload, slots chan struct{}) ([]state, []harne
 	stock := launchStock(t, s.namespace)
 	defer stock.end()
 	var states []state
+	revisions := 0
 	for i, step := range w.steps() {
 		if i == len(w.before) {
 			s.line.Start()
+		}
+		if step.spec != "" {
+			revisions++
 		}
 		s.doStock(t, step)
 		harness.Within(t, patience, "settle", func() error {
 			if _, quiet := seen.version(s.namespace); quiet < 2*calm || s.line.Quiet() < 2*calm {
 				return fmt.Errorf("something still happens")
 			}
+			end, revision, err := s.stockState(t)
+			if err != nil {
+				return err
+			}
+			if revision < revisions || end["release"] != "deployed" || end["Deployment web.status.availableReplicas"] != "1" {
+				return fmt.Errorf("release %d of %d is %s", revision, revisions, end["release"])
+			}
+			states = append(states[:i], end)
 			return nil
 		})
-		end, err := s.stockState(t)
-		if err != nil {
-			t.Fatal(err)
-		}
-		states = append(states, end)
 	}
 	return states, s.line.Points()
 }
@@ -145,7 +152,7 @@ func playStock(t *testing.T, w workload, name string, states []state, fault *har
 					}
 				}
 			}
-			got, err := s.stockState(t)
+			got, _, err := s.stockState(t)
 			if err != nil {
 				return err
 			}
@@ -160,13 +167,12 @@ func playStock(t *testing.T, w workload, name string, states []state, fault *har
 	return nil
 }
 
-// stockState is the state of the objects, and of the newest release.
-func (s *stage) stockState(t *testing.T) (state, error) {
+// stockState is the state of the objects, and of the newest release, whose revision it returns as well.
+func (s *stage) stockState(t *testing.T) (out state, newest int, err error) {
 	objects, err := seen.objects(t.Context(), s.namespace)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	newest := 0
 	released := "none"
 	for key, object := range objects {
 		if object.GetLabels()["owner"] != "helm" {
@@ -181,11 +187,11 @@ func (s *stage) stockState(t *testing.T) (state, error) {
 	}
 	all, err := stateOf(s.namespace, objects)
 	if err != nil {
-		return nil, err
+		return nil, 0, err
 	}
-	out := timeless(all)
+	out = timeless(all)
 	out["release"] = released
-	return out, nil
+	return out, newest, nil
 }
 
 // doStock does what a step says to an AppService of the stock library.
