@@ -1,11 +1,8 @@
 package fault
 
 import (
-	"context"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -217,73 +214,4 @@ func (s *stage) doStock(t *testing.T, step step) {
 		})
 	}
 	s.do(t, step)
-}
-
-type stockProcess struct {
-	incarnation *harness.Incarnation
-	cancel      context.CancelFunc
-}
-
-// end ends the operator at once.
-func (p *stockProcess) end() {
-	p.incarnation.Die()
-	p.cancel()
-}
-
-func launchStock(t *testing.T, namespace string) *stockProcess {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chart, err := loader.Load(filepath.Join(root, "helm-charts/appservice"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
-	process := &stockProcess{incarnation: wire.Incarnation()}
-	connection := rest.CopyConfig(cluster.Config)
-	connection.WrapTransport = process.incarnation.Wrap
-	mgr, err := manager.New(connection, manager.Options{
-		Scheme: scheme, Metrics: server.Options{BindAddress: "0"},
-		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
-		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	r, err := reconciler.New(reconciler.WithChart(*chart), reconciler.WithGroupVersionKind(stockKind), reconciler.WithMaxConcurrentReconciles(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.SetupWithManager(mgr); err != nil {
-		t.Fatal(err)
-	}
-	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
-	process.cancel = cancel
-	t.Cleanup(process.end)
-	go func() { _ = mgr.Start(ctx) }()
-	return process
-}
-
-func installStockCRD(t *testing.T) {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "test/bench/stock-crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
 }
