@@ -6,7 +6,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -21,9 +20,6 @@ var withStock = flag.Bool("stock", false, "put the stock library through T1 inst
 
 // stockKind is that of the stock library's resources, which write a status that ours has no room for.
 var stockKind = schema.GroupVersionKind{Group: "stock.example.com", Version: "v1", Kind: v1.Kind}
-
-// stockPatience is how long the stock library may take until it has recovered. It tries again without end, at growing intervals.
-const stockPatience = time.Minute
 
 // stockWorkloads are those that the stock library can do as well: no claims that are kept, no replicas handed over.
 var stockWorkloads = []string{"install", "upgrade-one", "upgrade-all", "features-on", "features-off", "host-moved", "deleted-by-hand", "edited-by-hand"}
@@ -117,7 +113,7 @@ func playStock(t *testing.T, w workload, name string, states []state, fault *har
 		}
 		s.doStock(t, step)
 		last := i == len(states)-1
-		if err := harness.Poll(t.Context(), stockPatience, func() error {
+		if err := harness.Poll(t.Context(), patience, func() error {
 			select {
 			case <-stock.incarnation.Died():
 				stock.cancel()
@@ -144,7 +140,9 @@ func playStock(t *testing.T, w workload, name string, states []state, fault *har
 				return fmt.Errorf("%d fields differ: %s", len(differs), listed(differs[:min(4, len(differs))]))
 			}
 			return nil
-		}); err != nil {
+		}); err != nil && i < len(w.before) {
+			t.Fatalf("it did not come as far as the fault: %v", err)
+		} else if err != nil {
 			return err
 		}
 	}
