@@ -46,8 +46,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/fault, test/integration, test/monitoring and test/olm are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -118,7 +118,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-integration test-faults-sample ## Run the tests of Go code and chart, the contract test, those of alerts, the integration tests, then a sample of the faults.
+test: test-unit test-chart test-contract test-alerts test-integration test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, the integration tests, a sample of the faults and of random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -156,6 +156,18 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+
+.PHONY: test-walk
+test-walk: WALKS = -seed=1 -walks=6 -steps=6
+test-walk: test-walks ## Take a few random walks, always the same ones.
+
+.PHONY: test-walks
+WALKS ?= -seed=1 -walks=100 -steps=12
+test-walks: ## Take AppServices on random walks with other writers, and compare each with a fresh install. WALKS='-seed=7 -walks=9'.
+	@echo '==> Random walks.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/walk.test ./test/walk
+	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=4 $(WALKS)
 
 # How many plans run at a time. Nearly all of them wait: for retries of the operator, and for other plans.
 FAULT_PARALLEL := 96
@@ -228,7 +240,7 @@ record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluste
 ##@ Benchmarks
 
 .PHONY: bench
-bench: ## Compare the operator with others in one run. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
+bench: ## Compare the operator with others in one run; DOCS=1 publishes it. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
 	@go run ./test/bench
 
 .PHONY: profile

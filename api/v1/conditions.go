@@ -87,7 +87,7 @@ const (
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start.
 	ReasonDependencyMissing = "DependencyMissing"
-	// ReasonHostConflict: an older AppService serves the host and path.
+	// ReasonHostConflict: somebody else serves the host and path.
 	ReasonHostConflict = "HostConflict"
 	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
 	ReasonNodePortInvalid = "NodePortInvalid"
@@ -119,6 +119,8 @@ const (
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
+	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.
+	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )
@@ -148,6 +150,9 @@ const LabelDigest = "app.example.com/digest"
 
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
 const LabelChartVersion = "app.example.com/chart-version"
+
+// AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
+const AnnotationStamp = "app.example.com/rendered"
 
 // AnnotationRetainedFor is the annotation of an object that outlives its AppService, with the name of the AppService: one
 // of that name takes it again.

@@ -1,6 +1,6 @@
-// Package observe tells what is there for a resource: one Snapshot of its objects and of its newest release record, read
-// from informers and corrected by the Journal of what this process wrote. It never writes. Secrets are seen as metadata;
-// the payload of a rendered Secret is fetched only when somebody else changed it.
+// Package cluster owns what is there for a resource: one Snapshot of its objects and of its release records, read from informers
+// and corrected by the Journal of what this process wrote. It never writes. Of Secrets and of large objects the informers hold
+// outlines; the content of one that is rendered is fetched when somebody else changed it.
 package cluster
 
 import (
@@ -26,8 +26,8 @@ const controllerIndex = "metadata.controller"
 
 // Snapshot is what is there for one resource. Its objects are shared with the caches: nobody may change them.
 type Snapshot struct {
-	// Objects that the resource controls, or that are kept for it, release records excepted. A Secret is metadata unless its
-	// payload had to be fetched. Content and As read the others, whatever they are in the caches.
+	// Objects that the resource controls, or that are kept for it, release records excepted. Of Secrets and of large objects it
+	// may be the outline. kube.Content and kube.As read the others, whatever they are in the caches.
 	Objects map[kube.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
@@ -36,6 +36,26 @@ type Snapshot struct {
 	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
 	// where a watch broke, so somebody has to look again after Lapse.
 	Unconfirmed bool
+	// Unseen are the kinds that cannot be seen. None of their objects are in the snapshot, whether they are there or not.
+	Unseen []Unseen
+}
+
+// Unseen is a kind that cannot be seen, and why.
+type Unseen struct {
+	schema.GroupVersionKind
+	ClusterScoped bool
+	Err           error
+}
+
+// Sees returns an error where the snapshot cannot show all that is there of some objects and of the release records: to
+// be missing in it means nothing then.
+func (s *Snapshot) Sees(keys []kube.Key) error {
+	for _, unseen := range s.Unseen {
+		if unseen.GroupVersionKind == kube.SecretKind || slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == unseen.GroupKind() }) {
+			return unseen.Err
+		}
+	}
+	return nil
 }
 
 // Object gives an object of the snapshot, nil where there is none.
@@ -47,6 +67,7 @@ func (s *Snapshot) Object(group, kind, name string) client.Object {
 type tracked struct {
 	schema.GroupVersionKind
 	clusterScoped bool
+	seen          func() error
 }
 
 // Observer makes snapshots. It is safe for concurrent use.
@@ -58,10 +79,10 @@ type Observer struct {
 	mu       sync.RWMutex
 	indexed  []schema.GroupVersionKind
 	kinds    []tracked
-	verified map[types.UID]map[kube.Key]string // by owner and Secret: the resource version whose payload is known to be right
+	verified map[types.UID]map[kube.Key]string // by owner and outlined object: the resource version whose content is known to be right
 }
 
-// New makes an observer that reads from informers and, for the payload of Secrets, from live.
+// New makes an observer that reads from informers and, where these hold an outline only, from live.
 func New(informers cache.Cache, live client.Reader) *Observer {
 	return &Observer{cache: informers, live: live, verified: map[types.UID]map[kube.Key]string{}}
 }
@@ -81,12 +102,13 @@ func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (cli
 	return object, nil
 }
 
-// Include makes the objects of a tracked kind part of all snapshots from now on. Snapshots wait for its informer.
-func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool) {
+// Include makes the objects of a tracked kind part of all snapshots from now on, while seen returns nil: its informer then
+// shows all of them.
+func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, seen func() error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	if added := (tracked{kind, clusterScoped}); !slices.Contains(o.kinds, added) {
-		o.kinds = append(slices.Clone(o.kinds), added)
+	if !slices.ContainsFunc(o.kinds, func(known tracked) bool { return known.GroupVersionKind == kind }) {
+		o.kinds = append(slices.Clone(o.kinds), tracked{kind, clusterScoped, seen})
 	}
 }
 
@@ -106,14 +128,20 @@ func controllerOf(object client.Object) []string {
 // retained is the value of the index for objects that are kept for a resource. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot tells what is there for a resource.
-func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snapshot, error) {
+// Snapshot tells what is there for a resource. The objects that are rendered are whole in it, or of a version that was found
+// to be right before; of any other it may hold an outline.
+func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendered []kube.Key) (*Snapshot, error) {
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
 	noted := o.journal.noted(resource.GetUID())
 	objects := map[kube.Key]client.Object{}
+	var unseen []Unseen
 	for _, kind := range kinds {
+		if err := kind.seen(); err != nil {
+			unseen = append(unseen, Unseen{kind.GroupVersionKind, kind.clusterScoped, err})
+			continue
+		}
 		namespace := resource.GetNamespace()
 		if kind.clusterScoped {
 			namespace = ""
@@ -130,7 +158,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 	}
 	unconfirmed := overlay(noted, objects)
 
-	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed}
+	snapshot := &Snapshot{Objects: objects, Unconfirmed: unconfirmed, Unseen: unseen}
 	for key, object := range objects {
 		if !IsRecord(object) {
 			continue
@@ -145,7 +173,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object) (*Snaps
 		snapshot.Record = snapshot.Records[0]
 	}
 	o.prune(resource.GetUID(), snapshot)
-	return snapshot, o.payloads(ctx, resource.GetUID(), snapshot)
+	return snapshot, o.payloads(ctx, resource.GetUID(), rendered, snapshot)
 }
 
 func (o *Observer) list(ctx context.Context, namespace, index string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
@@ -171,13 +199,10 @@ func (o *Observer) list(ctx context.Context, namespace, index string, kind schem
 	})
 }
 
-// Begin says that an action of an owner begins: what it writes is noted between that and the end.
-func (o *Observer) Begin(owner types.UID) (end func()) { return o.journal.Begin(owner) }
-
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
-	if key := kube.KeyOf(object); key.GroupKind == kube.SecretKind.GroupKind() && !IsRecord(object) {
+	if key := kube.KeyOf(object); isOutlined(key, object) && !IsRecord(object) {
 		o.verify(owner, key, object)
 	}
 }

@@ -112,10 +112,11 @@ func kept(object *unstructured.Unstructured) (runtime.Object, error) {
 		return nil, err
 	}
 	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients decode it
-	if _, err := kube.Transform(typed); err != nil {
+	kept, err := kube.Transform(v1.GroupVersion.WithKind(v1.Kind))(typed)
+	if err != nil {
 		return nil, err
 	}
-	return typed, nil
+	return kept.(runtime.Object), nil
 }
 
 func metadata(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
@@ -182,14 +183,18 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 		if _, err := o.Track(t.Context(), kind); err != nil {
 			t.Fatal(err)
 		}
-		o.Include(kind, false)
+		o.Include(kind, false, func() error { return nil })
 	}
 	return o
 }
 
 func snapshot(t *testing.T, o *Observer) *Snapshot {
 	t.Helper()
-	s, err := o.Snapshot(t.Context(), resource())
+	var rendered []kube.Key
+	for _, object := range o.cache.(*informers).shown {
+		rendered = append(rendered, kube.KeyOf(object))
+	}
+	s, err := o.Snapshot(t.Context(), resource(), rendered)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -419,6 +424,48 @@ func TestWhatIsReadOfASecret(t *testing.T) {
 	}
 }
 
+// The content of a large ConfigMap is read as that of a Secret is; that of a large Deployment always, because its status is
+// made of it; that of objects that are not rendered never, however many name the resource as their controller.
+func TestWhatIsReadOfLargeObjects(t *testing.T) {
+	large := func(kind schema.GroupVersionKind) *unstructured.Unstructured {
+		object := thing(kind, "web", "u-1", "1")
+		object.SetAnnotations(map[string]string{"note": strings.Repeat("x", 100<<10)})
+		return object
+	}
+	cases := map[string]struct {
+		object   *unstructured.Unstructured
+		rendered bool
+		reads    []int // in the first snapshot, and in the next after the first was found to be right
+	}{
+		"a ConfigMap":                      {large(configMaps), true, []int{1, 0}},
+		"a Deployment":                     {large(deployments), true, []int{1, 1}},
+		"a small one":                      {thing(deployments, "web", "u-1", "1"), true, []int{0, 0}},
+		"a Secret that is not rendered":    {thing(kube.SecretKind, "web", "u-1", "1"), false, []int{0, 0}},
+		"a ConfigMap that is not rendered": {large(configMaps), false, []int{0, 0}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			var rendered []kube.Key
+			if test.rendered {
+				rendered = append(rendered, kube.KeyOf(test.object))
+			}
+			live := &api{objects: []*unstructured.Unstructured{test.object}}
+			o := observer(t, &informers{shown: live.objects}, live)
+			for i, reads := range test.reads {
+				live.reads = nil
+				s, err := o.Snapshot(t.Context(), resource(), rendered)
+				if err != nil || len(live.reads) != reads {
+					t.Fatalf("snapshot %d: got %v and the error %v, want %d reads", i, live.reads, err, reads)
+				}
+				if whole := !kube.IsOutline(s.Objects[kube.KeyOf(test.object)]); whole != (reads > 0 || name == "a small one") {
+					t.Errorf("snapshot %d has it whole: %t", i, whole)
+				}
+				o.Verified(me, s)
+			}
+		})
+	}
+}
+
 func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
 	cause := errors.New("not now")
 	cases := map[string]struct {
@@ -435,7 +482,7 @@ func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
 			test.shown.fail = nil
 			o := observer(t, test.shown, test.live)
 			test.shown.fail = fail
-			if _, err := o.Snapshot(t.Context(), resource()); !errors.Is(err, cause) || err.Error() != test.want {
+			if _, err := o.Snapshot(t.Context(), resource(), []kube.Key{{GroupKind: kube.SecretKind.GroupKind(), Name: "web-config"}}); !errors.Is(err, cause) || err.Error() != test.want {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -485,6 +532,42 @@ func TestTrack(t *testing.T) {
 			}
 		}
 	})
+}
+
+// An object of a kind that cannot be seen is not taken for missing, nor for what an old list of the informer says.
+func TestAKindThatCannotBeSeenIsLeftOut(t *testing.T) {
+	refused := errors.New("the operator may not list and watch it")
+	cases := map[string]struct {
+		unseen schema.GroupVersionKind
+		key    kube.Key
+		want   error
+	}{
+		"an object of the kind":          {deployments, kube.Key{GroupKind: deployments.GroupKind(), Name: "web"}, refused},
+		"an object of another kind":      {deployments, kube.Key{GroupKind: configMaps.GroupKind(), Name: "web"}, nil},
+		"any object without the records": {kube.SecretKind, kube.Key{GroupKind: configMaps.GroupKind(), Name: "web"}, refused},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := New(&informers{shown: []*unstructured.Unstructured{thing(deployments, "web", "d-1", "9"), thing(configMaps, "web", "c-1", "9")}}, &api{})
+			for _, kind := range []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind} {
+				var err error
+				if kind == test.unseen {
+					err = refused
+				}
+				if _, err := o.Track(t.Context(), kind); err != nil {
+					t.Fatal(err)
+				}
+				o.Include(kind, false, func() error { return err })
+			}
+			s := snapshot(t, o)
+			if got := s.Sees([]kube.Key{test.key}); !errors.Is(got, test.want) || got == nil != (test.want == nil) {
+				t.Errorf("got %v, want %v", got, test.want)
+			}
+			if s.Object(test.unseen.Group, test.unseen.Kind, "web") != nil || len(s.Unseen) != 1 || s.Unseen[0].GroupVersionKind != test.unseen {
+				t.Errorf("got the objects %s, unseen are %v", keys(s), s.Unseen)
+			}
+		})
+	}
 }
 
 // The informers go on while a snapshot is made: what the journal drops, because its event has come, may have come after
@@ -564,7 +647,7 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 	var group sync.WaitGroup
 	for _, work := range []func(int){
 		func(int) {
-			if s, err := o.Snapshot(context.Background(), resource()); err == nil {
+			if s, err := o.Snapshot(context.Background(), resource(), nil); err == nil {
 				o.Verified(me, s)
 			}
 		},

@@ -7,32 +7,41 @@ import (
 	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// payloads fetches each Secret that has changed since its payload was last found to be right.
-func (o *Observer) payloads(ctx context.Context, owner types.UID, snapshot *Snapshot) error {
-	for key, object := range snapshot.Objects {
-		if _, metadata := object.(*metav1.PartialObjectMetadata); !metadata || o.isVerified(owner, key, object) {
+// onlyCompared are the kinds whose content nobody but the comparison with what is rendered reads: it need not be fetched again
+// while it has the version that was last found to be right.
+var onlyCompared = map[schema.GroupKind]bool{
+	kube.SecretKind.GroupKind(): true,
+	{Kind: "ConfigMap"}:         true,
+}
+
+// payloads fetches the content of rendered objects of which the informers hold an outline. Nobody's but theirs is fetched:
+// everybody may make large objects that name the resource as their controller.
+func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kube.Key, snapshot *Snapshot) error {
+	for _, key := range rendered {
+		object := snapshot.Objects[key]
+		if object == nil || !kube.IsOutline(object) || onlyCompared[key.GroupKind] && o.isVerified(owner, key, object) {
 			continue
 		}
-		secret := &unstructured.Unstructured{}
-		secret.SetGroupVersionKind(kube.SecretKind)
-		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), secret)
+		whole := &unstructured.Unstructured{}
+		whole.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), whole)
 		switch {
 		case apierrors.IsNotFound(err):
 			delete(snapshot.Objects, key)
 		case err != nil:
 			return fmt.Errorf("cannot read %s: %w", key, err)
-		case !slices.Equal(controllerOf(secret), controllerOf(object)):
+		case !slices.Equal(controllerOf(whole), controllerOf(object)):
 			delete(snapshot.Objects, key) // it is somebody else's by now
 		default:
-			snapshot.Objects[key] = secret
+			snapshot.Objects[key] = whole
 		}
 	}
 	return nil
@@ -44,7 +53,7 @@ func (o *Observer) isVerified(owner types.UID, key kube.Key, object client.Objec
 	return o.verified[owner][key] == object.GetResourceVersion()
 }
 
-// prune forgets which payloads were right of Secrets that are no longer there.
+// prune forgets which payloads were right of objects that are no longer there.
 func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 	o.mu.RLock()
 	left := 0
@@ -66,14 +75,18 @@ func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 	}
 }
 
-// Verified notes that the payloads of the Secrets in a snapshot were found to be right.
+// Verified notes that the objects in a snapshot were found to be right.
 func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	for key, object := range snapshot.Objects {
-		if key.GroupKind != kube.SecretKind.GroupKind() || o.isVerified(owner, key, object) {
-			continue
+		if isOutlined(key, object) && !o.isVerified(owner, key, object) {
+			o.verify(owner, key, object)
 		}
-		o.verify(owner, key, object)
 	}
+}
+
+// isOutlined reports whether the informers hold no more than the outline of an object.
+func isOutlined(key kube.Key, object client.Object) bool {
+	return key.GroupKind == kube.SecretKind.GroupKind() || kube.IsOutline(object) || kube.Large(object)
 }
 
 func (o *Observer) verify(owner types.UID, key kube.Key, object client.Object) {

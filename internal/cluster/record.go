@@ -15,6 +15,7 @@ import (
 // Record is what the labels of a release Secret tell.
 type Record struct {
 	UID      types.UID
+	Version  string // of the Secret: its resource version
 	Revision int
 	Status   string // one of Helm's release statuses
 	Digest   string
@@ -27,7 +28,7 @@ const RecordPrefix = "sh.helm.release.v1."
 // RecordType is the type of the Secrets that Helm 3 keeps releases in.
 const RecordType = "helm.sh/release.v1"
 
-// IsRecord tells whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
+// IsRecord reports whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
 // type of a Secret.
 func IsRecord(object client.Object) bool {
 	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||
@@ -44,5 +45,5 @@ func recordOf(object client.Object) *Record {
 	if err != nil {
 		return nil
 	}
-	return &Record{UID: object.GetUID(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
+	return &Record{UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
 }

@@ -4,67 +4,213 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
 )
 
-// decide tells what there is to do. Only where that is something, or objects have changed, is all that is desired looked at.
-func (r *Reconciler) decide(ctx context.Context, p *pass) error {
-	p.plan = &release.Plan{}
-	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
-	if p.state == release.InSync && p.memory.asBefore(p.snapshot.Objects) {
-		return nil
-	}
-	if err := r.whole(ctx, p); err != nil {
-		return err
-	}
-	p.plan = release.Compare(p.desired.Objects, p.snapshot.Objects)
-	p.state = release.Decide(p.outline.Digest, p.snapshot.Record, p.plan)
-	if p.plan.Empty() && len(p.plan.Going) == 0 {
-		r.Observer.Verified(p.resource.GetUID(), p.snapshot)
-		p.memory.found(p.snapshot.Objects)
-	}
-	return nil
+// action is what was done about a resource.
+type action struct {
+	// state that asked for it; empty if nothing was decided.
+	state release.State
+	// plan that was carried out; nil if nothing was decided.
+	plan *release.Plan
+	// changes in words, of this action or of the one whose record it wrote.
+	changes string
+	// there is what is there afterwards.
+	there *cluster.Snapshot
+	// unrecorded is a release whose objects are written: its record is to come. Nothing is reported before that.
+	unrecorded *unrecorded
+	// repaired is what was written to keep the recorded release alive; nil for nothing.
+	repaired *release.Plan
+	// waits says that the action waits for other rollouts.
+	waits bool
+	took  time.Duration
+	// err says why the objects are not as rendered.
+	err error
 }
 
-// act carries out the action of the state and looks again.
-func (r *Reconciler) act(ctx context.Context, p *pass) error {
-	if p.state == release.InSync {
-		return nil
-	}
-	if err := r.alive(ctx, p); err != nil {
-		return err
-	}
-	if err := r.hold(ctx, p); err != nil {
-		return err
-	}
-	act := r.Actor.Write
-	if !p.unwritten() {
-		act = r.Actor.Record
-	}
-	task := release.Task{Owner: p.resource, Desired: p.desired, Snapshot: p.snapshot, Plan: p.plan, State: p.state, Again: p.memory.failure.attempts > 0}
-	err := act(ctx, task)
-	snapshot, lookErr := r.Observer.Snapshot(ctx, p.resource)
-	if lookErr == nil {
-		p.snapshot = snapshot
-	}
-	return errors.Join(err, lookErr)
+// acted reports whether something was to be written.
+func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits }
+
+// released reports whether a release was made that is new.
+func (a action) released() bool {
+	return !a.waits && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
-// alive asks the API server whether the resource is still there before anything is created for it anew. Objects that the garbage
+// act brings objects and record to what is rendered. Objects are written first and in a reconcile of their own, whatever becomes of the
+// record.
+func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
+	began := r.Clock.Now()
+	desired, plan, err := r.compare(ctx, s, wanted, there)
+	if err != nil {
+		return action{there: there, err: err}
+	}
+	a := action{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, changes: plan.String()}
+	if a.state == release.InSync {
+		return a
+	}
+	pending := s.memory.unrecorded
+	if pending != nil && pending.digest != wanted.outline.Digest {
+		pending = nil // the spec has moved on: the next record covers it
+	}
+	if a.waits = !r.mayAct(s, wanted, a); a.waits {
+		return a
+	}
+	if desired, err = r.whole(ctx, s, wanted); err != nil {
+		a.err = err
+		return a
+	}
+	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: s.memory.backoff.attempts > 0}
+	var created []client.Object
+	if !plan.Empty() {
+		created, a.err = r.write(ctx, s, wanted, task)
+		if a.there, err = r.observe(ctx, s, wanted); err != nil {
+			a.there, a.err = there, errors.Join(a.err, err)
+		}
+	}
+	a.took = r.Clock.Since(began)
+	if a.err != nil || !release.ActionOf(a.state).Records {
+		return a
+	}
+	if pending == nil && !plan.Empty() {
+		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
+		return a
+	}
+	return r.record(ctx, s, wanted, task, a, pending)
+}
+
+// record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
+func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, pending *unrecorded) action {
+	began := r.Clock.Now()
+	var created []client.Object
+	if pending != nil {
+		created = pending.created
+		a.state, a.changes, a.took = pending.state, pending.changes, a.took+pending.took
+	}
+	task.Snapshot = a.there
+	a.err = r.Actor.Record(ctx, task, created)
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		a.err = errors.Join(a.err, err)
+	} else {
+		a.there = there
+	}
+	a.took += r.Clock.Since(began)
+	return a
+}
+
+// compare returns what has to be written. What is desired is rendered only if objects have changed, or the release; else it is nil.
+func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
+	nothing := &release.Plan{}
+	digest := wanted.outline.Digest
+	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.covers(digest, there.Objects) {
+		return nil, nothing, nil
+	}
+	desired, err := r.whole(ctx, s, wanted)
+	if err != nil {
+		return nil, nil, err
+	}
+	plan := release.Compare(desired.Objects, there.Objects)
+	plan.HoldBack(keysOf(wanted.held)...)
+	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
+		r.Observer.Verified(s.resource.GetUID(), there)
+		s.memory.verified = verify(digest, there.Objects)
+	}
+	return desired, plan, nil
+}
+
+// write carries out a plan.
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) ([]client.Object, error) {
+	if task.State != release.Absent && len(task.Plan.Create) > 0 {
+		if err := r.alive(ctx, s); err != nil {
+			return nil, err
+		}
+	}
+	if err := r.ensureFinalizer(ctx, s, wanted); err != nil {
+		return nil, err
+	}
+	return r.Actor.Write(ctx, task)
+}
+
+// keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused.
+func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
+	record := a.there.Record
+	if a.err == nil || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+		s.memory.verified.covers(record.Digest, a.there.Objects) {
+		return a
+	}
+	if err := r.alive(ctx, s); err != nil {
+		return a // it is about to go: nothing is to be created again
+	}
+	plan, err := r.lastGood(ctx, s, a.there)
+	if err == nil {
+		err = r.Actor.KeepAlive(ctx, s.resource, plan)
+	}
+	if err != nil {
+		a.err = &decayingError{a.err, err}
+		return a
+	}
+	if plan.Empty() {
+		if len(plan.Going) == 0 {
+			s.memory.verified = verify(record.Digest, a.there.Objects)
+		}
+		return a
+	}
+	a.repaired = plan
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		a.err = errors.Join(a.err, err)
+		return a
+	}
+	a.there = there
+	return a
+}
+
+// lastGood returns what has to be written so that the recorded release stays as it is. Routes that somebody else serves by now are left out.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, there *cluster.Snapshot) (*release.Plan, error) {
+	objects, err := r.Actor.LastGood(ctx, s.resource, there.Record)
+	if err != nil {
+		return nil, err
+	}
+	plan := release.CompareLastGood(objects, there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	plan.HoldBack(keysOf(held)...)
+	return plan, err
+}
+
+func keysOf(held []hosts.Held) []kube.Key {
+	keys := make([]kube.Key, 0, len(held))
+	for _, route := range held {
+		keys = append(keys, route.Key)
+	}
+	return keys
+}
+
+// observe returns what is there for a resource. Payloads that the caches do not hold are read of what is rendered only: anybody may
+// make an object that seems to be the resource's.
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
+	var keys []kube.Key
+	if wanted.rendered != nil {
+		keys = wanted.outline.Keys
+	}
+	return r.Observer.Snapshot(ctx, s.resource, keys)
+}
+
+// alive asks the API server whether the resource is still there before anything is created again for it. Objects that the garbage
 // collector deletes with a resource may be seen to be missing before the resource is.
-func (r *Reconciler) alive(ctx context.Context, p *pass) error {
-	if len(p.plan.Create) == 0 || p.state == release.Absent {
-		return nil
-	}
+func (r *Reconciler) alive(ctx context.Context, s *scope) error {
 	live := kube.Metadata(r.Kind)
-	err := r.Live.Get(ctx, client.ObjectKeyFromObject(p.resource), live)
+	err := r.Live.Get(ctx, s.name(), live)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && (live.UID != p.resource.GetUID() || live.DeletionTimestamp != nil):
+	case apierrors.IsNotFound(err), err == nil && (live.UID != s.resource.GetUID() || live.DeletionTimestamp != nil):
 		return &release.StaleError{Err: errors.New("the resource is gone")}
 	case err != nil:
 		return fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)

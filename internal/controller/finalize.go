@@ -9,32 +9,39 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// hold gives a resource the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
+// ensureFinalizer adds the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
 // resource that lives in a namespace. Resources without such objects, AppServices among them, get none.
-func (r *Reconciler) hold(ctx context.Context, p *pass) error {
-	if !p.outline.ClusterScoped || controllerutil.ContainsFinalizer(p.resource, v1.Finalizer) {
+func (r *Reconciler) ensureFinalizer(ctx context.Context, s *scope, wanted rendering) error {
+	if !wanted.outline.ClusterScoped || controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return nil
 	}
-	held := p.resource.DeepCopy()
+	held := s.resource.DeepCopy()
 	controllerutil.AddFinalizer(held, v1.Finalizer)
-	return r.patchFinalizers(ctx, p, held)
+	return r.patchFinalizers(ctx, s, held)
 }
 
-// letGo deletes the cluster-scoped objects of a resource that is going, and takes the finalizer off when none is left.
-func (r *Reconciler) letGo(ctx context.Context, p *pass) (reconcile.Result, error) {
-	if !controllerutil.ContainsFinalizer(p.resource, v1.Finalizer) {
-		return reconcile.Result{}, nil
+// reconcileDelete deletes the cluster-scoped objects of a resource that is going, and takes the finalizer off when none is left.
+func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Outcome, reconcile.Result, error) {
+	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
+		return metrics.Gone, reconcile.Result{}, nil
 	}
-	_ = r.render(ctx, p) // so that kinds which only a render tells are looked at, too
-	if err := r.observe(ctx, p); err != nil {
-		return reconcile.Result{}, err
+	wanted, _ := r.render(ctx, s) // so that kinds which only a render tells are looked at, too
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		return metrics.Gone, reconcile.Result{}, err
+	}
+	for _, unseen := range there.Unseen {
+		if unseen.ClusterScoped { // there may be objects of it
+			return metrics.Gone, reconcile.Result{}, unseen.Err
+		}
 	}
 	left := &release.Plan{}
 	going := false
-	for _, object := range p.snapshot.Objects {
+	for _, object := range there.Objects {
 		if object.GetNamespace() != "" {
 			continue
 		}
@@ -43,22 +50,22 @@ func (r *Reconciler) letGo(ctx context.Context, p *pass) (reconcile.Result, erro
 			left.Delete = append(left.Delete, object)
 		}
 	}
-	if !left.Empty() {
-		if err := r.Actor.Delete(ctx, p.resource, left); err != nil {
-			return reconcile.Result{}, fmt.Errorf("cannot delete what was rendered: %w", err)
+	switch {
+	case !left.Empty():
+		if err := r.Actor.Delete(ctx, s.resource, left); err != nil {
+			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete what was rendered: %w", err)
 		}
-		return reconcile.Result{RequeueAfter: staleRetry}, nil
+		return metrics.Gone, after(staleRetry), nil
+	case going:
+		return metrics.Gone, after(previousRetry), nil
 	}
-	if going {
-		return reconcile.Result{RequeueAfter: previousRetry}, nil
-	}
-	released := p.resource.DeepCopy()
+	released := s.resource.DeepCopy()
 	controllerutil.RemoveFinalizer(released, v1.Finalizer)
-	return reconcile.Result{}, client.IgnoreNotFound(r.patchFinalizers(ctx, p, released))
+	return metrics.Gone, reconcile.Result{}, client.IgnoreNotFound(r.patchFinalizers(ctx, s, released))
 }
 
 // patchFinalizers writes the finalizers of a resource, unless somebody else changed it meanwhile.
-func (r *Reconciler) patchFinalizers(ctx context.Context, p *pass, changed client.Object) error {
-	patch := client.MergeFromWithOptions(p.resource.DeepCopy(), client.MergeFromWithOptimisticLock{})
+func (r *Reconciler) patchFinalizers(ctx context.Context, s *scope, changed client.Object) error {
+	patch := client.MergeFromWithOptions(s.resource.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	return r.Client.Patch(ctx, changed, patch, client.FieldOwner(release.FieldManager))
 }

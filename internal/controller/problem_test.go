@@ -8,13 +8,13 @@ import (
 	"net/url"
 	"syscall"
 	"testing"
-	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -35,11 +35,11 @@ func TestProblem(t *testing.T) {
 		reason  string // "" for that of the action
 		blocked bool
 	}{
-		"the spec cannot be translated":            {rendering(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
-		"a template fails":                         {rendering(errors.New("x")), v1.ReasonRenderFailed, true},
+		"the spec cannot be translated":            {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
+		"a template fails":                         {renderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
-		"pods are below Baseline":                  {rendering(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
+		"pods are below Baseline":                  {renderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
@@ -70,14 +70,14 @@ func TestProblem(t *testing.T) {
 	for name, test := range cases {
 		for state, ofAction := range map[release.State]string{
 			release.Absent: v1.ReasonInstallFailed, release.OutOfDate: v1.ReasonUpgradeFailed,
-			release.Unfinished: v1.ReasonUpgradeFailed, release.Drifted: v1.ReasonRepairFailed,
+			release.Unfinished: v1.ReasonInstallFailed, release.Drifted: v1.ReasonRepairFailed,
 		} {
 			t.Run(fmt.Sprintf("%s, %s", name, state), func(t *testing.T) {
 				want := test.reason
 				if want == "" {
 					want = ofAction
 				}
-				got := problem(state, test.err)
+				got := problemOf(action{state: state, there: &cluster.Snapshot{}, err: test.err})
 				if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
 					t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
 				}
@@ -91,29 +91,36 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	going.SetFinalizers([]string{"example.com/hold"})
 	refusal := errors.New("refused")
 	cases := map[string]struct {
-		pass *pass
+		done action
 		want string
 	}{
-		"nothing is planned":           {&pass{}, ""},
-		"nothing is going":             {&pass{plan: &release.Plan{}}, ""},
-		"something is going":           {&pass{plan: &release.Plan{Going: []client.Object{going}}}, "waiting until what was deleted is gone, to make it anew: AppService web (held by finalizer example.com/hold)"},
-		"an error is told before that": {&pass{plan: &release.Plan{Going: []client.Object{going}}, err: refusal}, "refused"},
+		"nothing is planned":           {action{}, ""},
+		"nothing is going":             {action{plan: &release.Plan{}}, ""},
+		"something is going":           {action{plan: &release.Plan{Going: []client.Object{going}}}, "waiting until what was deleted is gone, to make it anew: AppService web (held by finalizer example.com/hold)"},
+		"an error is told before that": {action{plan: &release.Plan{Going: []client.Object{going}}, there: &cluster.Snapshot{}, err: refusal}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := test.pass.problem()
+			got := problemOf(test.done)
 			switch {
 			case (got == nil) != (test.want == ""):
 				t.Errorf("got %+v, want %q", got, test.want)
-			case got != nil && (got.Message != test.want || got.Blocked || test.pass.err == nil && got.Reason != v1.ReasonPending):
+			case got != nil && (got.Message != test.want || got.Blocked || test.done.err == nil && got.Reason != v1.ReasonPending):
 				t.Errorf("got %+v, want Pending with %q, not blocked", got, test.want)
 			}
 		})
 	}
 }
 
+func TestALaterReleaseThatIsTakenUpAgainIsAnUpgrade(t *testing.T) {
+	there := &cluster.Snapshot{Record: &cluster.Record{Revision: 2}}
+	if got := problemOf(action{state: release.Unfinished, there: there, err: errors.New("x")}); got.Reason != v1.ReasonUpgradeFailed {
+		t.Errorf("got %s, want %s", got.Reason, v1.ReasonUpgradeFailed)
+	}
+}
+
 func TestNoErrorIsNoProblem(t *testing.T) {
-	if got := problem(release.Drifted, nil); got != nil {
+	if got := problemOf(action{state: release.Drifted}); got != nil {
 		t.Errorf("got %+v", got)
 	}
 }
@@ -134,8 +141,5 @@ func TestErrorsOfTheControllerKeepTheirCause(t *testing.T) {
 				t.Errorf("got %v, want %q", test.err, test.want)
 			}
 		})
-	}
-	if got, want := watch.SyncTimeout, 15*time.Second; got != want {
-		t.Errorf("the first look at a kind may take %s, want %s", got, want)
 	}
 }

@@ -29,11 +29,13 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 )
@@ -90,7 +92,7 @@ type syncedSource struct{ err error }
 // Ensure implements KindTracker.
 func (s *syncedSource) Ensure(_ context.Context, kind schema.GroupVersionKind) error {
 	if s.err != nil {
-		return &watch.UntrackedError{kind, s.err}
+		return &watch.UntrackedError{Kind: kind, Err: s.err}
 	}
 	return nil
 }
@@ -124,7 +126,8 @@ func newBench(t *testing.T, image string) *bench {
 	})
 	translator := values.For(appService, nil)
 	b.Reconciler = &Reconciler{
-		Kind: appService,
+		Hosts: hosts.New(nil, nil),
+		Kind:  appService,
 		Renderer: &render.Renderer{
 			Chart: &chart.Chart{
 				Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
@@ -148,6 +151,7 @@ func newBench(t *testing.T, image string) *bench {
 		Clock:        b.clock,
 		Period:       20 * time.Second,
 		Rollouts:     &Rollouts{Limit: 1},
+		Status:       &status.Writer{Client: b.client, Clock: b.clock},
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
@@ -285,7 +289,7 @@ func TestWhatIsRealIsRenderedAgainWhenAnObjectChanges(t *testing.T) {
 	b.installed(t)
 	b.reconcile(t)
 	uid := b.web(t).UID
-	if known := b.memory.resources[webName]; known.desired != nil || known.outline == nil {
+	if known := b.memory.of(webName).rendered; known == nil || known.whole != nil {
 		t.Errorf("of what is real, memory keeps more or less than the outline: %+v", known)
 	}
 	for _, object := range b.rendered(t).Objects {
@@ -317,8 +321,9 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
-			p := &pass{memory: &remembered{}, snapshot: &cluster.Snapshot{Unconfirmed: test.unconfirmed}}
-			if got := r.next(p).RequeueAfter; got != test.want {
+			s := &scope{resource: app("a", "1"), memory: &remembered{}}
+			done := action{there: &cluster.Snapshot{Unconfirmed: test.unconfirmed}}
+			if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -486,7 +491,7 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if next := b.reconcile(t); next != 0 {
 		t.Errorf("the next one comes after %s, want none", next)
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -515,7 +520,7 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	if b.renders != 2 {
 		t.Error("what was rendered for the first was taken for the second")
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"))
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -577,7 +582,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 		"another has its name":  {missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
 		"it is being deleted":   {missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
 		"nobody knows":          {missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
-		"nothing is to be made": {&release.Plan{Delete: []client.Object{app("x", "1")}}, fails(errors.New("not now")), 0, false, ""},
+		"nothing is to be made": {&release.Plan{}, fails(errors.New("not now")), 0, false, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -589,16 +594,15 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 					return test.get(ctx, c, key, into, options...)
 				},
 			})
-			p := &pass{resource: app("web-uid", "1"), plan: test.plan, state: release.Drifted}
-			err := b.alive(t.Context(), p)
-			if err == nil && test.want != "" || err != nil && err.Error() != test.want || stale(err) != test.stale || asked != test.asked {
-				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
-			}
+			b.Actor = release.NewActor(b.Renderer.Chart, &cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
+			scope := &scope{resource: app("web-uid", "1"), memory: &remembered{}}
+			task := release.Task{Owner: scope.resource, Snapshot: &cluster.Snapshot{}, Plan: test.plan, State: release.Drifted}
+			_, err := b.write(t.Context(), scope, rendering{rendered: &rendered{}}, task)
 			if test.want == "" {
-				return
+				err = nil // what comes after the question is not looked at here
 			}
-			if err := b.act(t.Context(), p); err == nil || err.Error() != test.want {
-				t.Errorf("the action went on, to %v", err)
+			if err == nil && test.want != "" || err != nil && err.Error() != test.want || stale(err) != test.stale || (asked > 0) != (test.asked > 0) {
+				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
 			}
 		})
 	}
@@ -658,7 +662,7 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "nginx")
-			b.event(&pass{resource: app("a", "1")}, "Normal", "Why", test.note)
+			b.event(&scope{resource: app("a", "1")}, "Normal", "Why", test.note)
 			if got, want := b.events(), []string{fmt.Sprintf("Normal Why %s", test.want)}; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -686,7 +690,8 @@ func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := (&pass{state: test.state, snapshot: test.snapshot}).unnoticed(); got != test.want {
+			done := action{state: test.state, there: test.snapshot}
+			if got := done.released() && status.Unnoticed(done.there); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})

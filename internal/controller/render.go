@@ -3,109 +3,169 @@ package controller
 import (
 	"context"
 	"fmt"
+	"maps"
 	"reflect"
-
-	"helm.sh/helm/v3/pkg/chartutil"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// render tells what is desired: made anew, or from memory where nothing has changed that it depends on. An error after p.outline
-// is set says why it may not become real.
-func (r *Reconciler) render(ctx context.Context, p *pass) error {
-	capabilities, version, err := r.Capabilities.Get(ctx)
-	if err != nil {
-		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
-	}
-	p.basis = basis{p.resource.GetGeneration(), version, p.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
-	var draft *render.Draft
-	if p.memory.outline == nil || p.memory.basis != p.basis {
-		if draft, err = r.draft(ctx, p, capabilities); err != nil {
-			return err
-		}
-	}
-	facts, err := r.References.Facts(ctx, p.resource, p.memory.references)
-	if err != nil {
-		return err
-	}
-	if draft != nil || !reflect.DeepEqual(p.memory.facts, facts) {
-		if draft == nil {
-			if draft, err = r.draft(ctx, p, capabilities); err != nil {
-				return err
-			}
-		}
-		if err := r.finish(ctx, p, draft, facts); err != nil {
-			return err
-		}
-	}
-	p.outline, p.desired = p.memory.outline, p.memory.desired
-	return r.mayBecomeReal(ctx, p, facts)
+// reloadPeriod is the time between two rollouts of a resource that changed content of references causes.
+const reloadPeriod = 10 * time.Second
+
+// inputs are what the templates depend on.
+type inputs struct {
+	generation   int64
+	capabilities int64
+	restarted    string
 }
 
-// whole renders the objects again that memory has let go of.
-func (r *Reconciler) whole(ctx context.Context, p *pass) error {
-	if p.desired != nil {
-		return nil
-	}
-	capabilities, version, err := r.Capabilities.Get(ctx)
+// rendered is what a resource became, from what.
+type rendered struct {
+	inputs     inputs
+	facts      postrender.Facts
+	references []dependency.Reference
+	outline    render.Outline
+	// claims of the routes that were rendered.
+	claims hosts.Wanted
+	// whole is nil again once it is real: rendering it again takes a millisecond, keeping it tens of KB.
+	whole *render.Result
+	// reloaded is when the content of references last changed.
+	reloaded time.Time
+}
+
+// rendering is what a resource is to become. The zero value stands for one that cannot be rendered.
+type rendering struct {
+	*rendered
+	// advice is what is missing, though pods start without it.
+	advice []dependency.Reference
+	// held are routes that stay as they are, because others serve what they claim.
+	held []hosts.Held
+	// reload is the time until changed content of references is taken into account; 0 if it is.
+	reload time.Duration
+}
+
+// render returns what a resource is to become: rendered again, or from memory if nothing has changed that it depends on. With an error,
+// what is returned may not become real.
+func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
+	_, version, err := r.Capabilities.Get(ctx)
 	if err != nil {
-		return fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
+		return rendering{}, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	p.basis.capabilities = version
-	facts := p.memory.facts
-	draft, err := r.draft(ctx, p, capabilities)
+	in := inputs{s.resource.GetGeneration(), version, s.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
+	known := s.memory.rendered
+	var draft *render.Draft
+	var references []dependency.Reference
+	if known != nil && known.inputs == in {
+		references = known.references
+	} else {
+		s.memory.rendered = nil // what it was no longer counts if this fails
+		if draft, err = r.draft(ctx, s); err != nil {
+			return rendering{}, err
+		}
+		references = draft.References
+	}
+	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
-		return err
+		return rendering{}, err
 	}
-	if err := r.finish(ctx, p, draft, facts); err != nil {
-		return err
+	out := rendering{}
+	fresh := &rendered{inputs: in, facts: facts, references: references}
+	if known != nil {
+		fresh.reloaded = known.reloaded
 	}
-	p.outline, p.desired = p.memory.outline, p.memory.desired
-	return nil
+	switch {
+	case draft == nil && reflect.DeepEqual(known.facts, facts):
+		fresh = known
+	case draft == nil && sameButContent(known.facts, facts) && r.Clock.Since(known.reloaded) < reloadPeriod:
+		fresh, out.reload = known, reloadPeriod-r.Clock.Since(known.reloaded)
+	default:
+		if known != nil && !reflect.DeepEqual(known.facts, facts) {
+			fresh.reloaded = r.Clock.Now()
+		}
+		if err := r.finish(ctx, s, fresh, draft); err != nil {
+			s.memory.rendered = nil
+			return rendering{}, err
+		}
+	}
+	s.memory.rendered, out.rendered = fresh, fresh
+	out.advice, err = preflight(fresh)
+	return out, err
+}
+
+// sameButContent reports whether facts differ in nothing but the content of what is there.
+func sameButContent(a, b postrender.Facts) bool {
+	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
+	return reflect.DeepEqual(a, b)
+}
+
+func withoutContent(there map[dependency.Object]dependency.State) map[dependency.Object]dependency.State {
+	out := maps.Clone(there)
+	for object, state := range out {
+		state.Data = nil
+		out[object] = state
+	}
+	return out
+}
+
+// whole returns all that a resource is to become, rendered again if memory has let go of it.
+func (r *Reconciler) whole(ctx context.Context, s *scope, wanted rendering) (*render.Result, error) {
+	if wanted.whole == nil {
+		if err := r.finish(ctx, s, wanted.rendered, nil); err != nil {
+			return nil, err
+		}
+	}
+	return wanted.whole, nil
 }
 
 // draft carries out the templates and sees to it that what they render is watched.
-func (r *Reconciler) draft(ctx context.Context, p *pass, capabilities *chartutil.Capabilities) (*render.Draft, error) {
-	r.memory.unrendered(p.memory)
-	draft, err := r.Renderer.Draft(ctx, p.resource, capabilities)
+func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error) {
+	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
-		return nil, rendering(err)
+		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
+	}
+	draft, err := r.Renderer.Draft(ctx, s.resource, capabilities)
+	if err != nil {
+		return nil, renderFailed(err)
 	}
 	for _, kind := range draft.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
 			return nil, err
 		}
 	}
-	p.memory.references = draft.References
-	r.References.Refer(client.ObjectKeyFromObject(p.resource), draft.References)
+	r.References.Refer(s.name(), draft.References)
 	return draft, nil
 }
 
-// finish puts what the templates made through the hooks and remembers it.
-func (r *Reconciler) finish(ctx context.Context, p *pass, draft *render.Draft, facts postrender.Facts) error {
-	desired, err := r.Renderer.Finish(ctx, draft, facts)
-	if err != nil {
-		return rendering(err)
+// finish puts what the templates made through the hooks. Without a draft, it is made again.
+func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
+	if draft == nil {
+		var err error
+		if draft, err = r.draft(ctx, s); err != nil {
+			return err
+		}
 	}
-	r.memory.rendered(p.memory, desired, p.basis, facts)
+	whole, err := r.Renderer.Finish(ctx, draft, into.facts)
+	if err != nil {
+		return renderFailed(err)
+	}
+	into.whole, into.outline, into.claims = whole, whole.Outline, hosts.WantedBy(whole.Objects)
+	s.memory.groups.set(whole.Keys, whole.Unserved)
 	return nil
 }
 
-// mayBecomeReal looks for what stands in the way of what is desired, before anything is written.
-func (r *Reconciler) mayBecomeReal(ctx context.Context, p *pass, facts postrender.Facts) error {
-	p.advice = nil
-	for _, missing := range dependency.Missing(p.memory.references, facts.There) {
+// preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although
+// pods start without it.
+func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
+	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
 		if missing.Need == dependency.Required {
-			return &dependency.MissingError{Reference: missing}
+			return nil, &dependency.MissingError{Reference: missing}
 		}
-		p.advice = append(p.advice, missing)
+		advice = append(advice, missing)
 	}
-	if r.Hosts == nil {
-		return nil
-	}
-	return r.Hosts.Check(ctx, p.resource)
+	return advice, nil
 }

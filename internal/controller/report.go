@@ -2,104 +2,134 @@ package controller
 
 import (
 	"context"
-	"encoding/json"
+	"errors"
 	"fmt"
+	"time"
 
-	jsonpatch "github.com/evanphx/json-patch/v5"
-	"k8s.io/apimachinery/pkg/api/equality"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// report writes the status, if it differs and nothing flaps, in one patch, and then tells what happened in events and in the
-// log.
-func (r *Reconciler) report(ctx context.Context, p *pass) error {
+// report finds out why pods do not run, writes the status and makes events of what is new in it. It returns what came of the
+// reconcile and when to look again.
+func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
+	problem := problemOf(done)
+	causes, looks := r.diagnose(ctx, s, done.there, problem)
+	s.memory.looks = looks
 	in := status.Input{
-		Resource: p.resource,
-		Previous: p.previous,
-		Snapshot: p.snapshot,
-		Problem:  p.problem(),
-		Missing:  p.advice,
-		Causes:   p.causes,
-		Paused:   p.paused,
+		Resource: s.resource,
+		Previous: s.previous,
+		Snapshot: done.there,
+		Problem:  problem,
+		Missing:  wanted.advice,
+		Causes:   causes,
+		Paused:   s.paused,
+		Waits:    done.waits,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
-	if p.outline != nil {
-		in.Digest, in.Rendered, in.Unserved = p.outline.Digest, p.outline.Keys, p.outline.Unserved
+	if wanted.rendered != nil {
+		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 	}
 	current := status.Summarize(in)
-	if !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
-		r.Rollouts.end(p.resource.GetUID())
-		if p.err == nil {
-			p.memory.desired = nil
-		}
+	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
+		r.Rollouts.end(s.name())
 	}
-	if p.err == nil { // attempts that fail have a pace of their own
-		if p.damped = p.memory.pace.wait(r.Clock.Now(), p.previous, current); p.damped > 0 {
-			return nil
-		}
+	delayed, err := r.writeStatus(ctx, s, done, current)
+	switch {
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
+		return metrics.Gone, after(staleRetry), nil
+	case err != nil:
+		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
+	case delayed == 0:
+		r.recordState(ctx, s, current, problem)
 	}
-	if err := r.writeStatus(ctx, p, current); err != nil {
-		if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
-			return nil // deleted meanwhile, or made anew
-		}
-		return fmt.Errorf("cannot write status: %w", err)
-	}
-	r.tell(ctx, p, current, in.Problem)
-	return nil
+	r.measureFailure(done, problem)
+	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
 }
 
-func statusOf(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
-	content, _, err := unstructured.NestedMap(resource.Object, "status")
-	if err != nil {
-		return nil, fmt.Errorf("cannot read status: %w", err)
+// writeStatus writes a status, or returns the time until it may be: attempts that fail have a pace of their own.
+func (r *Reconciler) writeStatus(ctx context.Context, s *scope, done action, current *v1.AppServiceStatus) (delayed time.Duration, err error) {
+	if done.err == nil {
+		if delayed := r.Status.Wait(s.resource, s.previous, current); delayed > 0 {
+			return delayed, nil
+		}
 	}
-	out := &v1.AppServiceStatus{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, out); err != nil {
-		return nil, fmt.Errorf("cannot read status: %w", err)
-	}
-	return out, nil
+	return 0, r.Status.Write(ctx, s.resource, s.previous, current)
 }
 
-func (r *Reconciler) writeStatus(ctx context.Context, p *pass, current *v1.AppServiceStatus) error {
-	if equality.Semantic.DeepEqual(p.previous, current) {
-		return nil
+// next returns when to look again: soon after a failure; else when the first thing is due that was put off, after the period of the kind
+// at the latest.
+func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
+	var previous *release.PreviousError
+	switch {
+	case errors.As(done.err, &previous):
+		return after(previousRetry)
+	case done.err != nil:
+		return after(s.memory.backoff.again(r.Clock.Now(), s.resource.GetGeneration(), awaited(done.err)))
+	case done.waits:
+		return after(sooner(rolloutRetry, delayed))
 	}
-	// As it is stored: a counter that is 0 may not be there yet.
-	stored, _, err := unstructured.NestedMap(p.resource.Object, "status")
-	if err != nil {
-		return err
+	s.memory.backoff = backoff{}
+	if wanted.rendered != nil {
+		s.memory.settled = wanted.inputs.capabilities
+		if !progresses(done.there, s) {
+			wanted.whole = nil
+		}
 	}
-	before, err := json.Marshal(map[string]any{"status": stored})
-	if err != nil {
-		return err
+	wait := sooner(sooner(r.Period, delayed), wanted.reload)
+	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
+		wait = sooner(wait, cluster.Lapse)
 	}
-	// With the UID, so that it never falls on another resource that has the name by now.
-	after, err := json.Marshal(map[string]any{"status": current, "metadata": map[string]any{"uid": p.resource.GetUID()}})
-	if err != nil {
-		return err
+	if s.memory.looks != nil {
+		wait = sooner(wait, s.memory.looks.Wait(r.Clock.Now()))
 	}
-	patch, err := jsonpatch.CreateMergePatch(before, after)
-	if err != nil {
-		return err
+	return after(wait)
+}
+
+// progresses reports whether the Deployment moves on, so that its next change is about to come.
+func progresses(there *cluster.Snapshot, s *scope) bool {
+	workload := status.Workload(s.resource, there)
+	return workload != nil && !status.Settled(workload)
+}
+
+// sooner returns the shorter of two times to wait, of which 0 is none.
+func sooner(a, b time.Duration) time.Duration {
+	if a == 0 || b != 0 && b < a {
+		return b
 	}
-	written := &unstructured.Unstructured{}
-	written.SetGroupVersionKind(p.resource.GroupVersionKind())
-	written.SetNamespace(p.resource.GetNamespace())
-	written.SetName(p.resource.GetName())
-	if err := r.Client.Status().Patch(ctx, written, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(release.FieldManager)); err != nil {
-		return err
+	return a
+}
+
+// outcomeOf is what came of a reconcile.
+func outcomeOf(s *scope, done action) metrics.Outcome {
+	switch {
+	case s.paused:
+		return metrics.Unchanged
+	case done.err != nil:
+		return metrics.Failed
+	case done.waits:
+		return metrics.Deferred
+	case done.acted():
+		return metrics.Acted
 	}
-	written.SetManagedFields(nil)
-	r.memory.wrote(p.memory, written)
-	return nil
+	return metrics.Unchanged
+}
+
+// measureFailure counts a reconcile that could not bring the objects to what the spec says.
+func (r *Reconciler) measureFailure(done action, problem *status.Problem) {
+	if done.err == nil {
+		return
+	}
+	r.Metrics.Failed(problem.Reason)
+	if done.acted() && problem.Reason != v1.ReasonPending {
+		r.Metrics.ActionFailed(release.ActionOf(done.state).Metric)
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/clock"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -21,9 +23,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/predicate"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
@@ -31,8 +33,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
@@ -41,11 +45,16 @@ import (
 // Shared is what the controllers of all kinds share.
 type Shared struct {
 	Observer *cluster.Observer
+	// Informers are those of the manager's cache.
+	Informers *kube.Informers
 	// References holds the metadata of all objects, whoever owns them.
-	References   cache.Cache
-	Dependencies *dependency.Dependencies
+	References cache.Cache
+	// ReferenceInformers are those of that cache.
+	ReferenceInformers *kube.Informers
+	Dependencies       *dependency.Dependencies
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
+	Hosts        *hosts.Hosts
 	Capabilities *watch.Discovered
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
@@ -78,10 +87,11 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 			},
 		},
 		Capabilities: shared.Capabilities,
+		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
-		Actor: release.NewActor(release.Options{
-			Secrets: core, Client: mgr.GetClient(), Live: mgr.GetAPIReader(), Observer: shared.Observer, Chart: entry.Chart,
-		}),
+		Actor: release.NewActor(entry.Chart,
+			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
+		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
@@ -97,6 +107,8 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		NewQueue:                queue.New,
+		RateLimiter:             rateLimiter(),
 	})
 	if err != nil {
 		return fmt.Errorf("cannot make the controller of %s: %w", kind, err)
@@ -104,6 +116,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	tracker := &watch.Tracker{
 		Owner:      kind,
 		Cache:      mgr.GetCache(),
+		Informers:  shared.Informers,
 		Mapper:     mgr.GetRESTMapper(),
 		Observer:   shared.Observer,
 		Controller: controller,
@@ -111,7 +124,10 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		UIDOf:      reconciler.memory.uid,
 	}
 	reconciler.Tracker = tracker
-	reconciler.References = &watch.Referrers{Cache: shared.References, Dependencies: shared.Dependencies, Controller: controller, MayWatch: shared.MayWatch}
+	reconciler.References = &watch.Referrers{
+		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
+		Controller: controller, MayWatch: shared.MayWatch,
+	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -122,15 +138,16 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return fmt.Errorf("cannot show %s in the metrics: %w", kind.Kind, err)
 	}
 	changed := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.LabelChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	seen := predicate.NewPredicateFuncs(func(object client.Object) bool { reconciler.memory.seen(object); return true })
-	err = controller.Watch(source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, seen, changed))
-	if err != nil {
-		return fmt.Errorf("cannot watch %s: %w", kind, err)
-	}
-	if kind == v1.GroupVersion.WithKind(v1.Kind) {
-		if err := reconciler.watchHosts(mgr, controller, resource); err != nil {
-			return err
+	for _, source := range []source.Source{
+		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
+		source.Kind[client.Object](mgr.GetCache(), resource, reconciler.Status),
+	} {
+		if err := controller.Watch(source); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
+	}
+	if err := controller.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
 	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)
@@ -138,21 +155,15 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return err
 	}
 	if allowed {
-		if err := watch.APIs(mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(context.Background(), mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
 	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
 }
 
-// watchHosts indexes AppServices by what they claim and follows what they begin and cease to claim.
-func (r *Reconciler) watchHosts(mgr manager.Manager, controller ctrl.Controller, resource client.Object) error {
-	if err := mgr.GetFieldIndexer().IndexField(context.Background(), resource, hosts.Index, hosts.Claims); err != nil {
-		return fmt.Errorf("cannot index %s: %w", r.Kind.Kind, err)
-	}
-	r.Hosts = &hosts.Hosts{Informer: mgr.GetCache()}
-	if err := controller.Watch(source.Kind(mgr.GetCache(), resource, r.Hosts.Rivals())); err != nil {
-		return fmt.Errorf("cannot watch %s: %w", r.Kind, err)
-	}
-	return nil
+// rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
+// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
 }

@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -44,7 +45,7 @@ func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped boo
 }
 
 // Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
-// of namespaces, labels.
+// of namespaces, the label that says which Pod Security level they enforce.
 func Strip(in any) (any, error) {
 	object, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -53,7 +54,9 @@ func Strip(in any) (any, error) {
 	kept := &metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta}
 	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID, object.ResourceVersion
 	if object.Kind == NamespaceKind.Kind {
-		kept.Labels = object.Labels
+		if level, found := object.Labels[api.EnforceLevelLabel]; found {
+			kept.Labels = map[string]string{api.EnforceLevelLabel: level}
+		}
 	}
 	return kept, nil
 }

@@ -121,7 +121,7 @@ func TestStripKeepsWhatIsAskedFor(t *testing.T) {
 	of := func(kind string) *metav1.PartialObjectMetadata {
 		object := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: kind}}
 		object.Name, object.ResourceVersion, object.UID = "x", "7", "u"
-		object.Labels, object.Annotations = map[string]string{"a": "b"}, map[string]string{"large": "text"}
+		object.Labels, object.Annotations = map[string]string{"a": "b", "pod-security.kubernetes.io/enforce": "baseline"}, map[string]string{"large": "text"}
 		return object
 	}
 	for kind, labels := range map[string]int{"Secret": 0, "Namespace": 1} {

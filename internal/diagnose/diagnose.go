@@ -57,6 +57,8 @@ type Cause struct {
 	Effect Effect
 	// Until is when a Passing cause becomes Lasting; zero where time alone does not tell.
 	Until time.Time
+	// Earlier is what was found of the version before in the same look; nil where nobody looked.
+	Earlier *Earlier
 
 	pods     int   // that it was found at
 	restarts int32 // of the container that restarted most
@@ -79,8 +81,10 @@ func Causes(f Findings) []Cause {
 	}
 	list = append(list, autoscaling(f)...)
 	list = append(list, ingress(f)...)
+	earlier := f.earlier()
 	for i := range list {
 		cause := &list[i]
+		cause.Earlier = earlier
 		if cause.Effect == Passing && !cause.Until.IsZero() && !f.Now.Before(cause.Until) {
 			cause.Effect = Lasting
 		}

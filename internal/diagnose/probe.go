@@ -4,10 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -71,26 +73,36 @@ func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect)
 	case readiness:
 		cause.Reason, probe = v1.ReasonReadinessProbeFailing, c.ReadinessProbe
 	}
-	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(probe), c.source())
+	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(c, probe), c.source())
 	cause.Detail = answer(unhealthy(f, pod, c, kind))
 	return cause
 }
 
 // target is what a probe asks, in brackets.
-func target(probe *corev1.Probe) string {
+func target(c container, probe *corev1.Probe) string {
 	switch {
 	case probe == nil:
 		return ""
 	case probe.HTTPGet != nil:
-		return fmt.Sprintf(" (GET :%s%s)", probe.HTTPGet.Port.String(), probe.HTTPGet.Path)
+		return fmt.Sprintf(" (GET :%s%s)", number(c, probe.HTTPGet.Port), probe.HTTPGet.Path)
 	case probe.TCPSocket != nil:
-		return fmt.Sprintf(" (TCP :%s)", probe.TCPSocket.Port.String())
+		return fmt.Sprintf(" (TCP :%s)", number(c, probe.TCPSocket.Port))
 	case probe.GRPC != nil:
 		return fmt.Sprintf(" (gRPC :%d)", probe.GRPC.Port)
 	case probe.Exec != nil && len(probe.Exec.Command) > 0:
 		return fmt.Sprintf(" (%s)", probe.Exec.Command[0])
 	}
 	return ""
+}
+
+// number is a port of a container, as a number where its name is known.
+func number(c container, port intstr.IntOrString) string {
+	for _, known := range c.Ports {
+		if port.Type == intstr.String && known.Name == port.StrVal {
+			return strconv.Itoa(int(known.ContainerPort))
+		}
+	}
+	return port.String()
 }
 
 func fieldPath(c container) string {

@@ -1,177 +1,238 @@
-// Package hosts decides which resource serves a host and path that several ask for.
+// Package hosts decides which resource serves a host, a path or any other set of requests that several ask for: the one whose
+// Ingress or HTTPRoute is live, or, if nobody's is, the one that asked first, and of those that wait the oldest. It reads live
+// routes from informers and wanted ones from reconciles, and never writes: a reconcile leaves out what is held back.
 package hosts
 
 import (
+	"cmp"
 	"context"
-	"fmt"
+	"maps"
 	"slices"
-	"strings"
+	"sync"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/client-go/util/workqueue"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/event"
-	"sigs.k8s.io/controller-runtime/pkg/handler"
-	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
-// queue is where requests to reconcile go.
-type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
-
-// Index finds AppServices by the hosts and paths that they claim.
-const Index = "spec.hosts"
-
-// Hosts sees to it that each host and path is served by one AppService of those that the manager watches: the oldest. It
-// reads an index of the informer of AppServices, which is complete before the first reconcile.
+// Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
+//
+// A wanted route is granted or waits, as a whole. After each change, every wanted route that nothing stands in the way of is
+// granted: a grant lasts until the resource asks for something else, is forgotten, or finds another's route live.
 type Hosts struct {
-	Informer client.Reader
+	informers cache.Cache
+	mapper    meta.RESTMapper
+
+	watching sync.Mutex
+	watched  map[schema.GroupKind]*watched
+
+	mu     sync.Mutex
+	queues map[schema.GroupKind]queue
+	wanted map[owner]map[kube.Key]*stake
+	live   map[owner]map[place]*stake // objects without a controller belong to the zero owner
+	owners map[place]owner            // of live objects
+	seen   map[feed]string            // the newest version that an informer showed
+	all    index
 }
 
-// ConflictError says that an older AppService claims a host and path.
-type ConflictError struct {
-	Claim string // host and path, as in www.example.com/shop
-	// Holder is the name of the AppService; empty where it is in another namespace, which may be somebody else's business.
-	Holder string
-}
-
-func (e *ConflictError) Error() string {
-	holder := "an older AppService in another namespace"
-	if e.Holder != "" {
-		holder = fmt.Sprintf("AppService %q, which is older", e.Holder)
+// New makes a room that reads live routes from informers, of the kinds that the mapper knows.
+func New(informers cache.Cache, mapper meta.RESTMapper) *Hosts {
+	return &Hosts{
+		informers: informers, mapper: mapper,
+		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
+		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{}, all: index{},
 	}
-	return fmt.Sprintf("%s is served by %s: choose another host or path", e.Claim, holder)
 }
 
-// Reason is that of Ready.
-func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
+// Wanted are the claims of the route objects that a resource renders.
+type Wanted map[kube.Key][]Claim
 
-// Check returns a ConflictError where an older AppService claims the same as a resource.
-func (h *Hosts) Check(ctx context.Context, resource *unstructured.Unstructured) error {
-	for _, claim := range Claims(resource) {
-		rivals, err := h.claimants(ctx, claim)
-		if err != nil {
-			return err
-		}
-		for i := range rivals {
-			rival := &rivals[i]
-			if rival.GetUID() == resource.GetUID() || rival.GetDeletionTimestamp() != nil || !older(rival, resource) {
-				continue
+// WantedBy lists what rendered objects claim; nil if there are no routes among them.
+func WantedBy(rendered []*unstructured.Unstructured) Wanted {
+	var wanted Wanted
+	for _, object := range rendered {
+		if claims := ClaimsOf(object); len(claims) > 0 {
+			if wanted == nil {
+				wanted = Wanted{}
 			}
-			conflict := &ConflictError{Claim: claim}
-			if rival.GetNamespace() == resource.GetNamespace() {
-				conflict.Holder = rival.GetName()
-			}
-			return conflict
+			wanted[kube.KeyOf(object)] = claims
 		}
 	}
-	return nil
+	return wanted
 }
 
-func (h *Hosts) claimants(ctx context.Context, claim string) ([]unstructured.Unstructured, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind + "List"))
-	if err := h.Informer.List(ctx, list, client.MatchingFields{Index: claim}, client.UnsafeDisableDeepCopy); err != nil {
-		return nil, fmt.Errorf("cannot look for AppServices that serve %s: %w", claim, err)
+// Settle notes all that a resource wants to serve, instead of what it wanted before, and returns the routes that have to be held
+// back: neither written nor deleted. Objects are those that are live according to the reconcile, which may know of its own writes
+// before the informers do.
+//
+// Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or refused, it
+// calls Forget: then the resource keeps what is live and waits for nothing.
+func (h *Hosts) Settle(ctx context.Context, resource client.Object, wanted Wanted, objects map[kube.Key]client.Object) ([]Held, error) {
+	if len(wanted) > 0 {
+		if err := h.watch(ctx, wanted); err != nil {
+			return nil, err
+		}
 	}
-	return list.Items, nil
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	return h.settle(resource, wanted, objects), nil
 }
 
-// older tells whether a was created before b; the name decides between two of one second.
-func older(a, b metav1.Object) bool {
-	created, other := a.GetCreationTimestamp(), b.GetCreationTimestamp()
-	if !created.Equal(&other) {
-		return created.Before(&other)
-	}
-	return a.GetNamespace()+"/"+a.GetName() < b.GetNamespace()+"/"+b.GetName()
+// Forget drops what a resource wants.
+func (h *Hosts) Forget(kind schema.GroupKind, name types.NamespacedName) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := owner{kind, name}
+	h.report(by, nil)
+	h.want(by, nil)
 }
 
-// Claims lists the hosts and paths of an AppService, each once.
-func Claims(object client.Object) []string {
-	resource, ok := object.(*unstructured.Unstructured)
-	if !ok {
+func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.Key]client.Object) []Held {
+	by := ownerOf(resource)
+	if len(wanted) == 0 && h.wanted[by] == nil && h.live[by] == nil {
 		return nil
 	}
-	var list []string
-	add := func(host, path string) {
-		list = append(list, strings.ToLower(host)+"/"+strings.Trim(path, "/"))
+	h.report(by, objects)
+	stakes := make(map[kube.Key]*stake, len(wanted))
+	for key, claims := range wanted {
+		stakes[key] = &stake{owner: by, place: place{key, resource.GetNamespace()}, born: bornOf(resource), claims: claims}
 	}
-	var ingress v1.Ingress
-	if section(resource, "ingress", &ingress) {
-		for _, host := range ingress.Hosts {
-			for _, path := range host.Paths {
-				add(host.Host, path.Path)
-			}
-			if len(host.Paths) == 0 {
-				add(host.Host, "")
-			}
+	h.want(by, stakes)
+	var held []Held
+	for _, s := range ordered(stakes) {
+		if s.conflict != nil {
+			held = append(held, Held{s.place.Key, s.conflict})
 		}
 	}
-	var route v1.Route
-	if section(resource, "route", &route) {
-		for _, host := range route.Hostnames {
-			for _, path := range routePaths(&route) {
-				add(host, path)
-			}
-		}
-	}
-	slices.Sort(list)
-	return slices.Compact(list)
+	return held
 }
 
-// routePaths lists the paths that a route matches whatever else the request is like.
-func routePaths(route *v1.Route) []string {
-	if len(route.Rules) == 0 {
-		return []string{""}
-	}
-	var list []string
-	for _, rule := range route.Rules {
-		if len(rule.Matches) == 0 {
-			list = append(list, "")
+// want replaces what a resource wants, and grants what nothing stands in the way of.
+func (h *Hosts) want(by owner, stakes map[kube.Key]*stake) {
+	var dropped []*stake
+	for key, old := range h.wanted[by] {
+		if s := stakes[key]; s != nil && s.alike(old) {
+			stakes[key] = old
+			continue
 		}
-		for _, match := range rule.Matches {
-			if match.Method == "" && len(match.Headers) == 0 {
-				list = append(list, match.Path)
+		h.all.remove(old)
+		if old.granted() {
+			dropped = append(dropped, old)
+		}
+	}
+	for key, s := range stakes {
+		kept := s == h.wanted[by][key]
+		if !kept {
+			h.all.add(s)
+		}
+		if granted := s.granted(); h.judge(s) && kept && granted {
+			dropped = append(dropped, s)
+		}
+	}
+	put(h.wanted, by, stakes)
+	h.review(by, dropped...)
+}
+
+// judge finds out whether a wanted route has to wait, and reports whether that is news.
+func (h *Hosts) judge(s *stake) (news bool) {
+	var found *ConflictError
+	if claim, rival := h.rival(s); rival != nil {
+		found = conflictOf(s, claim, rival)
+	}
+	before := s.conflict
+	s.conflict = found
+	return before != found && (before == nil || found == nil || *before != *found)
+}
+
+// rival returns the oldest stake that stands in the way of a wanted one, and the claim that it is in the way of; nil if there is
+// none. Who serves goes before who does not, and of two that serve, the route object that is older.
+func (h *Hosts) rival(s *stake) (claim Claim, oldest *stake) {
+	for _, claim := range s.claims {
+		mine := h.serving(s, claim)
+		h.all.rivals(s, claim, func(other *stake) {
+			before := mine == nil && (other.live || other.granted()) || mine != nil && other.live && other.born.compare(mine.born) < 0
+			if before && (oldest == nil || other.born.compare(oldest.born) < 0) {
+				oldest = other
+			}
+		})
+		if oldest != nil {
+			return claim, oldest
+		}
+	}
+	return Claim{}, nil
+}
+
+// serving returns the oldest live route of the same resource that answers a claim; nil if there is none.
+func (h *Hosts) serving(s *stake, claim Claim) (oldest *stake) {
+	consider := func(live *stake) {
+		if live.serves(claim) && (oldest == nil || live.born.compare(oldest.born) < 0) {
+			oldest = live
+		}
+	}
+	for _, live := range h.live[s.owner] {
+		consider(live)
+	}
+	if orphan := h.live[owner{}][s.place]; orphan != nil {
+		consider(orphan)
+	}
+	return oldest
+}
+
+// review judges again what is wanted and contradicts stakes that came or went: first whether something live stands in the way
+// of what was granted, then whether something that waits is free, the oldest first. Resources for which that makes a difference
+// are reconciled, except for the one that is just settled.
+func (h *Hosts) review(settled owner, changed ...*stake) {
+	for len(changed) > 0 {
+		affected := h.affected(changed)
+		changed = nil
+		for _, granted := range []bool{true, false} {
+			for _, s := range affected {
+				if s.granted() != granted || !h.judge(s) {
+					continue
+				}
+				if granted {
+					changed = append(changed, s)
+				}
+				if s.owner != settled {
+					h.wake(s.owner)
+				}
 			}
 		}
 	}
-	return list
 }
 
-// section decodes a field of the spec and tells whether it is there.
-func section(resource *unstructured.Unstructured, field string, into any) bool {
-	content, found, _ := unstructured.NestedFieldNoCopy(resource.Object, "spec", field)
-	fields, ok := content.(map[string]any)
-	return found && ok && runtime.DefaultUnstructuredConverter.FromUnstructured(fields, into) == nil
-}
-
-// Rivals has the AppServices looked at again that claim what another one began or ceased to claim.
-func (h *Hosts) Rivals() handler.EventHandler {
-	return handler.Funcs{
-		CreateFunc: func(ctx context.Context, e event.CreateEvent, q queue) { h.enqueue(ctx, e.Object, Claims(e.Object), q) },
-		UpdateFunc: func(ctx context.Context, e event.UpdateEvent, q queue) {
-			before, after := Claims(e.ObjectOld), Claims(e.ObjectNew)
-			if !slices.Equal(before, after) {
-				h.enqueue(ctx, e.ObjectNew, append(before, after...), q)
-			}
-		},
-		DeleteFunc: func(ctx context.Context, e event.DeleteEvent, q queue) { h.enqueue(ctx, e.Object, Claims(e.Object), q) },
-	}
-}
-
-func (h *Hosts) enqueue(ctx context.Context, by client.Object, changed []string, q queue) {
-	for _, claim := range changed {
-		rivals, err := h.claimants(ctx, claim)
-		if err != nil {
-			return // retries find out
+// affected lists what is wanted by the owners of stakes or contradicts these, the oldest first.
+func (h *Hosts) affected(changed []*stake) []*stake {
+	found := map[*stake]bool{}
+	for _, s := range changed {
+		for _, own := range h.wanted[s.owner] {
+			found[own] = true
 		}
-		for i := range rivals {
-			if rivals[i].GetUID() != by.GetUID() {
-				q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&rivals[i])})
-			}
+		for _, claim := range s.claims {
+			h.all.rivals(s, claim, func(other *stake) { found[other] = true })
 		}
 	}
+	maps.DeleteFunc(found, func(s *stake, _ bool) bool { return s.live })
+	return slices.SortedFunc(maps.Keys(found), func(a, b *stake) int { return a.born.compare(b.born) })
+}
+
+// ordered lists stakes by kind and name.
+func ordered(stakes map[kube.Key]*stake) []*stake {
+	return slices.SortedFunc(maps.Values(stakes), func(a, b *stake) int {
+		return cmp.Or(cmp.Compare(a.place.Kind, b.place.Kind), cmp.Compare(a.place.Name, b.place.Name))
+	})
+}
+
+// put sets an entry of a map of maps, or drops it if it is empty.
+func put[K, L comparable, V any](into map[K]map[L]V, key K, value map[L]V) {
+	if len(value) == 0 {
+		delete(into, key)
+		return
+	}
+	into[key] = value
 }

@@ -2,12 +2,14 @@ package kube
 
 import (
 	"fmt"
+	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -47,39 +49,66 @@ func ListOf(kind schema.GroupVersionKind) client.ObjectList {
 	return list
 }
 
-// Transform is what the caches keep of an object: no managed fields, and its kind, which clients leave out of Go types.
-func Transform(object any) (any, error) {
-	kept, ok := object.(client.Object)
-	if !ok {
+// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds are kept whole; of all
+// else, what may belong to one of them up to a bound, and of the rest the identity: everybody may make an object that the cache
+// selects, of any size.
+func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
+	return func(in any) (any, error) {
+		object, ok := in.(client.Object)
+		if !ok {
+			return in, nil
+		}
+		if err := setKind(object); err != nil {
+			return nil, err
+		}
+		stripManagedFields(object)
+		switch {
+		case slices.Contains(served, object.GetObjectKind().GroupVersionKind()):
+			return object, nil
+		case !mayBeOurs(object, served):
+			return identity(object), nil
+		case Large(object):
+			return outline(object), nil
+		}
 		return object, nil
 	}
-	kept.SetManagedFields(nil)
-	if _, metadata := object.(*metav1.PartialObjectMetadata); metadata || !kept.GetObjectKind().GroupVersionKind().Empty() {
-		return kept, nil
-	}
-	kinds, _, err := scheme.Scheme.ObjectKinds(kept)
-	if err != nil {
-		return nil, fmt.Errorf("cannot tell the kind of %T: %w", kept, err)
-	}
-	kept.GetObjectKind().SetGroupVersionKind(kinds[0])
-	return kept, nil
 }
 
-// Content gives all that an object says, as JSON has it; false where only its metadata is known. It may be shared: nobody
+// setKind sets the kind of a Go type, which clients leave out.
+func setKind(object client.Object) error {
+	if _, metadata := object.(*metav1.PartialObjectMetadata); metadata || !object.GetObjectKind().GroupVersionKind().Empty() {
+		return nil
+	}
+	kinds, _, err := scheme.Scheme.ObjectKinds(object)
+	if err != nil {
+		return fmt.Errorf("cannot tell the kind of %T: %w", object, err)
+	}
+	object.GetObjectKind().SetGroupVersionKind(kinds[0])
+	return nil
+}
+
+// stripManagedFields drops all managed fields but those by which others own parts of a pod template.
+func stripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
+
+// Content gives all that an object says, as JSON has it; false where only its outline is known. It may be shared: nobody
 // may change it.
 func Content(object client.Object) (map[string]any, bool) {
-	switch object := object.(type) {
-	case *unstructured.Unstructured:
-		return object.Object, true
-	case *metav1.PartialObjectMetadata:
+	if IsOutline(object) {
 		return nil, false
+	}
+	if whole, ok := object.(*unstructured.Unstructured); ok {
+		return whole.Object, true
 	}
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	return content, err == nil
 }
 
-// As gives an object as its Go type, nil where it is nil or another kind of object. It may be shared: nobody may change it.
+// As gives an object as its Go type, nil where it is nil, an outline or another kind of object. It may be shared: nobody may
+// change it.
 func As[T any](object client.Object) *T {
+	if object == nil || IsOutline(object) {
+		return nil
+	}
 	if typed, ok := any(object).(*T); ok {
 		return typed
 	}

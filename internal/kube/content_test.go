@@ -9,12 +9,16 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 var (
 	routes      = schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"}
 	deployments = appsv1.SchemeGroupVersion.WithKind("Deployment")
+	appServices = v1.GroupVersion.WithKind(v1.Kind)
 )
 
 // thing is an object of a kind.
@@ -22,6 +26,7 @@ func thing(kind schema.GroupVersionKind, name string) *unstructured.Unstructured
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetGroupVersionKind(kind)
 	o.SetName(name)
+	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "u", Controller: ptr.To(true)}})
 	return o
 }
 
@@ -38,8 +43,10 @@ func kept(object *unstructured.Unstructured) (any, error) {
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 		return nil, err
 	}
-	typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients leave it
-	return Transform(typed)
+	if _, whole := typed.(*unstructured.Unstructured); !whole {
+		typed.GetObjectKind().SetGroupVersionKind(schema.GroupVersionKind{}) // as clients leave it
+	}
+	return Transform(appServices)(typed)
 }
 
 // Where a Go type took another form than JSON, what is rendered would differ from it for ever.
@@ -87,7 +94,7 @@ func TestTransform(t *testing.T) {
 	for _, object := range []client.Object{whole, secret, typed} {
 		before := object.GetObjectKind().GroupVersionKind()
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
-		got, err := Transform(object)
+		got, err := Transform(appServices)(object)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +109,7 @@ func TestTransform(t *testing.T) {
 	if typed.Kind != "Service" {
 		t.Error("a Go type does not tell its kind")
 	}
-	if _, err := Transform(&unregistered{}); err == nil {
+	if _, err := Transform(appServices)(&unregistered{}); err == nil {
 		t.Error("want an error for a type that no scheme knows")
 	}
 }

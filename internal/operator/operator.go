@@ -1,7 +1,6 @@
 package operator
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -12,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
@@ -57,7 +58,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	config = rest.CopyConfig(config)
 	config.UserAgent = Name
 	config.QPS = -1 // the API server's priority and fairness paces us
-	mgr, err := manager.New(config, managerOptions(options, list))
+	informers := &kube.Informers{}
+	mgr, err := manager.New(config, managerOptions(options, list, informers))
 	var unserved *apiutil.ErrResourceDiscoveryFailed
 	if errors.As(err, &unserved) || meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("the cluster does not serve a kind of watches.yaml: install its CRD first, with make install for AppService: %w", err)
@@ -65,7 +67,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the manager: %w", err)
 	}
-	if err := addProbes(mgr); err != nil {
+	if err := addProbes(mgr, informers, list); err != nil {
 		return nil, err
 	}
 	discoverer, err := discovery.NewDiscoveryClientForConfigAndClient(config, mgr.GetHTTPClient())
@@ -74,7 +76,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	}
 	// The recorder of events.k8s.io keeps the note of the first of a series of events only; ours differ in their notes.
 	recorder := mgr.GetEventRecorderFor(Name) //nolint:staticcheck // deprecated for the one above
-	references, err := newReferences(config, mgr, options)
+	referenceInformers := &kube.Informers{}
+	references, err := newReferences(config, mgr, options, referenceInformers)
 	if err != nil {
 		return nil, err
 	}
@@ -83,9 +86,12 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return nil, err
 	}
 	shared := controller.Shared{
+		Informers:               informers,
 		References:              references,
+		ReferenceInformers:      referenceInformers,
 		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
 		MayWatch:                rights(mgr),
+		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper()),
 		Observer:                cluster.New(mgr.GetCache(), mgr.GetAPIReader()),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
@@ -95,9 +101,6 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
-	if err := mgr.Add(newTrimmer()); err != nil {
-		return nil, fmt.Errorf("cannot set up the manager: %w", err)
-	}
 	for _, entry := range list {
 		if err := controller.Add(mgr, shared, entry); err != nil {
 			return nil, err
@@ -106,17 +109,19 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	return mgr, nil
 }
 
-func managerOptions(options Options, list []watches.Watch) manager.Options {
+func managerOptions(options Options, list []watches.Watch, informers *kube.Informers) manager.Options {
 	scheme := runtime.NewScheme()
 	_ = clientgoscheme.AddToScheme(scheme) // cannot fail on a new scheme
 	out := manager.Options{
 		Scheme: scheme,
 		Cache: cache.Options{
 			DefaultLabelSelector: labels.SelectorFromSet(labels.Set{v1.LabelManaged: "true"}),
-			DefaultTransform:     kube.Transform,
+			DefaultTransform:     kube.Transform(served(list)...),
 			DefaultNamespaces:    namespaces(options),
 			ByObject:             map[client.Object]cache.ByObject{},
+			NewInformer:          informers.New,
 		},
+		NewCache: newCache,
 		Client: client.Options{
 			Cache:      &client.CacheOptions{Unstructured: true},
 			FieldOwner: release.FieldManager,
@@ -147,20 +152,26 @@ func managerOptions(options Options, list []watches.Watch) manager.Options {
 	return out
 }
 
-func addProbes(mgr manager.Manager) error {
+// addProbes sets up the probes. The operator is ready when it sees the resources that it serves, and its own records of them:
+// a kind that only some resources use is their trouble.
+func addProbes(mgr manager.Manager, informers *kube.Informers, list []watches.Watch) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)
 	}
-	synced := func(request *http.Request) error {
-		ctx, cancel := context.WithTimeout(request.Context(), time.Second)
-		defer cancel()
-		if !mgr.GetCache().WaitForCacheSync(ctx) {
-			return fmt.Errorf("caches are not filled yet")
+	for _, kind := range append(served(list), kube.SecretKind) {
+		seen := func(*http.Request) error { return informers.Seen(kind) }
+		if err := mgr.AddReadyzCheck(kind.GroupKind().String(), seen); err != nil {
+			return fmt.Errorf("cannot set up the readiness probe: %w", err)
 		}
-		return nil
-	}
-	if err := mgr.AddReadyzCheck("caches", synced); err != nil {
-		return fmt.Errorf("cannot set up the readiness probe: %w", err)
 	}
 	return nil
+}
+
+// served are the kinds that watches.yaml names.
+func served(list []watches.Watch) []schema.GroupVersionKind {
+	var kinds []schema.GroupVersionKind
+	for _, entry := range list {
+		kinds = append(kinds, entry.GroupVersionKind)
+	}
+	return kinds
 }

@@ -15,6 +15,7 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
@@ -221,7 +222,7 @@ func TestManagerOptions(t *testing.T) {
 		}
 		options := defaults()
 		change(&options)
-		return managerOptions(options, list)
+		return managerOptions(options, list, &kube.Informers{})
 	}
 	t.Run("the caches hold what the operator made, and every resource", func(t *testing.T) {
 		out := build(t, plain, func(*Options) {})

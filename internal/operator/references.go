@@ -12,14 +12,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // newReferences makes the cache for the metadata of what resources refer to. The manager's cache holds our own objects only.
-func newReferences(config *rest.Config, mgr manager.Manager, options Options) (cache.Cache, error) {
+func newReferences(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
 	all, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
 		o.HTTPClient = mgr.GetHTTPClient()
-		o.Cache = cache.Options{DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options)}
+		o.NewCache = newCache
+		o.Cache = cache.Options{DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New}
 	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)

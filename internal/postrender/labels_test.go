@@ -28,7 +28,7 @@ func TestLabelsMarksWhatTheCachesHold(t *testing.T) {
 
 // A label of ours on pods would restart all of them; in a selector, which cannot change, it would break every upgrade.
 func TestNoHookTouchesPodTemplatesAndSelectors(t *testing.T) {
-	hooks := map[string]Hook{"Canonical": Canonical, "Ownership": Ownership, "Labels": Labels, "Stamp": Stamp}
+	hooks := map[string]Hook{"Canonical": Canonical, "Ownership": Ownership, "Labels": Labels}
 	for name, hook := range hooks {
 		t.Run(name, func(t *testing.T) {
 			before := parse(t, deployment)

@@ -39,9 +39,9 @@ type Facts struct {
 // Hook changes the rendered objects in place.
 type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error
 
-// Default is the chain that the operator and its command line use, in order. Stamp comes last: it covers what the others did.
+// Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Restart, Reload, PodSecurity, Ownership, Labels, Stamp}
+	return []Hook{Canonical, Restart, Reload, PodSecurity, Ownership, Labels}
 }
 
 // Run puts the objects through the hooks in order and stops at the first that fails.

@@ -3,11 +3,11 @@ package release
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/cluster"
@@ -16,28 +16,17 @@ import (
 
 // Actor carries out the actions for the resources of one kind. It is safe for concurrent use on different resources.
 type Actor struct {
-	records *records
-	applier *applier
+	chart  *chart.Chart // without its templates
+	writer *cluster.Writer
+	live   client.Reader
 }
 
-// Options are what an Actor needs.
-type Options struct {
-	Secrets  typedcorev1.SecretsGetter // writes release records
-	Client   client.Client             // writes everything else
-	Live     client.Reader             // reads past the caches
-	Observer *cluster.Observer
-	Chart    *chart.Chart
+// NewActor makes an actor. Live reads past the caches.
+func NewActor(c *chart.Chart, writer *cluster.Writer, live client.Reader) *Actor {
+	return &Actor{chart: skeleton(c), writer: writer, live: live}
 }
 
-// NewActor makes an actor.
-func NewActor(o Options) *Actor {
-	return &Actor{
-		records: &records{chart: skeleton(o.Chart), secrets: o.Secrets, client: o.Client, live: o.Live, observer: o.Observer},
-		applier: &applier{client: o.Client, live: o.Live, observer: o.Observer},
-	}
-}
-
-// Task is one resource and what Decide was told about it.
+// Task is one resource, what it is to become, and what Decide was told about it.
 type Task struct {
 	Owner    *unstructured.Unstructured
 	Desired  *render.Result
@@ -48,90 +37,124 @@ type Task struct {
 	Again bool
 }
 
-// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API
-// server's.
-func (a *Actor) Write(ctx context.Context, task Task) error {
-	defer a.applier.observer.Begin(task.Owner.GetUID())()
+// Write carries out the plan of a task and returns the objects that it created. The error is a NotOursError, a PreviousError, a
+// RefusedError, a StaleError or the API server's.
+func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
+	action := ActionOf(task.State)
+	if action.Records {
+		if err := fits(task.Desired); err != nil {
+			return nil, err
+		}
+	}
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	writes := a.applier(session, task.Owner, task.Desired)
 	if task.Again {
-		plan, err := a.applier.check(ctx, task.Owner, task.Plan)
+		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		task.Plan = plan
+		if action.Undone {
+			if err := a.records(session, task.Owner).free(ctx); err != nil {
+				return nil, err
+			}
+		}
 	}
-	switch task.State {
-	case Absent:
-		return a.install(ctx, task)
-	case OutOfDate:
-		return a.upgrade(ctx, task)
+	if action.DryRun {
+		if err := writes.dryRun(ctx, task.Plan); err != nil {
+			return nil, err
+		}
 	}
-	return a.applier.execute(ctx, task.Owner, task.Plan)
+	created, err = writes.execute(ctx, task.Plan)
+	if action.Undone {
+		return created, writes.undoUnlessOurs(ctx, created, err)
+	}
+	return created, err
 }
 
-// Record records the release of a task whose objects are as rendered. The error is a NotOursError, a PreviousError, a
-// DamagedError, a StaleError or the API server's.
-func (a *Actor) Record(ctx context.Context, task Task) error {
-	defer a.applier.observer.Begin(task.Owner.GetUID())()
-	revision := 1
-	if newest := task.Snapshot.Record; newest != nil {
-		revision = newest.Revision
+// Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
+// again if the name of an installed release turns out to be somebody else's. The error is a NotOursError, a PreviousError, a StaleError
+// or the API server's.
+func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	records := a.records(session, task.Owner)
+	newest := task.Snapshot.Record
+	if newest == nil {
+		err := records.add(ctx, task.Desired, 1)
+		return a.applier(session, task.Owner, nil).undoUnlessOurs(ctx, created, err)
 	}
-	switch task.State {
-	case Absent:
-		err := a.records.add(ctx, task, revision)
-		return a.undoUnlessOurs(ctx, task, err)
-	case OutOfDate:
-		revision++
-		if err := a.records.add(ctx, task, revision); err != nil {
-			return err
+	earlier := task.Snapshot.Records
+	if newest.Digest == task.Desired.Digest {
+		earlier = earlier[1:]
+		if newest.Status != statusDeployed {
+			if err := records.replace(ctx, task.Desired, newest); err != nil {
+				return err
+			}
 		}
-	case Unfinished:
-		if err := a.records.mark(task, revision, helmrelease.StatusDeployed, "Resumed after an interruption"); err != nil {
-			return err
-		}
-	default:
-		return nil
-	}
-	return a.records.retire(ctx, task, revision)
-}
-
-// install writes all objects. Where the name of one of them, or of the release, is somebody else's, nothing stays.
-func (a *Actor) install(ctx context.Context, task Task) error {
-	if err := fits(task.Desired); err != nil {
+	} else if err := records.add(ctx, task.Desired, newest.Revision+1); err != nil {
 		return err
 	}
-	if task.Again {
-		if err := a.records.free(ctx, task); err != nil {
-			return err
-		}
-	}
-	err := a.applier.execute(ctx, task.Owner, task.Plan)
-	return a.undoUnlessOurs(ctx, task, err)
+	return records.retire(ctx, earlier)
 }
 
-// undoUnlessOurs deletes what an install created where it turned out that a name is somebody else's.
-func (a *Actor) undoUnlessOurs(ctx context.Context, task Task, err error) error {
+// LastGood returns the objects of the release that is recorded. The error is a DamagedError if they cannot be read, a StaleError if the
+// record is gone, or the API server's.
+func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record) ([]*unstructured.Unstructured, error) {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	return a.records(session, owner).objects(ctx, record)
+}
+
+// KeepAlive carries out a plan of CompareLastGood.
+func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, plan)
+	return err
+}
+
+// Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.
+func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	_, err := a.applier(session, owner, nil).execute(ctx, &Plan{Delete: plan.Delete})
+	return err
+}
+
+// applier returns what writes for a resource. The objects of desired, which may be nil, are encoded already.
+func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
+	bodies := func(object *unstructured.Unstructured) (render.Body, error) {
+		if desired != nil {
+			if at := slices.Index(desired.Objects, object); at >= 0 {
+				return desired.Bodies[at], nil
+			}
+		}
+		return render.BodyOf(object)
+	}
+	return &applier{session: session, live: a.live, owner: owner, bodies: bodies}
+}
+
+func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
+	return &records{chart: a.chart, session: session, live: a.live, owner: owner}
+}
+
+// undoUnlessOurs deletes what an action created if err says that a name is somebody else's.
+func (a *applier) undoUnlessOurs(ctx context.Context, created []client.Object, err error) error {
 	var notOurs *NotOursError
 	if errors.As(err, &notOurs) {
-		return errors.Join(err, a.applier.undo(ctx, task.Owner, task.Desired.Objects))
+		return errors.Join(err, a.undo(ctx, created))
 	}
 	return err
 }
 
-// upgrade writes what the next release changes. What the API server would refuse it refuses in a dry run, before anything is
-// written; the write of a single object is its own.
-func (a *Actor) upgrade(ctx context.Context, task Task) error {
-	if err := fits(task.Desired); err != nil {
-		return err
-	}
-	if err := a.applier.dryRun(ctx, task.Owner, task.Plan); err != nil {
-		return err
-	}
-	return a.applier.execute(ctx, task.Owner, task.Plan)
+// skeleton is the chart without its templates: what it renders is known already, and the record stays small.
+func skeleton(c *chart.Chart) *chart.Chart {
+	metadata := *c.Metadata
+	metadata.Dependencies, metadata.KubeVersion = nil, ""
+	return &chart.Chart{Metadata: &metadata, Values: c.Values}
 }
 
-// Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.
-func (a *Actor) Delete(ctx context.Context, owner client.Object, plan *Plan) error {
-	defer a.applier.observer.Begin(owner.GetUID())()
-	return a.applier.execute(ctx, owner, &Plan{Delete: plan.Delete})
-}
+// deployed is the status of every record that this operator writes.
+const deployed = helmrelease.StatusDeployed

@@ -7,34 +7,35 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
 )
 
-// FieldManager owns the fields that the operator writes, whatever its binary is called.
-const FieldManager = "appservice-operator"
+// FieldManager owns the fields that the operator writes.
+const FieldManager = kube.FieldManager
 
-// applier carries out plans with server-side apply: one request per object, exact removal of fields that are no longer
-// rendered however many writes were lost before, and a refusal by the API server where the object is not the one that
+// applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields that are no longer
+// rendered however many writes were lost before, and a refusal by the API server if the object is not the one, in the version, that
 // was looked at.
 type applier struct {
-	client   client.Client
-	live     client.Reader
-	observer *cluster.Observer
+	session *cluster.Session
+	live    client.Reader
+	owner   *unstructured.Unstructured
+	// bodies returns the JSON of rendered objects.
+	bodies func(*unstructured.Unstructured) (render.Body, error)
 }
 
 // check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
 // controlled by the owner, although the caches do not show them, move from Create to Apply.
-func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*Plan, error) {
+func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
 	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Going: plan.Going}
 	for _, desired := range plan.Create {
-		live, err := a.ours(ctx, owner, desired)
+		live, err := a.ours(ctx, desired)
 		switch {
 		case err != nil:
 			return nil, err
@@ -47,9 +48,9 @@ func (a *applier) check(ctx context.Context, owner client.Object, plan *Plan) (*
 	return checked, nil
 }
 
-// ours gives the object that has the name of a rendered one, nil where there is none. The error is a NotOursError or a
-// PreviousError where it does not belong to the owner, a StaleError where it is going.
-func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstructured.Unstructured) (client.Object, error) {
+// ours returns the object that has the name of a rendered one, nil if there is none. The error is a NotOursError or a
+// PreviousError if it does not belong to the owner, a StaleError if it is going.
+func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) (client.Object, error) {
 	live := kube.Metadata(desired.GroupVersionKind())
 	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
 	switch {
@@ -57,16 +58,17 @@ func (a *applier) ours(ctx context.Context, owner client.Object, desired *unstru
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot look for %s: %w", kube.KeyOf(desired), err)
-	case !controls(owner, live) && !disowned(desired, live):
-		return nil, inTheWay(owner, kube.KeyOf(desired), live)
+	case !controls(a.owner, live) && !disowned(desired, live):
+		return nil, inTheWay(a.owner, kube.KeyOf(desired), live)
 	case live.DeletionTimestamp != nil:
 		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}
 	}
 	return live, nil
 }
 
-// dryRun asks the API server whether it would take a plan of several writes. Nothing is written.
-func (a *applier) dryRun(ctx context.Context, owner client.Object, plan *Plan) error {
+// dryRun asks the API server whether it would take a plan of several writes. Nothing is written. The write of a single object is
+// its own dry run.
+func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	for _, change := range plan.Apply {
 		if refused := staysHeadless(change); refused != nil {
 			return refused
@@ -76,147 +78,161 @@ func (a *applier) dryRun(ctx context.Context, owner client.Object, plan *Plan) e
 		return nil
 	}
 	for _, desired := range plan.Create {
-		if _, err := a.create(ctx, owner, desired, client.DryRunAll); err != nil {
+		if _, _, err := a.create(ctx, desired, client.DryRunAll); err != nil {
 			return err
 		}
 	}
 	for _, change := range plan.Apply {
-		if _, err := a.apply(ctx, change, client.DryRunAll, client.ForceOwnership); err != nil {
+		if _, err := a.apply(ctx, change, client.DryRunAll); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-// execute writes the plan and stops at the first object that is refused.
-func (a *applier) execute(ctx context.Context, owner client.Object, plan *Plan) error {
+// execute writes the plan, stops at the first object that is refused, and returns what it created until then.
+func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
 	for _, desired := range plan.Create {
-		written, err := a.create(ctx, owner, desired)
+		written, isNew, err := a.create(ctx, desired)
 		if err != nil {
-			return err
+			return created, err
 		}
-		if initial, yes := autoscaled(desired); yes {
-			if err := a.startReplicas(ctx, written, initial); err != nil {
-				return err
-			}
+		if isNew {
+			created = append(created, written)
 		}
-		a.observer.Wrote(owner.GetUID(), written)
+		if err := a.handOver(ctx, desired, written); err != nil {
+			return created, err
+		}
 	}
 	for _, change := range plan.Apply {
-		if err := a.handOverReplicas(ctx, change); err != nil {
-			return err
+		if err := a.change(ctx, change); err != nil {
+			return created, err
 		}
-		written, err := a.apply(ctx, change, client.ForceOwnership)
-		if err != nil {
-			return err
-		}
-		if err := a.forgetStart(ctx, written); err != nil {
-			return err
-		}
-		a.observer.Wrote(owner.GetUID(), written)
 	}
 	for _, object := range plan.Delete {
-		if err := a.delete(ctx, object); err != nil {
+		if err := a.delete(ctx, object, object.GetResourceVersion()); err != nil {
+			return created, err
+		}
+	}
+	return created, nil
+}
+
+// change brings an object that is there to what is rendered.
+func (a *applier) change(ctx context.Context, change Change) error {
+	held, err := a.takeOver(ctx, change)
+	if err != nil {
+		return err
+	}
+	if held != nil {
+		change.Live = held
+	}
+	written, err := a.apply(ctx, change)
+	if err != nil {
+		return err
+	}
+	if written, err = a.evict(ctx, change, written); err != nil {
+		return err
+	}
+	return a.forgetStart(ctx, change.Desired, written)
+}
+
+// undo deletes objects that the action created.
+func (a *applier) undo(ctx context.Context, created []client.Object) error {
+	for _, object := range created {
+		if err := a.delete(ctx, object, ""); err != nil { // in any version: nobody else's can have its UID
 			return err
 		}
-		a.observer.Deleted(owner.GetUID(), object)
 	}
 	return nil
 }
 
-// undo deletes what an action created: objects that were to be created and are there, the owner's by controller reference.
-func (a *applier) undo(ctx context.Context, owner client.Object, created []*unstructured.Unstructured) error {
-	for _, desired := range created {
-		live, err := a.ours(ctx, owner, desired)
-		if err != nil || live == nil || metav1.GetControllerOfNoCopy(live) == nil {
-			continue // nobody's to delete but its owner's
-		}
-		if err := a.delete(ctx, live); err != nil {
-			return err
-		}
-		a.observer.Deleted(owner.GetUID(), live)
-	}
-	return nil
-}
-
-// neverAVersion is a resource version that no object has: with it, an apply succeeds only where nothing is there.
+// neverAVersion is a resource version that no object has: with it, an apply succeeds only if nothing is there.
 const neverAVersion = "1"
 
-// create writes one object that is not there. Where it is there after all, and the owner's, it is applied to.
-func (a *applier) create(ctx context.Context, owner client.Object, desired *unstructured.Unstructured, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	written, err := a.apply(ctx, Change{Desired: desired}, options...)
+// create writes one object that is not there and reports whether it is new. If it is there after all, and the owner's, it is applied to.
+func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, isNew bool, err error) {
+	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
 	if !apierrors.IsConflict(err) {
-		return written, err
+		return written, true, err
 	}
-	live, lookErr := a.ours(ctx, owner, desired)
+	live, lookErr := a.ours(ctx, desired)
 	if lookErr != nil {
-		return nil, lookErr
+		return nil, false, lookErr
 	}
 	if live == nil {
+		return nil, false, err
+	}
+	written, err = a.apply(ctx, Change{Desired: desired, Live: live}, options...)
+	return written, false, err
+}
+
+// apply writes one object. The API server refuses with a conflict unless the object is there in the version that was looked at, or none
+// if none was: what was decided on an older view, by this process or by another one, never overwrites what is newer.
+func (a *applier) apply(ctx context.Context, change Change, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	body, err := a.bodies(change.Desired)
+	if err != nil {
 		return nil, err
 	}
-	return a.apply(ctx, Change{Desired: desired, Live: live}, append(options, client.ForceOwnership)...)
-}
-
-// apply writes one object. The write is refused unless the very object is there that was looked at, or none where none was.
-func (a *applier) apply(ctx context.Context, change Change, options ...client.ApplyOption) (*unstructured.Unstructured, error) {
-	object := change.Desired.DeepCopy()
-	if change.Live == nil {
-		object.SetResourceVersion(neverAVersion)
-	} else {
-		object.SetUID(change.Live.GetUID())
-	}
-	options = append(options, client.FieldOwner(FieldManager))
-	if err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(object), options...); err != nil {
+	written, err := a.send(ctx, change.Desired, body, change.Live, append(options, client.FieldOwner(FieldManager))...)
+	if err != nil {
 		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
 	}
-	object.SetManagedFields(nil)
-	return object, nil
+	return written, nil
 }
 
-func (a *applier) delete(ctx context.Context, object client.Object) error {
-	err := a.client.Delete(ctx, object,
-		client.Preconditions{UID: ptr.To(object.GetUID())}, client.PropagationPolicy(metav1.DeletePropagationBackground))
+// statusRaces is how often a write is sent again that only lost against a change of status.
+const statusRaces = 5
+
+// send applies fields to a live object, or creates it if that is nil, and returns it as written.
+func (a *applier) send(ctx context.Context, desired client.Object, body render.Body, live client.Object, options ...client.PatchOption) (*unstructured.Unstructured, error) {
+	written := identity(desired)
+	if live == nil {
+		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}), options...)
+	}
+	options = append(options, client.ForceOwnership)
+	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
+		precondition := map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}
+		err := a.session.Apply(ctx, written, body.With(precondition), options...)
+		if !apierrors.IsConflict(err) || attempt == statusRaces {
+			return written, err
+		}
+		if version = a.newStatus(ctx, live); version == "" {
+			return written, err
+		}
+	}
+}
+
+// identity is an object that says which one it is and nothing else.
+func identity(object client.Object) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{}
+	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	out.SetNamespace(object.GetNamespace())
+	out.SetName(object.GetName())
+	return out
+}
+
+// newStatus returns the version of an object of which nothing but the status has changed since it was looked at, "" if more has, or if its
+// kind does not say.
+func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
+	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
+	stamp := postrender.AnnotationStamp
+	err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now)
+	if err != nil || now.UID != seen.GetUID() || now.Generation == 0 || now.Generation != seen.GetGeneration() ||
+		now.DeletionTimestamp != nil || now.Annotations[stamp] != seen.GetAnnotations()[stamp] {
+		return ""
+	}
+	return now.ResourceVersion
+}
+
+// delete deletes an object, in the given version if it is not empty.
+func (a *applier) delete(ctx context.Context, object client.Object, version string) error {
+	only := client.Preconditions{UID: ptr.To(object.GetUID())}
+	if version != "" {
+		only.ResourceVersion = &version
+	}
+	err := a.session.Delete(ctx, object, only, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	if client.IgnoreNotFound(err) != nil {
 		return fmt.Errorf("%s: %w", kube.KeyOf(object), err)
 	}
 	return nil
-}
-
-// controls tells whether an object is the owner's: by its controller reference, as a claim that is kept for it, or as a
-// cluster-scoped object with its UID.
-func controls(owner, object client.Object) bool {
-	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
-		return controller.UID == owner.GetUID()
-	}
-	if object.GetNamespace() == "" {
-		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
-	}
-	return kube.RetainedFor(object) == owner.GetName()
-}
-
-// disowned tells whether an object without a controller is what was rendered here, and somebody took off by what it is known.
-// The stamp covers the owner's UID, so the object of an earlier owner has another one.
-func disowned(desired, live client.Object) bool {
-	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
-	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
-}
-
-// inTheWay is the error for an object that has a name we need.
-func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
-	controller := metav1.GetControllerOfNoCopy(object)
-	switch {
-	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():
-		return &PreviousError{key}
-	case controller != nil:
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
-	case object.GetAnnotations()["meta.helm.sh/release-name"] != "":
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()["meta.helm.sh/release-name"])}
-	}
-	return &NotOursError{Key: key, Owner: "not managed by this operator"}
-}
-
-func sameKind(reference *metav1.OwnerReference, object client.Object) bool {
-	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
-	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
 }

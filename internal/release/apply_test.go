@@ -17,7 +17,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -93,9 +92,9 @@ func TestCheckLooksWhoseObjectIsInTheWay(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			there := test.holder.object(t)
 			s := newServer(t, there)
-			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
+			a, _ := newApplier(t, s, s)
 			plan := &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "first", "one"), owned(t, "ConfigMap", "web", "one")}}
-			checked, err := a.check(t.Context(), owner(t), plan)
+			checked, err := a.check(t.Context(), plan)
 			if test.want == "" {
 				if err != nil {
 					t.Fatal(err)
@@ -129,8 +128,8 @@ func TestCheckPassesOnWhatItCannotRead(t *testing.T) {
 	broken := interceptor.NewClient(s.WithWatch, interceptor.Funcs{Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {
 		return cause
 	}})
-	a := &applier{client: s, live: broken, observer: cluster.New(nil, nil)}
-	_, err := a.check(t.Context(), owner(t), &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}})
+	a, _ := newApplier(t, s, broken)
+	_, err := a.check(t.Context(), &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "web", "one")}})
 	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "cannot look for ConfigMap web") {
 		t.Errorf("got %v", err)
 	}
@@ -165,6 +164,7 @@ func planOfAll(t *testing.T) (plan *Plan, objects []*unstructured.Unstructured) 
 	for _, name := range []string{"change-1", "change-2", "old-1", "old-2"} {
 		o := owned(t, "ConfigMap", name, "one")
 		o.SetUID(types.UID("uid-of-" + name))
+		o.SetResourceVersion("999") // what a fake server takes a new object's to be
 		objects = append(objects, o)
 	}
 	plan = Compare([]*unstructured.Unstructured{
@@ -186,9 +186,8 @@ var writesOfAll = []string{
 func TestExecuteWritesInOrderAndNotesWhatItWrote(t *testing.T) {
 	plan, objects := planOfAll(t)
 	s := newServer(t, objects...)
-	observer := cluster.New(nil, nil)
-	a := &applier{client: s, live: s, observer: observer}
-	if err := a.execute(t.Context(), owner(t), plan); err != nil {
+	a, observer := newApplier(t, s, s)
+	if _, err := a.execute(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
 	if !slices.Equal(s.log, writesOfAll) {
@@ -228,15 +227,14 @@ func TestExecuteStopsAtTheFirstRefusal(t *testing.T) {
 		t.Run(line, func(t *testing.T) {
 			plan, objects := planOfAll(t)
 			s := newServer(t, objects...)
-			observer := cluster.New(nil, nil)
-			a := &applier{client: s, live: s, observer: observer}
+			a, observer := newApplier(t, s, s)
 			s.refuse = func(request string) error {
 				if request == line {
 					return invalid("it")
 				}
 				return nil
 			}
-			err := a.execute(t.Context(), owner(t), plan)
+			_, err := a.execute(t.Context(), plan)
 			if !apierrors.IsInvalid(err) || !strings.HasPrefix(err.Error(), "ConfigMap ") {
 				t.Errorf("got %v, want the refusal, beginning with the object", err)
 			}
@@ -269,10 +267,9 @@ func TestExecuteWritesNothingToAnotherObjectOfTheName(t *testing.T) {
 			looked.SetUID("ours")
 			theirs := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: web, namespace: demo, uid: theirs}, data: {k: v}}`)
 			s := newServer(t, theirs)
-			observer := cluster.New(nil, nil)
-			a := &applier{client: s, live: s, observer: observer}
+			a, observer := newApplier(t, s, s)
 			var notOurs *NotOursError
-			if err := a.execute(t.Context(), owner(t), test.plan(looked)); !apierrors.IsConflict(err) && !errors.As(err, &notOurs) {
+			if _, err := a.execute(t.Context(), test.plan(looked)); !apierrors.IsConflict(err) && !errors.As(err, &notOurs) {
 				t.Errorf("got %v, want a conflict", err)
 			}
 			live := s.has(t, theirs)
@@ -290,8 +287,8 @@ func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 	unseen := owned(t, "ConfigMap", "web", "one")
 	unseen.SetUID("ours")
 	s := newServer(t, unseen)
-	a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
-	if err := a.execute(t.Context(), owner(t), Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
+	a, _ := newApplier(t, s, s)
+	if _, err := a.execute(t.Context(), Compare([]*unstructured.Unstructured{owned(t, "ConfigMap", "web", "two")}, nil)); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"apply ConfigMap web", "apply ConfigMap web by force"}; !slices.Equal(s.log, want) {
@@ -305,8 +302,8 @@ func TestACreateOfWhatIsThereUnseenIsAnApply(t *testing.T) {
 func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 	gone := owned(t, "ConfigMap", "gone", "one")
 	s := newServer(t)
-	a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
-	if err := a.execute(t.Context(), owner(t), Compare(nil, there(gone))); err != nil {
+	a, _ := newApplier(t, s, s)
+	if _, err := a.execute(t.Context(), Compare(nil, there(gone))); err != nil {
 		t.Error(err)
 	}
 }
@@ -314,9 +311,8 @@ func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 	plan, objects := planOfAll(t)
 	s := newServer(t, objects...)
-	observer := cluster.New(nil, nil)
-	a := &applier{client: s, live: s, observer: observer}
-	if err := a.dryRun(t.Context(), owner(t), plan); err != nil {
+	a, observer := newApplier(t, s, s)
+	if err := a.dryRun(t.Context(), plan); err != nil {
 		t.Fatal(err)
 	}
 	want := []string{"try to apply ConfigMap new-1", "try to apply ConfigMap new-2", "try to apply ConfigMap change-1 by force", "try to apply ConfigMap change-2 by force"}
@@ -327,7 +323,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 		t.Error("a dry run wrote")
 	}
 	s.log = nil
-	if err := a.dryRun(t.Context(), owner(t), &Plan{Apply: plan.Apply[:1], Delete: plan.Delete}); err != nil || len(s.log) != 0 {
+	if err := a.dryRun(t.Context(), &Plan{Apply: plan.Apply[:1], Delete: plan.Delete}); err != nil || len(s.log) != 0 {
 		t.Errorf("before the write of a single object: got %v after %q, want nothing asked", err, s.log)
 	}
 	s.refuse = func(request string) error {
@@ -336,7 +332,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 		}
 		return nil
 	}
-	if err := a.dryRun(t.Context(), owner(t), plan); !apierrors.IsInvalid(err) {
+	if err := a.dryRun(t.Context(), plan); !apierrors.IsInvalid(err) {
 		t.Errorf("got %v, want the refusal", err)
 	}
 }

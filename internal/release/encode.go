@@ -20,7 +20,7 @@ import (
 // compressors are used again: each takes 800 KB, which Helm's own store allocates for every record that it writes.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// encode makes the Secret that holds a release, as driver.Secrets of helm.sh/helm/v3/pkg/storage does: base64 of compressed
+// encode makes the Secret that holds a release, as the driver for Secrets of helm.sh/helm/v3/pkg/storage does: base64 of compressed
 // JSON, and labels to find it by.
 func encode(record *helmrelease.Release) (*corev1.Secret, error) {
 	data, err := json.Marshal(record)

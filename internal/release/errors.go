@@ -30,15 +30,19 @@ func (e *PreviousError) Error() string {
 	return fmt.Sprintf("waiting until what is left of an earlier resource of this name is deleted: %s %q", e.Key.Kind, e.Key.Name)
 }
 
-// DamagedError says that the newest record of a release cannot be decoded. Trying again does not help.
+// DamagedError says that the newest record of a release cannot be decoded, so that what it records cannot be kept alive.
 type DamagedError struct {
 	Revision int
 	Secret   string // that holds the record
+	Err      error
 }
 
 func (e *DamagedError) Error() string {
-	return fmt.Sprintf("the record of release %d is damaged: delete Secret %q", e.Revision, e.Secret)
+	return fmt.Sprintf("the record of release %d is damaged, %v: delete Secret %q", e.Revision, e.Err, e.Secret)
 }
+
+// Unwrap returns the cause.
+func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Reason is that of Ready.
 func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }

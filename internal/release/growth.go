@@ -6,14 +6,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// withGrowth gives a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
-// is rendered anew stays as it is, so that the API server may refuse it.
+// withGrowth leaves a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
+// is rendered again stays as it is, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
-	stamp := postrender.AnnotationStamp
-	if desired.GetKind() != "PersistentVolumeClaim" || desired.GetAnnotations()[stamp] != live.GetAnnotations()[stamp] {
+	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Grows || stampOf(desired) != stampOf(live) {
 		return desired
 	}
 	claim, _ := kube.Content(live)

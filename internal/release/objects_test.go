@@ -4,16 +4,18 @@ import (
 	"fmt"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // object parses an object.
-func object(t *testing.T, text string) *unstructured.Unstructured {
+func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -38,6 +40,21 @@ func owned(t *testing.T, kind, name, stamp string) *unstructured.Unstructured {
 	out := object(t, fmt.Sprintf(`{apiVersion: v1, kind: %s, metadata: {name: %s, namespace: demo, annotations: {app.example.com/rendered: %s}}}`, kind, name, stamp))
 	out.SetOwnerReferences([]metav1.OwnerReference{*metav1.NewControllerRef(owner(t), owner(t).GroupVersionKind())})
 	return out
+}
+
+// desired is what objects look like that were rendered as they are.
+func desired(t *testing.T, values chartutil.Values, objects ...*unstructured.Unstructured) *render.Result {
+	t.Helper()
+	result := &render.Result{Values: values, Objects: objects, Outline: render.Outline{Digest: "digest-of-two"}}
+	for _, object := range objects {
+		body, err := render.BodyOf(object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		result.Bodies = append(result.Bodies, body)
+		result.Sources = append(result.Sources, "templates/"+object.GetName()+".yaml")
+	}
+	return result
 }
 
 // metadata is what the caches hold of a Secret.

@@ -6,7 +6,6 @@ import (
 	"sort"
 	"strings"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -38,26 +37,27 @@ type Change struct {
 	Old, New string
 }
 
-// Empty tells whether nothing has to be written.
+// Empty reports whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
 
-// RollsPods tells whether the plan changes the pod template of a Deployment that is there.
+// RollsPods reports whether the plan changes the pod template of a workload that is there.
 func (p *Plan) RollsPods() bool {
 	for _, change := range p.Apply {
-		if change.Desired.GetKind() != "Deployment" {
+		template := kube.TraitsOf(change.Desired.GroupVersionKind().GroupKind()).PodTemplate
+		if template == nil {
 			continue
 		}
 		live, _ := kube.Content(change.Live)
-		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, "spec", "template")
-		have, _, _ := unstructured.NestedFieldNoCopy(live, "spec", "template")
-		if _, _, _, differs := firstDifference(".spec.template", wanted, have); differs {
+		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, template...)
+		have, _, _ := unstructured.NestedFieldNoCopy(live, template...)
+		if _, _, _, differs := firstDifference("."+strings.Join(template, "."), wanted, have); differs {
 			return true
 		}
 	}
 	return false
 }
 
-// Awaits tells in words which objects have to go before they can be made anew; empty where none has to.
+// Awaits says in words which objects have to go before they can be made anew; empty where none has to.
 func (p *Plan) Awaits() string {
 	var parts []string
 	for _, object := range p.Going {
@@ -95,8 +95,26 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
+// HoldBack leaves objects as they are.
+func (p *Plan) HoldBack(keys ...kube.Key) {
+	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
+	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
+}
+
+// CompareLastGood makes the plan by which the objects of a recorded release stay as they are while another one is refused: what is missing is
+// created, what has its stamp and was edited is put back. What has another stamp was written by the other release, and what is not part of the
+// recorded one may be the other's.
+func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+	plan := Compare(recorded, there)
+	plan.Delete = nil
+	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
+	return plan
+}
+
+func stampOf(object client.Object) string { return object.GetAnnotations()[postrender.AnnotationStamp] }
+
 // Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
-// stays: only what is rendered is compared.
+// stays, but for pod templates: only what is rendered is compared.
 func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
@@ -121,8 +139,6 @@ func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Ob
 			plan.Delete = append(plan.Delete, live)
 		}
 	}
-	// Node ports are allocated when a Service is written, which no dry run does: where one is refused, nothing else has
-	// changed.
 	slices.SortStableFunc(plan.Create, func(a, b *unstructured.Unstructured) int { return turn(a) - turn(b) })
 	slices.SortStableFunc(plan.Apply, func(a, b Change) int { return turn(a.Desired) - turn(b.Desired) })
 	sort.Slice(plan.Delete, func(i, j int) bool {
@@ -133,7 +149,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Ob
 
 // turn is when an object is written.
 func turn(object *unstructured.Unstructured) int {
-	if object.GetKind() == "Service" {
+	if kube.TraitsOf(object.GroupVersionKind().GroupKind()).First {
 		return 0
 	}
 	return 1
@@ -142,20 +158,23 @@ func turn(object *unstructured.Unstructured) int {
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
 	have, full := kube.Content(live)
-	if !full {
-		want, have = map[string]any{"metadata": metadataOf(desired)}, map[string]any{"metadata": metadataOf(live)}
+	if !full { // an outline is of a version that was found to be right, unless the stamp tells
+		want = nil
 	}
-	stamp := postrender.AnnotationStamp
-	renderedAnew := live.GetAnnotations()[stamp] != desired.GetAnnotations()[stamp]
-	if renderedAnew {
+	renderedAgain := stampOf(live) != stampOf(desired)
+	if renderedAgain {
 		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
 	}
 	path, old, wanted, differs := firstDifference("", want, have)
-	if !differs && !renderedAnew {
+	intruders := kube.FirstField(kube.Intruders(live))
+	if !differs && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
 	}
 	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(path, ".")}
-	if differs && (!secretive(desired.GetKind(), change.Field) || !scalar(old) && !scalar(wanted)) {
+	if !differs {
+		change.Field = intruders
+	}
+	if differs && (!secretive(desired, change.Field) || !scalar(old) && !scalar(wanted)) {
 		change.Old, change.New = brief(old), brief(wanted)
 	}
 	return change
@@ -169,21 +188,6 @@ func withoutMetadata(content map[string]any) map[string]any {
 		}
 	}
 	return rest
-}
-
-func metadataOf(object client.Object) map[string]any {
-	meta := map[string]any{}
-	for name, entries := range map[string]map[string]string{"labels": object.GetLabels(), "annotations": object.GetAnnotations()} {
-		values := map[string]any{}
-		for key, value := range entries {
-			values[key] = value
-		}
-		meta[name] = values
-	}
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		meta["controller"] = string(owner.UID)
-	}
-	return meta
 }
 
 // brief prints a value for an event: scalars as they are, anything larger as its kind.
@@ -211,9 +215,10 @@ func scalar(value any) bool {
 	return true
 }
 
-// secretive tells whether a field may hold what is not for everybody who reads events and logs.
-func secretive(kind, field string) bool {
-	if kind == "Secret" || kind == "ConfigMap" && !strings.HasPrefix(field, "metadata.") {
+// secretive reports whether a field may hold what is not for everybody who reads events and logs.
+func secretive(object client.Object, field string) bool {
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
 		return true
 	}
 	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {

@@ -416,13 +416,8 @@ func TestCompareOfSecrets(t *testing.T) {
 		put(t, o, value, "data", "DATABASE_URL")
 		return o
 	}
-	unlabelled := secret("one", "aHVzaA==")
-	labelled := unlabelled.DeepCopy()
-	labelled.SetLabels(map[string]string{"app.example.com/managed": "true"})
 	annotated := secret("one", "aHVzaA==")
 	annotated.SetAnnotations(map[string]string{"app.example.com/rendered": "one", "example.com/note": "theirs"})
-	stolen := secret("one", "aHVzaA==")
-	stolen.SetOwnerReferences(nil)
 	cases := map[string]struct {
 		rendered *unstructured.Unstructured
 		live     client.Object
@@ -430,9 +425,7 @@ func TestCompareOfSecrets(t *testing.T) {
 	}{
 		"its payload is not seen and the metadata is as rendered": {secret("one", "aHVzaA=="), metadata(secret("one", "c3RvbGVu")), ""},
 		"its payload is not seen and was rendered otherwise":      {secret("two", "aHVzaA=="), metadata(secret("one", "c3RvbGVu")), "apply Secret web-config"},
-		"its payload is not seen and a label is missing":          {labelled, metadata(unlabelled), "apply Secret web-config: metadata.labels.app.example.com/managed"},
 		"its payload is not seen and others annotated it":         {secret("one", "aHVzaA=="), metadata(annotated), ""},
-		"its payload is not seen and it lost its owner":           {secret("one", "aHVzaA=="), metadata(stolen), "apply Secret web-config: metadata.controller"},
 		"its payload is as rendered":                              {secret("one", "aHVzaA=="), secret("one", "aHVzaA=="), ""},
 		"its payload was changed":                                 {secret("one", "aHVzaA=="), secret("one", "c3RvbGVu"), "apply Secret web-config: data.DATABASE_URL"},
 		"its payload was rendered otherwise":                      {secret("two", "aHVzaA=="), secret("one", "c3RvbGVu"), "apply Secret web-config: data.DATABASE_URL"},

@@ -54,7 +54,7 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	return err
 }
 
-// immutable tells whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.
+// immutable reports whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.
 func immutable(message string) bool {
 	for _, words := range []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"} {
 		if strings.Contains(message, words) {
@@ -74,7 +74,7 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 		what = fmt.Sprintf("cannot change from %s to %s", change.Old, change.New)
 	}
 	remedy := fmt.Sprintf("set it back, or delete the %s so that it is made anew", key.Kind)
-	if key.Kind == "PersistentVolumeClaim" {
+	if kube.TraitsOf(key.GroupKind).Grows {
 		remedy += ", without its data"
 	}
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
@@ -108,9 +108,6 @@ func portOf(cause metav1.StatusCause) string {
 
 // staysHeadless finds what the API server would pass over in silence: a headless Service stays so when clusterIP is left out.
 func staysHeadless(change Change) *RefusedError {
-	if change.Desired.GetKind() != "Service" {
-		return nil
-	}
 	live := kube.As[corev1.Service](change.Live)
 	if live == nil {
 		return nil

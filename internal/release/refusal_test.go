@@ -18,7 +18,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 func TestExplain(t *testing.T) {
@@ -139,7 +138,7 @@ func TestFits(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			err := fits(&render.Result{Values: test.values, Objects: []*unstructured.Unstructured{{Object: map[string]any{"text": test.manifest}}}, Sources: []string{"x"}})
+			err := fits(desired(t, test.values, &unstructured.Unstructured{Object: map[string]any{"text": test.manifest}}))
 			var refused *RefusedError
 			if (err == nil) != test.fits || err != nil && (!errors.As(err, &refused) || refused.Reason() != v1.ReasonTooLarge) {
 				t.Errorf("got %v, want that it fits: %t", err, test.fits)

@@ -12,15 +12,16 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // replicasManager owns the number of replicas of a Deployment that is autoscaled, and the note of what it started with. The
 // operator's field manager must not: a field that it stops rendering would be removed, and the number fall to 1.
 const replicasManager = FieldManager + "-replicas"
 
-// autoscaled tells whether the number of replicas is left to an autoscaler, and with which number it starts.
+// autoscaled reports whether the number of replicas is left to an autoscaler, and with which number it starts.
 func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
-	if desired.GetKind() != "Deployment" {
+	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return 0, false
 	}
 	if _, rendered, _ := unstructured.NestedFieldNoCopy(desired.Object, "spec", "replicas"); rendered {
@@ -30,55 +31,89 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
-// startReplicas gives a Deployment that was just created the number of replicas to start with.
-func (a *applier) startReplicas(ctx context.Context, created *unstructured.Unstructured, initial int64) error {
-	if now, _, _ := unstructured.NestedInt64(created.Object, "spec", "replicas"); now == 1 && initial == 1 {
-		return nil // nothing to note either: without the annotation it started with 1
+// unsettledReplicas reports whether replicas of a Deployment that is there have yet to change hands: to the autoscaler, which is done if
+// the Deployment was rendered for it and notes what it started with, or back. Whatever interrupted that, it is seen by this.
+func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) bool {
+	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
+		return false
 	}
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil,
-		`{"metadata":{"annotations":{%q:"%d"}},"spec":{"replicas":%d}}`, v1.AnnotationStartedWith, initial, initial))
-	if err := a.client.Patch(ctx, created, patch, client.FieldOwner(replicasManager)); err != nil {
-		return fmt.Errorf("%s: %w", kube.KeyOf(created), err)
+	annotations := live.GetAnnotations()
+	_, noted := annotations[v1.AnnotationStartedWith]
+	if _, scales := autoscaled(desired); !scales {
+		return noted
 	}
-	created.SetManagedFields(nil)
-	return nil
+	return !noted || annotations[v1.AnnotationInitialReplicas] == ""
 }
 
-// handOverReplicas keeps the number of replicas of a Deployment that is about to be rendered without one.
-func (a *applier) handOverReplicas(ctx context.Context, change Change) error {
-	if _, yes := autoscaled(change.Desired); !yes || change.Live.GetAnnotations()[v1.AnnotationInitialReplicas] != "" {
+// started returns a Deployment as it is created: one that is autoscaled with the number of replicas to start with.
+func started(desired *unstructured.Unstructured) *unstructured.Unstructured {
+	initial, yes := autoscaled(desired)
+	if !yes {
+		return desired
+	}
+	created := desired.DeepCopy()
+	_ = unstructured.SetNestedField(created.Object, initial, "spec", "replicas") // spec is an object: the stamp covers it
+	return created
+}
+
+// handOver leaves the replicas of a Deployment that was just created to the autoscaler.
+func (a *applier) handOver(ctx context.Context, desired, created *unstructured.Unstructured) error {
+	initial, yes := autoscaled(desired)
+	if !yes {
 		return nil
+	}
+	_, err := a.hold(ctx, created, initial, initial)
+	return err
+}
+
+// takeOver leaves the replicas of a Deployment that is there to the autoscaler, before it is rendered without them. It returns the
+// Deployment as written, nil if nothing had to be. The number stays. It is what autoscaling started with, unless the Deployment was
+// created to be autoscaled and nobody noted that.
+func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, error) {
+	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
+		return nil, nil
 	}
 	live := kube.As[appsv1.Deployment](change.Live)
 	if live == nil || live.Spec.Replicas == nil {
-		return nil
+		return nil, nil
 	}
 	replicas := int64(*live.Spec.Replicas)
-	holder := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"replicas": replicas}}}
-	holder.SetGroupVersionKind(change.Desired.GroupVersionKind())
-	holder.SetNamespace(live.GetNamespace())
-	holder.SetName(live.GetName())
-	holder.SetUID(live.GetUID())
-	if replicas != 1 || live.GetAnnotations()[v1.AnnotationStartedWith] != "" { // without the annotation it is 1
-		holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(replicas, 10)})
+	startedWith := replicas
+	if initial, err := strconv.ParseInt(live.Annotations[v1.AnnotationInitialReplicas], 10, 32); err == nil {
+		startedWith = initial
 	}
-	err := a.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(holder), client.FieldOwner(replicasManager), client.ForceOwnership)
+	held, err := a.hold(ctx, change.Live, replicas, startedWith)
 	if err != nil {
-		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
+		return nil, err
 	}
-	return nil
+	return held, nil
+}
+
+// hold makes the number of replicas the autoscaler's and notes what it started with, in one write.
+func (a *applier) hold(ctx context.Context, live client.Object, replicas, startedWith int64) (*unstructured.Unstructured, error) {
+	holder := identity(live)
+	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(startedWith, 10)})
+	holder.Object["spec"] = map[string]any{"replicas": replicas}
+	body, err := render.BodyOf(holder)
+	if err != nil {
+		return nil, err
+	}
+	held, err := a.send(ctx, live, body, live, client.FieldOwner(replicasManager))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", kube.KeyOf(live), err)
+	}
+	return held, nil
 }
 
 // forgetStart takes the note of the number that autoscaling started with off a Deployment that is no longer autoscaled.
-func (a *applier) forgetStart(ctx context.Context, written *unstructured.Unstructured) error {
-	annotations := written.GetAnnotations()
-	if annotations[v1.AnnotationInitialReplicas] != "" || annotations[v1.AnnotationStartedWith] == "" {
+func (a *applier) forgetStart(ctx context.Context, desired, written *unstructured.Unstructured) error {
+	if _, scales := autoscaled(desired); scales || !unsettledReplicas(desired, written) {
 		return nil
 	}
-	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"metadata":{"annotations":{%q:null}}}`, v1.AnnotationStartedWith))
-	if err := a.client.Patch(ctx, written, patch, client.FieldOwner(replicasManager)); err != nil {
-		return fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+	patch := client.RawPatch(types.MergePatchType, fmt.Appendf(nil,
+		`{"metadata":{"uid":%q,"annotations":{%q:null}}}`, written.GetUID(), v1.AnnotationStartedWith))
+	if err := a.session.Patch(ctx, written.DeepCopy(), patch, client.FieldOwner(replicasManager)); err != nil {
+		return fmt.Errorf("%s: %w", kube.KeyOf(desired), err)
 	}
-	written.SetManagedFields(nil)
 	return nil
 }

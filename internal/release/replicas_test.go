@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // autoscaledWeb is a Deployment as it is rendered under autoscaling.
@@ -39,33 +39,56 @@ func replicasOf(t *testing.T, d *unstructured.Unstructured) (replicas int64, sta
 }
 
 func TestANewDeploymentStartsWithItsNumberAndSaysSo(t *testing.T) {
-	cases := map[string]struct {
-		created, initial int64
-		note             string
-		requests         []string
-	}{
-		"another number than the API server gives": {1, 3, "3", []string{"patch Deployment web"}},
-		"none":                      {1, 0, "0", []string{"patch Deployment web"}},
-		"what the API server gives": {1, 1, "", nil},
-		"a number that somebody was quicker to set": {3, 3, "3", []string{"patch Deployment web"}},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			created := liveWeb(t, test.created, nil)
-			s := newServer(t, created)
-			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
-			if err := a.startReplicas(t.Context(), created, test.initial); err != nil {
+	for _, initial := range []int{0, 1, 3} {
+		t.Run(fmt.Sprint(initial), func(t *testing.T) {
+			s := newServer(t)
+			a, observer := newApplier(t, s, s)
+			desired := autoscaledWeb(t, initial)
+			if _, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}}); err != nil {
 				t.Fatal(err)
 			}
-			if !slices.Equal(s.log, test.requests) {
-				t.Errorf("got the requests %q, want %q", s.log, test.requests)
+			if want := []string{"apply Deployment web", "apply Deployment web by force as " + replicasManager}; !slices.Equal(s.log, want) {
+				t.Errorf("got the requests %q, want %q", s.log, want)
 			}
-			for what, d := range map[string]*unstructured.Unstructured{"on the server": s.has(t, created), "in the journal": created} {
-				if replicas, note := replicasOf(t, d); replicas != test.initial || note != test.note {
-					t.Errorf("%s: got %d replicas, started with %q, want %d and %q", what, replicas, note, test.initial, test.note)
-				}
+			live := s.shown(t, desired)
+			if replicas, note := replicasOf(t, live); replicas != int64(initial) || note != fmt.Sprint(initial) {
+				t.Errorf("got %d replicas, started with %q, want %d of each", replicas, note, initial)
+			}
+			if unsettledReplicas(desired, noted(t, observer)[kube.KeyOf(desired)]) {
+				t.Error("the journal has them as not settled")
 			}
 		})
+	}
+}
+
+// Whatever interrupts the creation, what is there says what is left to do.
+func TestAStartThatWasInterruptedIsCompleted(t *testing.T) {
+	s := newServer(t)
+	a, _ := newApplier(t, s, s)
+	desired := autoscaledWeb(t, 5)
+	s.refuse = func(request string) error {
+		if request == "apply Deployment web by force as "+replicasManager {
+			return invalid("web")
+		}
+		return nil
+	}
+	if _, err := a.execute(t.Context(), &Plan{Create: []*unstructured.Unstructured{desired}}); err == nil {
+		t.Fatal("the note was written")
+	}
+	live := s.shown(t, desired)
+	if replicas, _ := replicasOf(t, live); replicas != 5 {
+		t.Errorf("it starts with %d replicas, want 5", replicas)
+	}
+	s.refuse = func(string) error { return nil }
+	plan := Compare([]*unstructured.Unstructured{desired}, there(s.shown(t, desired)))
+	if got, want := plan.String(), "apply Deployment web"; got != want {
+		t.Errorf("got the plan %q, want %q", got, want)
+	}
+	if _, err := a.execute(t.Context(), plan); err != nil {
+		t.Fatal(err)
+	}
+	if replicas, note := replicasOf(t, s.shown(t, desired)); replicas != 5 || note != "5" {
+		t.Errorf("got %d replicas, started with %q, want 5 of each", replicas, note)
 	}
 }
 
@@ -93,8 +116,8 @@ func TestAutoscalingTakesOverTheNumberThatIsThere(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			s := newServer(t, test.live)
-			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
-			if err := a.handOverReplicas(t.Context(), Change{Desired: test.desired, Live: test.live}); err != nil {
+			a, _ := newApplier(t, s, s)
+			if _, err := a.takeOver(t.Context(), Change{Desired: test.desired, Live: s.shown(t, test.live)}); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(s.log, test.requests) {
@@ -120,18 +143,19 @@ func TestTheNoteOfWhatAutoscalingStartedWithIsNoDrift(t *testing.T) {
 
 func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
 	for name, test := range map[string]struct {
+		desired     *unstructured.Unstructured
 		annotations map[string]string
 		requests    []string
 	}{
-		"it says so":             {map[string]string{v1.AnnotationStartedWith: "3"}, []string{"patch Deployment web"}},
-		"it says nothing":        {nil, nil},
-		"it is still autoscaled": {map[string]string{v1.AnnotationStartedWith: "3", v1.AnnotationInitialReplicas: "3"}, nil},
+		"it says so":             {liveWeb(t, 3, nil), map[string]string{v1.AnnotationStartedWith: "3"}, []string{"patch Deployment web"}},
+		"it says nothing":        {liveWeb(t, 3, nil), nil, nil},
+		"it is still autoscaled": {autoscaledWeb(t, 3), map[string]string{v1.AnnotationStartedWith: "3", v1.AnnotationInitialReplicas: "3"}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			written := liveWeb(t, 3, test.annotations)
 			s := newServer(t, written)
-			a := &applier{client: s, live: s, observer: cluster.New(nil, nil)}
-			if err := a.forgetStart(t.Context(), written); err != nil {
+			a, _ := newApplier(t, s, s)
+			if err := a.forgetStart(t.Context(), test.desired, s.shown(t, written)); err != nil {
 				t.Fatal(err)
 			}
 			if !slices.Equal(s.log, test.requests) {

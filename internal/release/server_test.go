@@ -9,7 +9,6 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -40,11 +39,13 @@ func newServer(t *testing.T, objects ...*unstructured.Unstructured) *server {
 		builder = builder.WithObjects(object.DeepCopy())
 	}
 	s.WithWatch = interceptor.NewClient(builder.Build(), interceptor.Funcs{
-		Apply: s.apply,
 		Delete: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.DeleteOption) error {
 			return s.delete(ctx, c, object, options)
 		},
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+			if patch.Type() == types.ApplyPatchType {
+				return s.apply(ctx, c, object, patch, options...)
+			}
 			if err := s.request("patch " + kube.KeyOf(object).String()); err != nil {
 				return err
 			}
@@ -65,9 +66,8 @@ func (s *server) request(line string) error {
 	return s.refuse(line)
 }
 
-func (s *server) apply(ctx context.Context, c client.WithWatch, configuration runtime.ApplyConfiguration, options ...client.ApplyOption) error {
-	answer := configuration
-	data, err := json.Marshal(configuration)
+func (s *server) apply(ctx context.Context, c client.WithWatch, answer client.Object, patch client.Patch, options ...client.PatchOption) error {
+	data, err := patch.Data(answer)
 	if err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 	if err := wanted.UnmarshalJSON(data); err != nil {
 		return err
 	}
-	opts := (&client.ApplyOptions{}).ApplyOptions(options)
+	opts := (&client.PatchOptions{}).ApplyOptions(options)
 	line := "apply " + kube.KeyOf(wanted).String()
 	if opts.Force != nil && *opts.Force {
 		line += " by force"
@@ -102,12 +102,15 @@ func (s *server) apply(ctx context.Context, c client.WithWatch, configuration ru
 			return conflict(wanted)
 		}
 		wanted.SetResourceVersion("")
-		configuration = client.ApplyConfigurationFromUnstructured(wanted)
 	}
 	if len(opts.DryRun) > 0 {
 		return nil
 	}
-	if err := c.Apply(ctx, configuration, options...); err != nil {
+	applied := []client.ApplyOption{client.FieldOwner(opts.FieldManager)}
+	if opts.Force != nil && *opts.Force {
+		applied = append(applied, client.ForceOwnership)
+	}
+	if err := c.Apply(ctx, client.ApplyConfigurationFromUnstructured(wanted), applied...); err != nil {
 		return err
 	}
 	if err := c.Get(ctx, client.ObjectKeyFromObject(wanted), there); err != nil {
@@ -140,7 +143,8 @@ func (s *server) delete(ctx context.Context, c client.WithWatch, object client.O
 	if err := c.Get(ctx, client.ObjectKeyFromObject(object), there); err != nil {
 		return err
 	}
-	if opts.Preconditions == nil || opts.Preconditions.UID == nil || *opts.Preconditions.UID != there.GetUID() {
+	only := opts.Preconditions
+	if only == nil || only.UID == nil || *only.UID != there.GetUID() || only.ResourceVersion != nil && *only.ResourceVersion != there.GetResourceVersion() {
 		return conflict(object)
 	}
 	return c.Delete(ctx, there)
@@ -172,9 +176,29 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 // noted is what the journal of an observer, that sees nothing, adds to what it sees.
 func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object {
 	t.Helper()
-	snapshot, err := observer.Snapshot(t.Context(), owner(t))
+	snapshot, err := observer.Snapshot(t.Context(), owner(t), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return snapshot.Objects
+}
+
+// newApplier returns an applier for the owner, and what notes its writes. Live is what it reads past the caches.
+func newApplier(t *testing.T, s *server, live client.Reader) (*applier, *cluster.Observer) {
+	t.Helper()
+	observer := cluster.New(nil, nil)
+	actor := &Actor{writer: &cluster.Writer{Client: s, Observer: observer}, live: live}
+	session := actor.writer.Begin(owner(t).GetUID())
+	t.Cleanup(session.End)
+	return actor.applier(session, owner(t), nil), observer
+}
+
+// shown is an object as a server shows it.
+func (s *server) shown(t *testing.T, like *unstructured.Unstructured) *unstructured.Unstructured {
+	t.Helper()
+	live := s.has(t, like)
+	if live == nil {
+		t.Fatalf("%s is not there", like.GetName())
+	}
+	return live
 }

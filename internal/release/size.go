@@ -14,26 +14,29 @@ const maxRecord = 900 << 10
 // fits refuses a release whose record would be too large, before anything is written. Helm keeps the manifest and the
 // values, compressed and in base64.
 func fits(desired *render.Result) error {
-	manifest, err := desired.Manifest()
-	if err != nil {
-		return err
-	}
 	encoded, err := json.Marshal(desired.Values)
 	if err != nil {
 		return fmt.Errorf("cannot encode the values: %w", err)
 	}
-	if len(manifest)+len(encoded) < maxRecord/2 {
+	if desired.Size()+len(encoded) < maxRecord/2 {
 		return nil // however badly it compresses
 	}
+	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 { // the rest is for quotes, indentation and the chart's values
+		return tooLarge("the release", unpacked, maxUnpacked/2)
+	}
 	size := &counter{}
-	if err := compress(size, []byte(manifest), encoded); err != nil {
+	if err := compress(size, []byte(desired.Manifest()), encoded); err != nil {
 		return err
 	}
 	if size.bytes <= maxRecord {
 		return nil
 	}
-	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("the record of the release would take %d KiB, more than %d KiB: "+
-		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", size.bytes>>10, maxRecord>>10)}
+	return tooLarge("the record of the release", size.bytes, maxRecord)
+}
+
+func tooLarge(what string, bytes, most int) error {
+	return &RefusedError{reason: v1.ReasonTooLarge, message: fmt.Sprintf("%s would take %d KiB, more than %d KiB: "+
+		"make the spec smaller, for example keep large files in ConfigMaps of your own and mount them with spec.volumes", what, bytes>>10, most>>10)}
 }
 
 // counter counts what is written.

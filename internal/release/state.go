@@ -1,7 +1,9 @@
 package release
 
 import (
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/metrics"
 )
 
 // State is where a resource stands between what is rendered and what is there. Each state has one action.
@@ -9,29 +11,78 @@ type State string
 
 // The states, in the order in which Decide looks for them.
 const (
-	// Absent: there is no release. Install.
+	// Absent: there is neither a record nor an object. Install.
 	Absent State = "Absent"
+	// Unfinished: what is there was never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
+	// version, or Helm, left it undeployed; or the record of the release before is still there. Resume.
+	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered otherwise. Upgrade.
 	OutOfDate State = "OutOfDate"
-	// Unfinished: the newest release is the wanted one, and was interrupted or refused before it was deployed. Resume.
-	Unfinished State = "Unfinished"
 	// Drifted: the release is deployed, but objects are missing, changed or left over. Repair.
 	Drifted State = "Drifted"
 	// InSync: everything is as rendered. Nothing is called, nothing is written.
 	InSync State = "InSync"
 )
 
+// Action is all that is special about the action of a state.
+type Action struct {
+	// Metric counts it.
+	Metric metrics.Action
+	// Records: it ends with a release record.
+	Records bool
+	// DryRun: the API server is asked for all writes before the first.
+	DryRun bool
+	// Undone: what it created is deleted again if it turns out that a name is somebody else's.
+	Undone bool
+	// Failure is the reason of Ready if it fails and the error has no reason of its own.
+	Failure string
+	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line in the log.
+	Event, Note, Log string
+}
+
+// actions say for each state what is done and how it is reported. A state more is a line here and a case of Decide.
+var actions = map[State]Action{
+	Absent: {
+		Metric: metrics.Install, Records: true, Undone: true, Failure: v1.ReasonInstallFailed,
+		Event: v1.ReasonInstalled, Note: "release %[1]d: %[2]s", Log: "release installed",
+	},
+	Unfinished: {
+		Metric: metrics.Resume, Records: true, Failure: v1.ReasonInstallFailed,
+		Event: v1.ReasonReleaseResumed, Note: "release %[1]d was unfinished: %[2]s", Log: "release resumed",
+	},
+	OutOfDate: {
+		Metric: metrics.Upgrade, Records: true, DryRun: true, Failure: v1.ReasonUpgradeFailed,
+		Event: v1.ReasonUpgraded, Note: "release %[1]d: %[2]s", Log: "release upgraded",
+	},
+	Drifted: {
+		Metric: metrics.Repair, Failure: v1.ReasonRepairFailed,
+		Event: v1.ReasonDriftCorrected, Note: "%[2]s", Log: "drift corrected",
+	},
+	InSync: {Metric: "", Failure: v1.ReasonUpgradeFailed},
+}
+
+// ActionOf returns what is done in a state. That of an unknown state, where nothing was decided, is the one of InSync.
+func ActionOf(state State) Action {
+	if action, known := actions[state]; known {
+		return action
+	}
+	return actions[InSync]
+}
+
 const statusDeployed = "deployed"
 
-// Decide names the state. It looks at nothing but its arguments: the digest of what is rendered, the newest release
-// record that the resource controls (nil if none) and the plan that leads to what is rendered.
-func Decide(digest string, newest *cluster.Record, plan *Plan) State {
+// Decide names the state. It looks at nothing but its arguments: the digest of what is rendered, what is there, and the plan that leads
+// from that to what is rendered.
+func Decide(digest string, there *cluster.Snapshot, plan *Plan) State {
+	newest := there.Record
 	switch {
-	case newest == nil:
+	case newest == nil && len(there.Objects) == 0:
 		return Absent
+	case newest == nil:
+		return Unfinished
 	case newest.Digest != digest:
 		return OutOfDate
-	case newest.Status != statusDeployed:
+	case newest.Status != statusDeployed, len(there.Records) > 1:
 		return Unfinished
 	case !plan.Empty():
 		return Drifted

@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"strings"
 	"testing"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -17,6 +18,7 @@ func TestDecide(t *testing.T) {
 		"an apply": {Apply: []Change{{}}},
 		"a delete": {Delete: Compare(nil, there(owned(t, "ConfigMap", "left-over", "one"))).Delete},
 	}
+	present := map[string]*cluster.Snapshot{"nothing": {}, "an object": {Objects: there(owned(t, "ConfigMap", "web", "one"))}}
 	statuses := []helmrelease.Status{
 		helmrelease.StatusUnknown, helmrelease.StatusDeployed, helmrelease.StatusUninstalled, helmrelease.StatusSuperseded,
 		helmrelease.StatusFailed, helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall,
@@ -34,20 +36,44 @@ func TestDecide(t *testing.T) {
 		return InSync
 	}
 	for writes, plan := range plans {
-		t.Run("no record, the plan has "+writes, func(t *testing.T) {
-			if got := Decide("wanted", nil, plan); got != Absent {
-				t.Errorf("got %s, want %s", got, Absent)
-			}
-		})
+		for what, want := range map[string]State{"nothing": Absent, "an object": Unfinished} {
+			t.Run("no record, "+what+" is there, the plan has "+writes, func(t *testing.T) {
+				if got := Decide("wanted", present[what], plan); got != want {
+					t.Errorf("got %s, want %s", got, want)
+				}
+			})
+		}
 		for _, status := range statuses {
 			for digest, same := range map[string]bool{"wanted": true, "other": false, "": false} {
 				t.Run(fmt.Sprintf("%s release of digest %q, the plan has %s", status, digest, writes), func(t *testing.T) {
 					record := &cluster.Record{Revision: 3, Status: status.String(), Digest: digest}
-					if got, want := Decide("wanted", record, plan), want(status, same, plan); got != want {
+					if got, want := Decide("wanted", &cluster.Snapshot{Record: record}, plan), want(status, same, plan); got != want {
 						t.Errorf("got %s, want %s", got, want)
 					}
 				})
 			}
+		}
+	}
+}
+
+// The deletion of the record before may have failed, or the process ended before it.
+func TestARecordThatIsLeftOverIsNotTheEnd(t *testing.T) {
+	records := []*cluster.Record{{Revision: 4, Status: "deployed", Digest: "wanted"}, {Revision: 3, Status: "deployed", Digest: "old"}}
+	if got := Decide("wanted", &cluster.Snapshot{Record: records[0], Records: records}, &Plan{}); got != Unfinished {
+		t.Errorf("got %s, want %s", got, Unfinished)
+	}
+}
+
+func TestEachStateHasAnAction(t *testing.T) {
+	for _, state := range []State{Absent, Unfinished, OutOfDate, Drifted} {
+		action := ActionOf(state)
+		if action.Metric == "" || action.Failure == "" || action.Event == "" || action.Log == "" || !strings.Contains(action.Note, "%[2]s") {
+			t.Errorf("%s: something is missing: %+v", state, action)
+		}
+	}
+	for _, state := range []State{InSync, ""} {
+		if action := ActionOf(state); action.Metric != "" || action.Event != "" || action.Records || action.Failure == "" {
+			t.Errorf("%q: got %+v, want nothing but the reason of a failure", state, action)
 		}
 	}
 }

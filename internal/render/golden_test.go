@@ -3,6 +3,7 @@ package render
 import (
 	"errors"
 	"flag"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
@@ -65,20 +67,20 @@ func caseNames(t *testing.T) []string {
 	return names
 }
 
-// printed is the manifest without stamps: they repeat in one line what the other lines say.
+// printed is what people read: YAML without stamps, which repeat in one line what the other lines say.
 func printed(t *testing.T, result *Result) string {
 	t.Helper()
-	plain := &Result{Sources: result.Sources}
-	for _, object := range result.Objects {
+	var out strings.Builder
+	for i, object := range result.Objects {
 		object = object.DeepCopy()
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
-		plain.Objects = append(plain.Objects, object)
+		data, err := yaml.Marshal(object.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		fmt.Fprintf(&out, "---\n# Source: %s\n%s", result.Sources[i], data)
 	}
-	text, err := plain.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return text
+	return out.String()
 }
 
 // firstDifference shows the first lines that differ, with some lines around them.
@@ -184,11 +186,7 @@ func TestManifestSaysWhatTheObjectsAre(t *testing.T) {
 
 func readsBack(t *testing.T, result *Result) {
 	t.Helper()
-	text, err := result.Manifest()
-	if err != nil {
-		t.Fatal(err)
-	}
-	documents := strings.Split(text, "---\n# Source: ")[1:]
+	documents := strings.Split(result.Manifest(), "---\n# Source: ")[1:]
 	if len(documents) != len(result.Objects) {
 		t.Fatalf("got %d documents, want %d", len(documents), len(result.Objects))
 	}

@@ -29,6 +29,9 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			continue
 		}
 		for _, text := range documents(files[source]) {
+			if strings.TrimSpace(text) == "" {
+				continue // most templates are for what is switched off
+			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
 				return nil, fmt.Errorf("%s does not render an object: %w", source, oneLine(err))
@@ -110,4 +113,18 @@ func decode(text string, object *unstructured.Unstructured) error {
 		return fmt.Errorf("apiVersion and kind are required")
 	}
 	return nil
+}
+
+// ReadManifest returns the objects of a manifest that Result.Manifest printed.
+func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
+	var list []*unstructured.Unstructured
+	for _, document := range strings.Split(text, documentStart)[1:] {
+		_, data, _ := strings.Cut(document, "\n") // the source
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON([]byte(data)); err != nil {
+			return nil, fmt.Errorf("it has a document that is no object: %w", oneLine(err))
+		}
+		list = append(list, object)
+	}
+	return list, nil
 }

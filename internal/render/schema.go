@@ -13,7 +13,7 @@ import (
 // schemas keeps each values.schema.json as it was compiled the first time: Helm compiles it in every render, which takes
 // a quarter of the time. What it does not accept is left to Helm, who says why and may fetch what a schema refers to.
 type schemas struct {
-	compiled sync.Map // a *jsonschema.Schema for each text, nil for one that does not compile
+	compiled sync.Map // a *jsonschema.Schema by the first byte of its text, nil for one that does not compile
 }
 
 // check returns an error for values that a chart or one of its subcharts refuses.
@@ -47,14 +47,18 @@ func (s *schemas) accepts(c *chart.Chart, vals map[string]any) bool {
 }
 
 func (s *schemas) of(c *chart.Chart) *jsonschema.Schema {
-	if known, found := s.compiled.Load(string(c.Schema)); found {
+	if len(c.Schema) == 0 {
+		return nil
+	}
+	first := &c.Schema[0] // texts are shared by all copies of a chart, and never change
+	if known, found := s.compiled.Load(first); found {
 		return known.(*jsonschema.Schema)
 	}
 	schema, err := compile(c.Schema)
 	if err != nil {
 		schema = nil
 	}
-	s.compiled.Store(string(c.Schema), schema)
+	s.compiled.Store(first, schema)
 	return schema
 }
 

@@ -57,7 +57,7 @@ func TestASchemaIsCompiledOnce(t *testing.T) {
 	renderer := familyRenderer(strict("number"))
 	compiled := func() any {
 		rendered(t, renderer, resource(t, widget, `{size: 1}`))
-		schema, found := renderer.schemas.compiled.Load(string(renderer.Chart.Schema))
+		schema, found := renderer.schemas.compiled.Load(&renderer.Chart.Schema[0])
 		if !found {
 			t.Fatal("it is not kept")
 		}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -13,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -31,7 +33,7 @@ func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, sn
 		out.Endpoints = append(out.Endpoints, route.endpoints()...)
 	}
 	if service := kube.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
-		out.Endpoints = append(out.Endpoints, serviceEndpoints(service)...)
+		out.Endpoints = append(out.Endpoints, serviceEndpoints(service, Workload(resource, snapshot))...)
 	}
 	for _, endpoint := range out.Endpoints {
 		if endpoint.Scope != v1.ScopeNode && !strings.Contains(endpoint.URL, "*") {
@@ -41,7 +43,7 @@ func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, sn
 	}
 }
 
-func serviceEndpoints(service *corev1.Service) []v1.Endpoint {
+func serviceEndpoints(service *corev1.Service, workload *appsv1.Deployment) []v1.Endpoint {
 	var list []v1.Endpoint
 	for _, balancer := range service.Status.LoadBalancer.Ingress {
 		for _, port := range service.Spec.Ports {
@@ -51,8 +53,8 @@ func serviceEndpoints(service *corev1.Service) []v1.Endpoint {
 	host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
 	for _, port := range service.Spec.Ports {
 		number := port.Port
-		if target := port.TargetPort.IntVal; service.Spec.ClusterIP == corev1.ClusterIPNone && target != 0 {
-			number = target // the name is that of the pods: nothing in between translates ports
+		if service.Spec.ClusterIP == corev1.ClusterIPNone { // the name is that of the pods: nothing in between translates ports
+			number = targetNumber(port, workload)
 		}
 		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, number)})
 	}
@@ -62,6 +64,18 @@ func serviceEndpoints(service *corev1.Service) []v1.Endpoint {
 		}
 	}
 	return list
+}
+
+// targetNumber is the number that a Service's port has in pods.
+func targetNumber(port corev1.ServicePort, workload *appsv1.Deployment) int32 {
+	var ports diagnose.Ports
+	if workload != nil {
+		ports = diagnose.PortsOf(&workload.Spec.Template.Spec)
+	}
+	if number, known := ports.Target(port); known {
+		return number
+	}
+	return port.Port
 }
 
 // literal is an IP address as it stands in a URL.

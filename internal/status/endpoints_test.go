@@ -32,9 +32,16 @@ func named(name string) *corev1.Service {
 }
 
 func headless(port int32, target intstr.IntOrString) *corev1.Service {
-	s := service(corev1.ServicePort{Port: port, TargetPort: target})
+	s := service(corev1.ServicePort{Port: port, Protocol: corev1.ProtocolTCP, TargetPort: target})
 	s.Spec.ClusterIP = corev1.ClusterIPNone
 	return s
+}
+
+// exposed is a Deployment whose pods have a port.
+func exposed() client.Object {
+	out := deployment(counts{1, 1, 1, 1})
+	out.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP}}
+	return out
 }
 
 // site is a host of an Ingress and its paths.
@@ -116,6 +123,9 @@ func TestEndpoints(t *testing.T) {
 		},
 		"a headless Service with a target by name": {
 			[]client.Object{headless(80, intstr.FromString("http"))}, []v1.Endpoint{cluster("", "http://web.demo.svc")},
+		},
+		"a headless Service with a target by a name that pods have": {
+			[]client.Object{headless(80, intstr.FromString("http")), exposed()}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")},
 		},
 		"a target port is nothing to other Services": {
 			[]client.Object{service(corev1.ServicePort{Port: 80, TargetPort: intstr.FromInt32(8080)})}, []v1.Endpoint{cluster("", "http://web.demo.svc")},

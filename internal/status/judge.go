@@ -15,7 +15,7 @@ type verdict struct {
 	outcome outcome
 	reason  string
 	message string
-	serving bool // something answers requests, be it an earlier version
+	serving bool // while it is stuck: something answers requests, be it an earlier version
 }
 
 // outcome is how a resource stands.
@@ -28,9 +28,22 @@ const (
 	paused                 // left as it is
 )
 
-// judge decides how the resource stands.
+// judge decides how the resource stands, and where that is to be stuck, what goes on meanwhile.
 func judge(in Input, workload *appsv1.Deployment) verdict {
-	v := verdict{serving: workload != nil && workload.Status.AvailableReplicas > 0}
+	v := decide(in, workload)
+	if v.outcome != stuck {
+		return v
+	}
+	reach := reachOf(in, workload)
+	v.serving = reach.serving()
+	if in.Problem == nil {
+		meanwhile := reach.meanwhile()
+		v.message = shorten(v.message, maxMessage-len(meanwhile)) + meanwhile
+	}
+	return v
+}
+
+func decide(in Input, workload *appsv1.Deployment) (v verdict) {
 	if in.Paused {
 		v.outcome, v.reason, v.message = paused, v1.ReasonPaused, "paused by spec.paused: nothing is installed, upgraded or repaired"
 		return v
@@ -52,14 +65,8 @@ func judge(in Input, workload *appsv1.Deployment) verdict {
 	}
 	v.outcome, v.reason, v.message = rollout(workload)
 	v.explain(workload, in.Causes)
-	if old := workload.Status.Replicas - workload.Status.UpdatedReplicas; v.outcome == stuck && v.serving && old > 0 {
-		v.message = shorten(v.message, maxMessage-len(previousServes)) + previousServes
-	}
 	return v
 }
-
-// previousServes ends the message of a rollout that is stuck while an earlier version runs.
-const previousServes = "; rollout stalled, the previous version still serves"
 
 // explain takes the worst cause into the verdict. One that lasts means that the rollout is stuck, whatever its deadline; one
 // that may pass only says what is waited for. Causes of an earlier spec of the Deployment count no more.

@@ -42,6 +42,15 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
 		})
 	}
+	if in.Waits {
+		list = append(list, v1.Problem{
+			Type:    v1.ProblemWarning,
+			Source:  "operator",
+			Reason:  v1.ReasonRolloutHeldBack,
+			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so",
+			Hint:    "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+		})
+	}
 	if problem, ignored := ignoredSize(workload); ignored {
 		list = append(list, problem)
 	}

@@ -23,19 +23,23 @@ func resources(out *v1.AppServiceStatus, in Input) {
 	out.Resources = nil
 	for _, key := range in.Rendered {
 		missing := waitsFor(in.Snapshot.Objects[key])
+		if in.Snapshot.Sees([]kube.Key{key}) != nil {
+			missing = "it cannot be seen"
+		}
 		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: missing == "", Message: oneLine(missing)})
 	}
 }
 
 // waitsFor says what an object waits for; empty where it is ready. Of objects that say nothing of it, to be there is enough.
 func waitsFor(object client.Object) string {
-	switch object := object.(type) {
-	case nil:
+	if object == nil {
 		return "it is not there"
-	case *metav1.PartialObjectMetadata:
+	}
+	if kube.IsOutline(object) {
 		return ""
-	case *unstructured.Unstructured:
-		return computed(object)
+	}
+	if whole, ok := object.(*unstructured.Unstructured); ok {
+		return computed(whole)
 	}
 	if object.GetDeletionTimestamp() != nil {
 		return "it is being deleted"

@@ -38,6 +38,8 @@ type Input struct {
 	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []dependency.Reference
+	// Waits says that a rollout that the operator causes waits for others.
+	Waits bool
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -95,6 +97,20 @@ func Workload(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) *
 		}
 	}
 	return kube.As[appsv1.Deployment](object)
+}
+
+// Unnoticed reports whether there is a Deployment that was just written and of which the Deployment controller has not taken note: its
+// word comes within moments, and the status is written then rather than twice.
+func Unnoticed(there *cluster.Snapshot) bool {
+	for key, object := range there.Objects {
+		if key.Group != appsv1.GroupName || key.Kind != "Deployment" {
+			continue
+		}
+		if deployment := kube.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
+			return true
+		}
+	}
+	return false
 }
 
 func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {

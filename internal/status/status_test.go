@@ -162,10 +162,10 @@ func states() map[string]state {
 			deployment(counts{2, 2, 2, 1}, progress("NewReplicaSetAvailable")), nil, v1.PhaseRunning,
 			false, false, true, false, v1.PhaseUpdating, v1.ReasonRollingOut, "1 of 2 replicas are available",
 		},
-		"stuck, the old version serves": {
+		"stuck, the old version runs": {
 			deployment(counts{2, 3, 1, 2}, progress(deadline)), nil, v1.PhaseUpdating,
 			false, true, false, true, v1.PhaseDegraded, v1.ReasonRolloutStalled,
-			"0 of 2 updated replicas became available before the progress deadline; rollout stalled, the previous version still serves",
+			"0 of 2 updated replicas became available before the progress deadline; rollout stalled, the previous version still runs",
 		},
 		"stuck, nothing serves": {
 			deployment(counts{2, 2, 2, 0}, progress(deadline)), nil, v1.PhasePending,
@@ -179,10 +179,10 @@ func states() map[string]state {
 			deployment(counts{2, 0, 0, 0}, progress("NewReplicaSetCreated"), refusedPods("exceeded quota")), nil, v1.PhasePending,
 			false, false, false, true, v1.PhaseFailed, v1.ReasonReplicaFailure, "pods cannot be created: exceeded quota",
 		},
-		"no quota for pods, the old version serves": {
+		"no quota for pods, the old version runs": {
 			deployment(counts{2, 2, 0, 2}, refusedPods("exceeded quota")), nil, v1.PhaseUpdating,
 			false, true, false, true, v1.PhaseDegraded, v1.ReasonReplicaFailure,
-			"pods cannot be created: exceeded quota; rollout stalled, the previous version still serves",
+			"pods cannot be created: exceeded quota; rollout stalled, the previous version still runs",
 		},
 		"blocked while it serves": {
 			deployment(counts{2, 2, 2, 2}), blocked, v1.PhaseRunning,
@@ -296,7 +296,7 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 				t.Errorf("got phase %s, %s %q", out.Phase, ready.Reason, ready.Message)
 			}
 			stuckBehind := test.workload != well && (out.Phase == v1.PhaseDegraded && test.problem == nil)
-			if strings.HasSuffix(ready.Message, previousServes) != stuckBehind || utf8.RuneCountInString(ready.Message) > maxMessage {
+			if strings.HasSuffix(ready.Message, previousRuns) != stuckBehind || utf8.RuneCountInString(ready.Message) > maxMessage {
 				t.Errorf("got the message %q", ready.Message)
 			}
 			var got []string
@@ -610,7 +610,7 @@ func TestNoStatusContradictsItself(t *testing.T) {
 							t.Errorf("%s: Ready is %t and the phase %s", name, is(v1.ConditionReady), out.Phase)
 						}
 						message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message
-						if strings.Contains(message, "previous version still serves") && all == updated {
+						if strings.Contains(message, "previous version") && all == updated {
 							t.Errorf("%s: there is no previous version: %s", name, message)
 						}
 					}

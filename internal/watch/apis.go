@@ -2,7 +2,6 @@ package watch
 
 import (
 	"context"
-	"fmt"
 	"strings"
 	"time"
 
@@ -14,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -27,7 +25,7 @@ var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
 
 // APIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes. Rendering
 // lists those resources, invalidate has the capabilities of the cluster read again.
-func APIs(from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
+func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
 	crd := kube.Metadata(CRDKind)
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
@@ -42,13 +40,9 @@ func APIs(from cache.Cache, controller ctrl.Controller, rendering func(group str
 			}
 		}
 	}
-	err := controller.Watch(source.Kind[client.Object](from, crd, handler.Funcs{
+	return events(ctx, controller, from, crd, handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { changed(e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { changed(e.ObjectNew, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { changed(e.Object, q) },
-	}))
-	if err != nil {
-		return fmt.Errorf("cannot watch %s: %w", CRDKind.Kind, err)
-	}
-	return nil
+	})
 }

@@ -31,49 +31,92 @@ type Discovered struct {
 	Discovery discovery.DiscoveryInterface
 	Clock     clock.PassiveClock
 
-	mu      sync.Mutex
-	current *chartutil.Capabilities
-	version int64
-	read    time.Time
+	mu            sync.Mutex
+	turn          chan struct{} // holds one entry while somebody reads
+	current       *chartutil.Capabilities
+	version       int64
+	read          time.Time
+	invalidations int
 }
 
-// Get implements CapabilitiesSource.
-func (d *Discovered) Get(context.Context) (*chartutil.Capabilities, int64, error) {
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if d.current != nil && d.Clock.Since(d.read) < capabilitiesAge {
-		return d.current, d.version, nil
+// Get implements CapabilitiesSource. One caller reads for all; the others wait for it, or for their context.
+func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, error) {
+	known := d.known()
+	if known.fresh {
+		return known.capabilities, known.version, nil
 	}
-	fresh, err := d.discover()
-	if err != nil && d.current == nil {
+	select {
+	case known.turn <- struct{}{}:
+		defer func() { <-known.turn }()
+	case <-ctx.Done():
+		return nil, 0, fmt.Errorf("cannot read the APIs of the cluster: %w", ctx.Err())
+	}
+	if known = d.known(); known.fresh {
+		return known.capabilities, known.version, nil
+	}
+	read, err := d.discover(ctx, known.capabilities)
+	if err != nil && known.capabilities == nil {
 		return nil, 0, err
 	}
-	d.read = d.Clock.Now()
-	if err == nil && !same(d.current, fresh) {
-		d.current = fresh
-		d.version++
-	}
-	return d.current, d.version, nil
+	capabilities, version := d.note(known, read)
+	return capabilities, version, nil
 }
 
-// Invalidate has the capabilities read again when they are next asked for.
+// state is what is known at a time.
+type state struct {
+	capabilities  *chartutil.Capabilities // nil for nothing
+	version       int64
+	fresh         bool
+	turn          chan struct{}
+	invalidations int
+}
+
+func (d *Discovered) known() state {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.turn == nil {
+		d.turn = make(chan struct{}, 1)
+	}
+	fresh := d.current != nil && d.Clock.Since(d.read) < capabilitiesAge
+	return state{d.current, d.version, fresh, d.turn, d.invalidations}
+}
+
+// note keeps what was read, nil for nothing, since the given state was known.
+func (d *Discovered) note(since state, read *chartutil.Capabilities) (*chartutil.Capabilities, int64) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if d.invalidations == since.invalidations {
+		d.read = d.Clock.Now()
+	}
+	if read != nil && !same(d.current, read) {
+		d.current = read
+		d.version++
+	}
+	return d.current, d.version
+}
+
+// Invalidate has the capabilities read again when they are next asked for, also by who is reading them now.
 func (d *Discovered) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.read = time.Time{}
+	d.invalidations++
 }
 
-func (d *Discovered) discover() (*chartutil.Capabilities, error) {
-	server, err := d.Discovery.ServerVersion()
+func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilities) (*chartutil.Capabilities, error) {
+	cluster := discovery.ToDiscoveryInterfaceWithContext(d.Discovery)
+	server, err := cluster.ServerVersionWithContext(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the version of the API server: %w", err)
 	}
-	source := &partial{ServerResourcesInterface: d.Discovery}
+	source := &partial{ServerResourcesInterface: d.Discovery, read: func() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
+		return cluster.ServerGroupsAndResourcesWithContext(ctx)
+	}}
 	versions, err := action.GetVersionSet(source)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the APIs of the cluster: %w", err)
 	}
-	versions = slices.Concat(versions, d.known(source.failed, versions))
+	versions = slices.Concat(versions, unread(before, source.failed, versions))
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: server.GitVersion, Major: server.Major, Minor: server.Minor},
 		APIVersions: versions,
@@ -84,23 +127,24 @@ func (d *Discovered) discover() (*chartutil.Capabilities, error) {
 // partial remembers which groups could not be read: Helm leaves them out in silence.
 type partial struct {
 	discovery.ServerResourcesInterface
+	read   func() ([]*metav1.APIGroup, []*metav1.APIResourceList, error)
 	failed map[schema.GroupVersion]error
 }
 
 func (p *partial) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
-	groups, lists, err := p.ServerResourcesInterface.ServerGroupsAndResources()
+	groups, lists, err := p.read()
 	p.failed, _ = discovery.GroupDiscoveryFailedErrorGroups(err)
 	return groups, lists, err
 }
 
-// known gives what was known of groups that cannot be read now, less what is read: a kind that only seems to be gone would
-// be left out, and its objects deleted.
-func (d *Discovered) known(failed map[schema.GroupVersion]error, read chartutil.VersionSet) chartutil.VersionSet {
+// unread returns what was known before of groups that cannot be read now, less what is read: a kind that only seems to be gone
+// would be left out, and its objects deleted.
+func unread(before *chartutil.Capabilities, failed map[schema.GroupVersion]error, read chartutil.VersionSet) chartutil.VersionSet {
 	var list chartutil.VersionSet
-	if d.current == nil {
+	if before == nil {
 		return list
 	}
-	for _, api := range d.current.APIVersions {
+	for _, api := range before.APIVersions {
 		for group := range failed {
 			if (api == group.String() || strings.HasPrefix(api, group.String()+"/")) && !read.Has(api) {
 				list = append(list, api)

@@ -21,6 +21,8 @@ type served struct {
 
 	mu        sync.Mutex
 	asked     int
+	held      chan struct{} // answers wait until it is closed, unless it is nil
+	waiting   chan struct{} // closed by the first that waits
 	version   string
 	kinds     map[string][]string // by group and version
 	noVersion error
@@ -28,6 +30,10 @@ type served struct {
 }
 
 func (s *served) ServerVersion() (*version.Info, error) {
+	if s.held != nil {
+		close(s.waiting)
+		<-s.held
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.asked++
@@ -199,5 +205,31 @@ func TestCapabilitiesAreReadOnceForMany(t *testing.T) {
 	group.Wait()
 	if cluster.asked != 1 {
 		t.Errorf("the API server was asked %d times", cluster.asked)
+	}
+}
+
+// A discovery that hangs holds up whoever waits for it no longer than that one wants, and misses no change meanwhile.
+func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}, held: make(chan struct{}), waiting: make(chan struct{})}
+	d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}
+	first := make(chan error)
+	go func() {
+		_, _, err := d.Get(context.Background())
+		first <- err
+	}()
+	<-cluster.waiting
+	impatient, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, _, err := d.Get(impatient); !errors.Is(err, context.Canceled) {
+		t.Errorf("who waits for the reader: got %v", err)
+	}
+	d.Invalidate()
+	close(cluster.held)
+	if err := <-first; err != nil {
+		t.Error(err)
+	}
+	cluster.held = nil
+	if _, _, err := d.Get(t.Context()); err != nil || cluster.asked != 2 {
+		t.Errorf("after a change while it was read: asked %d times, error %v", cluster.asked, err)
 	}
 }

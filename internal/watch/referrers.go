@@ -2,8 +2,10 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -27,13 +29,14 @@ import (
 type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
 	Cache        cache.Cache
+	Informers    *kube.Informers // of the cache
 	Dependencies *dependency.Dependencies
 	Controller   ctrl.Controller
 	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
 
 	watching sync.Mutex
-	watched  map[string]bool // by kind: false where it may not be watched
+	watched  map[string]time.Time // by kind, since when; zero where it may not be watched
 
 	mu sync.Mutex
 	by map[place]map[types.NamespacedName]bool
@@ -125,45 +128,84 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 	return facts, nil
 }
 
-// ensure sees to it that a kind is watched and that its objects are in the cache. It tells whether they are: a manager of
+// ensure sees to it that a kind is watched and that its objects are in the cache. It reports whether they are: a manager of
 // some namespaces may not see what lives outside of them.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	kind, clusterScoped := dependency.ReferenceKind(name)
-	if known, err := r.watch(ctx, kind, clusterScoped); !known || err != nil {
+	since, err := r.watch(ctx, kind, clusterScoped)
+	if err != nil || since.IsZero() {
 		return false, err
 	}
-	if err := synced(ctx, r.Cache, kind, kube.Metadata(kind)); err != nil {
+	if err := r.Informers.Settle(ctx, since.Add(settleTimeout), kind); err != nil {
 		return false, err
 	}
-	return true, nil
+	err = r.Informers.Seen(kind)
+	var forbidden *kube.ForbiddenError
+	switch {
+	case err == nil:
+		return true, nil
+	case errors.As(err, &forbidden) && clusterScoped:
+		return false, nil
+	}
+	return false, &UnseenError{kind, err}
 }
 
-func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, clusterScoped bool) (bool, error) {
+// UnseenError says that a kind which the resource refers to cannot be seen.
+type UnseenError struct {
+	Kind schema.GroupVersionKind
+	Err  error
+}
+
+func (e *UnseenError) Error() string {
+	var forbidden *kube.ForbiddenError
+	if errors.As(e.Err, &forbidden) {
+		return fmt.Sprintf("%v, which the spec refers to: add the verbs get, list, watch for it to its role", forbidden)
+	}
+	return fmt.Sprintf("the spec refers to a %s, which cannot be watched: %v", e.Kind.Kind, e.Err)
+}
+
+func (e *UnseenError) Unwrap() error { return e.Err }
+
+// Reason is that of Ready.
+func (e *UnseenError) Reason() string { return v1.ReasonAPIUnavailable }
+
+// watch returns since when a kind is watched, never where the operator may not. The API server is asked while nobody waits
+// for the lock.
+func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, clusterScoped bool) (since time.Time, err error) {
+	if since, decided := r.watchedSince(kind); decided {
+		return since, nil
+	}
+	allowed := true
+	if clusterScoped {
+		if allowed, err = r.MayWatch(ctx, kind); err != nil {
+			return time.Time{}, err
+		}
+	}
 	r.watching.Lock()
 	defer r.watching.Unlock()
-	if watched, decided := r.watched[kind.Kind]; decided {
-		return watched, nil
+	if since, decided := r.watched[kind.Kind]; decided {
+		return since, nil
 	}
 	if r.watched == nil {
-		r.watched = map[string]bool{}
+		r.watched = map[string]time.Time{}
 	}
-	if clusterScoped {
-		allowed, err := r.MayWatch(ctx, kind)
-		if err != nil {
-			return false, err
-		}
-		if !allowed {
-			r.watched[kind.Kind] = false
-			log.FromContext(ctx).Info("kind is not followed: the operator may not watch it", "kind", kind.Kind)
-			return false, nil
-		}
+	if !allowed {
+		r.watched[kind.Kind] = time.Time{}
+		log.FromContext(ctx).Info("kind is not followed: the operator may not watch it", "kind", kind.Kind)
+		return time.Time{}, nil
 	}
-	object := client.Object(kube.Metadata(kind))
-	if err := r.Controller.Watch(source.Kind(r.Cache, object, r.events(kind.Kind))); err != nil {
-		return false, &UntrackedError{kind, err}
+	if err := events(ctx, r.Controller, r.Cache, kube.Metadata(kind), r.events(kind.Kind)); err != nil {
+		return time.Time{}, &UnseenError{kind, err}
 	}
-	r.watched[kind.Kind] = true
-	return true, nil
+	r.watched[kind.Kind] = time.Now()
+	return r.watched[kind.Kind], nil
+}
+
+func (r *Referrers) watchedSince(kind schema.GroupVersionKind) (since time.Time, decided bool) {
+	r.watching.Lock()
+	defer r.watching.Unlock()
+	since, decided = r.watched[kind.Kind]
+	return since, decided
 }
 
 func (r *Referrers) events(kind string) handler.EventHandler {

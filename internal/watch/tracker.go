@@ -4,6 +4,7 @@ package watch
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -12,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -22,7 +22,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -32,14 +31,15 @@ import (
 // Bookkeeping is the priority of reconciles that no change of a resource asks for, below the usual 0.
 const Bookkeeping = handler.LowPriority
 
-// SyncTimeout is how long the first look at a kind may take. It only passes where the cluster does not let us watch it.
-const SyncTimeout = 15 * time.Second
+// settleTimeout is how long the first look at a kind may take before it counts as one that cannot be seen.
+const settleTimeout = 15 * time.Second
 
 // Tracker watches the kinds that a chart renders, as they come up, and turns events of objects into reconciles of the
 // resources that control them. It is safe for concurrent use.
 type Tracker struct {
 	Owner      schema.GroupVersionKind
 	Cache      cache.Cache
+	Informers  *kube.Informers // of the cache
 	Mapper     meta.RESTMapper
 	Observer   *cluster.Observer
 	Controller controller.Controller
@@ -49,22 +49,20 @@ type Tracker struct {
 	UIDOf func(types.NamespacedName) types.UID
 
 	mu      sync.Mutex
-	watched map[schema.GroupVersionKind]watched
+	watched map[schema.GroupVersionKind]time.Time // since when
 }
 
-// watched is a kind that is watched: with which object, and whether its objects live outside of namespaces.
-type watched struct {
-	object        client.Object
-	clusterScoped bool
-}
-
-// UntrackedError says that a kind cannot be watched.
+// UntrackedError says that a kind which the chart renders cannot be seen.
 type UntrackedError struct {
 	Kind schema.GroupVersionKind
 	Err  error
 }
 
 func (e *UntrackedError) Error() string {
+	var forbidden *kube.ForbiddenError
+	if errors.As(e.Err, &forbidden) {
+		return fmt.Sprintf("%v: add the verbs get, list, watch, create, patch, delete for it to its role", forbidden)
+	}
 	return fmt.Sprintf("the chart renders %s %s, which cannot be watched: %v", e.Kind.GroupVersion(), e.Kind.Kind, e.Err)
 }
 
@@ -74,74 +72,76 @@ func (e *UntrackedError) Unwrap() error { return e.Err }
 func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Preload watches kinds from the start, before anything is rendered: what an earlier process left over would not be seen
-// otherwise. Kinds that the cluster does not serve are left out.
+// otherwise. Kinds that the cluster does not serve are left out. The controller begins its work when it is known of each of
+// the others whether it is seen.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	for _, kind := range kinds {
-		w, err := t.watch(ctx, kind)
-		if meta.IsNoMatchError(err) {
-			continue
-		}
-		if err != nil {
+		if _, err := t.watch(ctx, kind); err != nil && !meta.IsNoMatchError(err) {
 			return &UntrackedError{kind, err}
 		}
-		t.Observer.Include(kind, w.clusterScoped)
 	}
-	return nil
+	return t.Controller.Watch(gate(func(ctx context.Context) error {
+		if err := t.Informers.Settle(ctx, never(), t.Owner); err != nil {
+			return err
+		}
+		return t.Informers.Settle(ctx, time.Now().Add(settleTimeout), kinds...)
+	}))
 }
 
-// Ensure sees to it that a kind is watched and that its objects are in the caches.
+// Ensure sees to it that a kind is watched and that its objects are in the cache.
 func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) error {
-	w, err := t.watch(ctx, kind)
+	since, err := t.watch(ctx, kind)
 	if err != nil {
 		return &UntrackedError{kind, err}
 	}
-	if err := synced(ctx, t.Cache, kind, w.object); err != nil {
+	if err := t.Informers.Settle(ctx, since.Add(settleTimeout), kind); err != nil {
 		return err
 	}
-	t.Observer.Include(kind, w.clusterScoped)
-	return nil
-}
-
-// synced waits until the objects of a kind are in a cache, which watches it with the given object.
-func synced(ctx context.Context, from cache.Cache, kind schema.GroupVersionKind, object client.Object) error {
-	informer, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false))
-	if err != nil {
+	if err := t.Informers.Seen(kind); err != nil {
 		return &UntrackedError{kind, err}
 	}
-	if informer.HasSynced() {
-		return nil
-	}
-	ctx, cancel := context.WithTimeout(ctx, SyncTimeout)
-	defer cancel()
-	if !toolscache.WaitForCacheSync(ctx.Done(), informer.HasSynced) {
-		return &UntrackedError{kind, fmt.Errorf("no answer to list and watch within %s, the operator may lack the right", SyncTimeout)}
-	}
 	return nil
 }
 
-func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (watched, error) {
-	t.mu.Lock()
-	defer t.mu.Unlock()
-	if w, found := t.watched[kind]; found {
-		return w, nil
+// watch returns since when a kind is watched. The API server is asked for its scope while nobody waits for the lock.
+func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (since time.Time, err error) {
+	if since, found := t.watchedSince(kind); found {
+		return since, nil
 	}
 	mapping, err := t.Mapper.RESTMapping(kind.GroupKind(), kind.Version)
 	if err != nil {
-		return watched{}, err
+		return time.Time{}, err
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if since, found := t.watched[kind]; found {
+		return since, nil
 	}
 	object, err := t.Observer.Track(ctx, kind)
 	if err != nil {
-		return watched{}, err
+		return time.Time{}, err
 	}
-	if err := t.Controller.Watch(source.Kind(t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t))); err != nil {
-		return watched{}, err
+	if err := events(ctx, t.Controller, t.Cache, object, handler.TypedEventHandler[client.Object, reconcile.Request](t)); err != nil {
+		return time.Time{}, err
 	}
+	t.Observer.Include(kind, mapping.Scope.Name() == meta.RESTScopeNameRoot, func() error {
+		if err := t.Informers.Seen(kind); err != nil {
+			return &UntrackedError{kind, err}
+		}
+		return nil
+	})
 	if t.watched == nil {
-		t.watched = map[schema.GroupVersionKind]watched{}
+		t.watched = map[schema.GroupVersionKind]time.Time{}
 	}
-	w := watched{object: object, clusterScoped: mapping.Scope.Name() == meta.RESTScopeNameRoot}
-	t.watched[kind] = w
-	return w, nil
+	t.watched[kind] = time.Now()
+	return t.watched[kind], nil
+}
+
+func (t *Tracker) watchedSince(kind schema.GroupVersionKind) (since time.Time, found bool) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	since, found = t.watched[kind]
+	return since, found
 }
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]

@@ -30,6 +30,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 var (
@@ -149,7 +150,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 				t.Errorf("got reconciles of %v, want %v", got, test.want)
 			}
 			owner := app("web-uid", "1")
-			snapshot, err := observer.Snapshot(t.Context(), owner)
+			snapshot, err := observer.Snapshot(t.Context(), owner, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -173,7 +174,7 @@ func (c *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	switch {
 	case strings.HasSuffix(r.URL.Path, "/widgets") && !c.allowed.Load():
-		answer(http.StatusForbidden, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden})
+		answer(http.StatusForbidden, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonForbidden, Code: http.StatusForbidden, Details: &metav1.StatusDetails{Group: "example.com", Kind: "widgets"}})
 	case r.URL.Query().Get("sendInitialEvents") != "":
 		answer(http.StatusUnprocessableEntity, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: "Failure", Reason: metav1.StatusReasonInvalid, Code: http.StatusUnprocessableEntity})
 	case r.URL.Query().Get("watch") != "":
@@ -206,7 +207,8 @@ func newTracker(t *testing.T, api *server) *Tracker {
 	mapper := meta.NewDefaultRESTMapper(nil)
 	mapper.Add(configMaps, meta.RESTScopeNamespace)
 	mapper.Add(widgets, meta.RESTScopeNamespace)
-	informers, err := cache.New(&rest.Config{Host: served.URL}, cache.Options{Scheme: scheme.Scheme, Mapper: mapper})
+	made := &kube.Informers{}
+	informers, err := cache.New(&rest.Config{Host: served.URL}, cache.Options{Scheme: scheme.Scheme, Mapper: mapper, NewInformer: made.New})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -225,55 +227,80 @@ func newTracker(t *testing.T, api *server) *Tracker {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
 	return &Tracker{
-		Owner: appService, Cache: informers, Mapper: mapper, Observer: cluster.New(informers, nil), Enqueue: true,
+		Owner: appService, Cache: informers, Informers: made, Mapper: mapper, Observer: cluster.New(informers, nil), Enqueue: true,
 		Controller: &started{ctx: ctx, queue: q},
 	}
 }
 
-func ensure(t *testing.T, tracker *Tracker, kind schema.GroupVersionKind) error {
-	t.Helper()
-	ctx, cancel := context.WithTimeout(t.Context(), 500*time.Millisecond)
-	defer cancel()
-	return tracker.Ensure(ctx, kind)
-}
-
 func TestAKindThatMayNotBeWatched(t *testing.T) {
-	t.Run("is told and leaves the other kinds alone", func(t *testing.T) {
-		tracker := newTracker(t, &server{})
-		if err := tracker.Ensure(t.Context(), configMaps); err != nil {
+	api := &server{}
+	tracker := newTracker(t, api)
+	sees := func(kind schema.GroupVersionKind) error {
+		t.Helper()
+		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+		if err != nil {
 			t.Fatal(err)
 		}
-		var untracked *UntrackedError
-		if err := ensure(t, tracker, widgets); !errors.As(err, &untracked) || !strings.Contains(err.Error(), "example.com/v1 Widget") {
-			t.Errorf("got %v", err)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
-		defer cancel()
-		if _, err := tracker.Observer.Snapshot(ctx, app("web-uid", "1")); err != nil {
-			t.Errorf("the objects of other kinds cannot be seen any more: %v", err)
-		}
-	})
-	t.Run("is watched once it may be", func(t *testing.T) {
-		c := &server{}
-		tracker := newTracker(t, c)
-		if err := ensure(t, tracker, widgets); err == nil {
-			t.Fatal("it was taken for watched")
-		}
-		c.allowed.Store(true)
-		deadline := time.Now().Add(15 * time.Second)
-		for {
-			err := ensure(t, tracker, widgets)
-			if err == nil {
-				break
-			}
-			if time.Now().After(deadline) {
-				t.Fatalf("it is still not watched: %v", err)
-			}
-		}
-		if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1")); err != nil {
-			t.Error(err)
-		}
-	})
+		return snapshot.Sees([]kube.Key{{GroupKind: kind.GroupKind(), Name: "web"}})
+	}
+	if err := tracker.Ensure(t.Context(), configMaps); err != nil {
+		t.Fatal(err)
+	}
+	var untracked *UntrackedError
+	err := tracker.Ensure(t.Context(), widgets)
+	if want := "the operator may not list and watch example.com/widgets: add the verbs"; !errors.As(err, &untracked) || !strings.Contains(err.Error(), want) {
+		t.Errorf("got %v, want %q", err, want)
+	}
+	if sees(widgets) == nil || sees(configMaps) != nil {
+		t.Errorf("of the kind that may not be watched, snapshots say %v, of another one %v", sees(widgets), sees(configMaps))
+	}
+	api.allowed.Store(true)
+	begin := time.Now()
+	for err != nil && time.Since(begin) < time.Minute {
+		err = tracker.Ensure(t.Context(), widgets)
+	}
+	if err != nil || sees(widgets) != nil {
+		t.Errorf("it may be watched now: got %v and %v", err, sees(widgets))
+	}
+	t.Logf("watched after %s", time.Since(begin))
+}
+
+func TestTheFirstReconcileWaitsUntilKindsAreSeenOrRefused(t *testing.T) {
+	tracker := newTracker(t, &server{})
+	controller := &waiting{started: tracker.Controller.(*started)}
+	tracker.Controller, tracker.Owner = controller, configMaps
+	if err := tracker.Preload(t.Context(), widgets); err != nil {
+		t.Fatal(err)
+	}
+	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	defer cancel()
+	if err := controller.gate.WaitForSync(short); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("before the kind of the controller is seen: got %v", err)
+	}
+	stopped, stop := context.WithCancel(t.Context())
+	stop()
+	if err := controller.gate.WaitForSync(stopped); err != nil {
+		t.Errorf("where the manager ends: got %v", err)
+	}
+	if err := tracker.Ensure(t.Context(), configMaps); err != nil {
+		t.Fatal(err)
+	}
+	if err := controller.gate.WaitForSync(t.Context()); err != nil {
+		t.Errorf("after it is seen: got %v", err)
+	}
+}
+
+// waiting is a controller that keeps the source which it would wait for.
+type waiting struct {
+	*started
+	gate source.SyncingSource
+}
+
+func (w *waiting) Watch(watched source.Source) error {
+	if gate, ok := watched.(source.SyncingSource); ok {
+		w.gate = gate
+	}
+	return w.started.Watch(watched)
 }
 
 func TestAKindThatIsNotServed(t *testing.T) {
@@ -286,7 +313,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1")); err != nil {
+	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil); err != nil {
 		t.Error(err)
 	}
 	tracker.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, meta.RESTScopeNamespace)

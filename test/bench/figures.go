@@ -69,11 +69,8 @@ func (r *Results) judge() {
 		}
 		return float64(phase.Total) / float64(phase.Wanted)
 	}
-	noop := NoOp{Requests: math.NaN(), CPUMillis: math.NaN(), KiB: math.NaN()}
+	noop, nativeNoop := r.noop("e"), r.noop("b")
 	aloneP99, rss := math.NaN(), math.NaN()
-	if ours != nil && ours.NoOp != nil && ours.NoOp.Reconciles > 0 {
-		noop = *ours.NoOp
-	}
 	if ours != nil && ours.Alone != nil {
 		aloneP99 = ours.Alone.P99
 	}
@@ -82,25 +79,31 @@ func (r *Results) judge() {
 	}
 	objects := float64(r.Objects)
 	settle := math.Ceil(float64(r.N) / 1000) // each thousand begun
+	perSecond := func(p *Phase) float64 { return p.PerSecond }
+	cpu := func(p *Phase) float64 { return p.CPU }
+	seconds := func(p *Phase) float64 { return p.Seconds }
 	r.Figures = []Figure{
 		{Name: "requests of a reconcile with nothing to do", Must: 0, Reach: 0, Measured: noop.Requests},
-		{Name: "CPU of a reconcile with nothing to do", Unit: " ms", Must: 1, Reach: 1, Measured: noop.CPUMillis},
-		{Name: "memory allocated by it", Unit: " KiB", Must: none, Reach: 64, Measured: noop.KiB},
 		{Name: "requests in 30 s idle, besides watches and leases", Must: 0, Reach: 0, Measured: of(ours.phase("idle"), func(p *Phase) float64 { return float64(p.Total) })},
-		{Name: "CPU in 30 s idle", Unit: " s", Must: none, Reach: 0.05, Measured: of(ours.phase("idle"), func(p *Phase) float64 { return p.CPU })},
-		{Name: "install, against (b)", Unit: " ×", AtLeast: true, Must: 0.5, Reach: 0.8, Measured: ratio(ours, native, "install")},
-		{Name: "install, against (c)", Unit: " ×", AtLeast: true, Must: 2.5, Reach: 4, Measured: ratio(ours, stock, "install")},
-		{Name: "image change of all, against (b)", Unit: " ×", AtLeast: true, Must: 0.35, Reach: 0.8, Measured: ratio(ours, native, "image")},
-		{Name: "image change of all, against (c)", Unit: " ×", AtLeast: true, Must: 10, Reach: 22, Measured: ratio(ours, stock, "image")},
+		{Name: "install, against (b)", Unit: " ×", AtLeast: true, Must: 0.75, Reach: 0.9, Measured: ratio(ours, native, "install", perSecond)},
+		{Name: "install, against (c)", Unit: " ×", AtLeast: true, Must: 2.6, Reach: 4, Measured: ratio(ours, stock, "install", perSecond)},
+		{Name: "image change of all, against (b)", Unit: " ×", AtLeast: true, Must: 0.6, Reach: 0.8, Measured: ratio(ours, native, "image", perSecond)},
+		{Name: "image change of all, against (c)", Unit: " ×", AtLeast: true, Must: 15, Reach: 22, Measured: ratio(ours, stock, "image", perSecond)},
+		{Name: "CPU of a reconcile with nothing to do, against (b)", Unit: " ×", Must: 2.5, Reach: 1.5, Measured: noop.CPUMillis / nativeNoop.CPUMillis},
+		{Name: "CPU of an image change of all, against (b)", Unit: " ×", Must: 3, Reach: 2, Measured: ratio(ours, native, "image", cpu)},
+		{Name: "settled memory, against (b)", Unit: " ×", Must: 1.9, Reach: 1.5, Measured: rss},
+		{Name: "settled after a restart, against (b)", Unit: " ×", Must: 5, Reach: 2.5, Measured: ratio(ours, native, "restart", seconds)},
 		{Name: "requests per install, all told", Must: 2*objects + 6, Reach: objects + 4, Measured: perResource(ours.phase("install"))},
 		{Name: "writes after a restart", Must: 0, Reach: 0, Measured: of(ours.phase("restart"), func(p *Phase) float64 { return float64(p.Writes) })},
-		{Name: "settled after a restart", Unit: " s", Must: 2 * settle, Reach: settle, Measured: of(ours.phase("restart"), func(p *Phase) float64 { return p.Seconds })},
-		{Name: "settled memory, against (b)", Unit: " ×", Must: 2, Reach: 1.5, Measured: rss},
-		{Name: "one AppService alone, from apply to Deployment, p99", Unit: " ms", Must: 150, Reach: 50, Measured: aloneP99},
+		{Name: "CPU of a reconcile with nothing to do", Unit: " ms", Must: none, Reach: 1, Measured: noop.CPUMillis},
+		{Name: "memory allocated by it", Unit: " KiB", Must: none, Reach: 64, Measured: noop.KiB},
+		{Name: "CPU in 30 s idle", Unit: " s", Must: none, Reach: 0.05, Measured: of(ours.phase("idle"), cpu)},
+		{Name: "settled after a restart", Unit: " s", Must: none, Reach: settle, Measured: of(ours.phase("restart"), seconds)},
+		{Name: "one AppService alone, from apply to Deployment, p99", Unit: " ms", Must: none, Reach: 50, Measured: aloneP99},
 	}
 	for i := range r.Figures {
 		f := &r.Figures[i]
-		f.Known = !math.IsNaN(f.Measured)
+		f.Known = !math.IsNaN(f.Measured) && !math.IsInf(f.Measured, 0) // the machine's clock may count no CPU at all
 		if !f.Known {
 			f.Measured = 0 // JSON has no word for it
 		}
@@ -114,13 +117,18 @@ func of(phase *Phase, value func(*Phase) float64) float64 {
 	return value(phase)
 }
 
-// ratio of what two contenders converge per second.
-func ratio(one, other *Result, name string) float64 {
-	a, b := one.phase(name), other.phase(name)
-	if a == nil || b == nil || b.PerSecond == 0 {
-		return math.NaN()
+// noop is what a reconcile with nothing to do costs a contender, of which each figure may be unknown.
+func (r *Results) noop(letter string) NoOp {
+	result := r.of(letter)
+	if result == nil || result.NoOp == nil || result.NoOp.Reconciles == 0 {
+		return NoOp{Requests: math.NaN(), CPUMillis: math.NaN(), KiB: math.NaN()}
 	}
-	return a.PerSecond / b.PerSecond
+	return *result.NoOp
+}
+
+// ratio of a value of two contenders in a phase.
+func ratio(one, other *Result, name string, value func(*Phase) float64) float64 {
+	return of(one.phase(name), value) / of(other.phase(name), value)
 }
 
 // last is the line that a run ends with.
@@ -134,10 +142,11 @@ func (r *Results) last() string {
 		return "unknown"
 	}
 	return fmt.Sprintf("BENCH install_vs_native=%s upgrade_vs_native=%s install_vs_stock=%s upgrade_vs_stock=%s idle_requests=%s "+
-		"noop_ms=%s rss_vs_native=%s install_requests=%s objects=%d",
+		"noop_ms=%s noop_vs_native=%s upgrade_cpu_vs_native=%s restart_vs_native=%s rss_vs_native=%s install_requests=%s objects=%d",
 		measured("install, against (b)"), measured("image change of all, against (b)"), measured("install, against (c)"),
 		measured("image change of all, against (c)"), measured("requests in 30 s idle, besides watches and leases"),
-		measured("CPU of a reconcile with nothing to do"), measured("settled memory, against (b)"),
+		measured("CPU of a reconcile with nothing to do"), measured("CPU of a reconcile with nothing to do, against (b)"),
+		measured("CPU of an image change of all, against (b)"), measured("settled after a restart, against (b)"), measured("settled memory, against (b)"),
 		measured("requests per install, all told"), r.Objects)
 }
 

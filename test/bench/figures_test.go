@@ -1,6 +1,7 @@
 package main
 
 import (
+	"encoding/json"
 	"math"
 	"strings"
 	"testing"
@@ -44,25 +45,48 @@ func TestRunIsVoidWithoutAYardstick(t *testing.T) {
 }
 
 func TestLastLine(t *testing.T) {
-	phase := func(name string, perSecond float64, total int) *Phase {
-		return &Phase{Name: name, PerSecond: perSecond, Wanted: 10, Converged: 10, Total: total}
+	phase := func(name string, perSecond float64, total int, cpu float64) *Phase {
+		return &Phase{Name: name, Seconds: 10 / perSecond, PerSecond: perSecond, Wanted: 10, Converged: 10, Total: total, CPU: cpu}
 	}
 	r := &Results{N: 10, Objects: 3, Contenders: []*Result{
-		{Letter: "b", SettledMiB: 50, Phases: []*Phase{phase("install", 100, 40), phase("image", 200, 20)}},
+		{
+			Letter: "b", SettledMiB: 50, NoOp: &NoOp{Reconciles: 10, CPUMillis: 0.25},
+			Phases: []*Phase{phase("install", 100, 40, 1), phase("image", 200, 20, 0.5), phase("restart", 50, 0, 0)},
+		},
 		{
 			Letter: "e", SettledMiB: 75, NoOp: &NoOp{Reconciles: 10, CPUMillis: 0.5},
-			Phases: []*Phase{phase("install", 80, 70), phase("idle", 0, 0), phase("image", 100, 80)},
+			Phases: []*Phase{phase("install", 80, 70, 3), phase("idle", 1, 0, 0), phase("image", 100, 80, 2), phase("restart", 20, 0, 0)},
 		},
 	}}
 	r.judge()
 	want := "BENCH install_vs_native=0.80 upgrade_vs_native=0.50 install_vs_stock=unknown upgrade_vs_stock=unknown " +
-		"idle_requests=0 noop_ms=0.50 rss_vs_native=1.50 install_requests=7 objects=3"
+		"idle_requests=0 noop_ms=0.50 noop_vs_native=2 upgrade_cpu_vs_native=4 restart_vs_native=2.50 rss_vs_native=1.50 install_requests=7 objects=3"
 	if got := r.last(); got != want {
 		t.Errorf("got  %s\nwant %s", got, want)
 	}
 	page, err := r.page()
-	if err != nil || !strings.Contains(page, "| install, against (b) | ≥ 0.50 × | ≥ 0.80 × | 0.80 × | reached |") {
-		t.Errorf("got error %v and page\n%s", err, page)
+	for _, line := range []string{
+		"| install, against (b) | ≥ 0.75 × | ≥ 0.90 × | 0.80 × | met |",
+		"| CPU of an image change of all, against (b) | ≤ 3 × | ≤ 2 × | 4 × | missed |",
+		"| settled after a restart | – | ≤ 1 s | 0.50 s | reached |",
+	} {
+		if err != nil || !strings.Contains(page, line) {
+			t.Errorf("got error %v and no %q in page\n%s", err, line, page)
+		}
+	}
+}
+
+func TestAFigureIsUnknownWhereTheOtherCostNothing(t *testing.T) {
+	r := &Results{N: 1, Objects: 3, Contenders: []*Result{
+		{Letter: "b", NoOp: &NoOp{Reconciles: 1}, Phases: []*Phase{{Name: "image"}}},
+		{Letter: "e", NoOp: &NoOp{Reconciles: 1, CPUMillis: 1}, Phases: []*Phase{{Name: "image", CPU: 1}}},
+	}}
+	r.judge()
+	if line := r.last(); !strings.Contains(line, "noop_vs_native=unknown upgrade_cpu_vs_native=unknown") {
+		t.Errorf("got %s", line)
+	}
+	if _, err := json.Marshal(r); err != nil {
+		t.Error(err)
 	}
 }
 

@@ -19,11 +19,11 @@ func (m *match) begin(name string) (*Phase, func() error, error) {
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := m.mark(name); err != nil {
+	if err := m.mark(name, ".cpu.pprof"); err != nil {
 		return nil, nil, err
 	}
 	finish := func() error {
-		if err := m.mark(name); err != nil {
+		if err := m.mark(name, ".heap.pprof"); err != nil {
 			return err
 		}
 		now, err := m.audit.of(user)

@@ -21,6 +21,9 @@ func (b *bench) profileAs(c *contender) error {
 		return nil
 	}
 	folder := b.profileFolder()
+	if err := os.RemoveAll(folder); err != nil { // what is there tells that a profile has begun or ended
+		return err
+	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {
 		return err
 	}
@@ -36,21 +39,22 @@ func (b *bench) profileAs(c *contender) error {
 
 func (b *bench) profileFolder() string { return filepath.Join(b.root, "bin", "profiles") }
 
-// mark begins or ends the profile of a phase.
-func (m *match) mark(phase string) error {
+// mark begins or ends the profile of a phase and returns when that is done: signals that come at the same time are one. The file is the
+// last that the process makes of it.
+func (m *match) mark(phase, file string) error {
 	if !m.profile || !slices.Contains(profiledPhases, phase) {
 		return nil
 	}
-	return m.process.command.Process.Signal(syscall.SIGUSR1)
+	if err := m.process.command.Process.Signal(syscall.SIGUSR1); err != nil {
+		return err
+	}
+	path := filepath.Join(m.profileFolder(), phase+file)
+	return poll(context.Background(), time.Minute, 10*time.Millisecond, func() error { _, err := os.Stat(path); return err })
 }
 
 // summarize prints what took most of CPU and allocations.
 func (b *bench) summarize(ctx context.Context) error {
 	folder := b.profileFolder()
-	last := filepath.Join(folder, profiledPhases[len(profiledPhases)-1]+".heap.pprof")
-	if err := poll(ctx, 30*time.Second, 100*time.Millisecond, func() error { _, err := os.Stat(last); return err }); err != nil {
-		return err
-	}
 	for _, phase := range profiledPhases {
 		path := filepath.Join(folder, phase)
 		for _, args := range [][]string{

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
-	"runtime"
 	"strings"
 	"text/template"
 )
@@ -179,7 +178,13 @@ func (r *Results) plots() map[string]string {
 	}
 }
 
-func (r *Result) name() string { return "(" + r.Letter + ") " + r.Title }
+func (r *Result) name() string {
+	name := "(" + r.Letter + ") " + r.Title
+	if r.Reused != "" {
+		name += ", reused from " + r.Reused
+	}
+	return name
+}
 
 func show(phase *Phase, text func(*Phase) string) string {
 	if phase == nil {
@@ -207,17 +212,4 @@ func (t table) String() string {
 		}
 	}
 	return out.String()
-}
-
-// machine says what the run was made on.
-func machine() string {
-	model := runtime.GOARCH
-	text, _ := os.ReadFile("/proc/cpuinfo")
-	for line := range strings.Lines(string(text)) {
-		if key, value, found := strings.Cut(line, ":"); found && strings.TrimSpace(key) == "model name" {
-			model = strings.TrimSpace(value)
-			break
-		}
-	}
-	return fmt.Sprintf("%d × %s, %s, %s", runtime.NumCPU(), model, runtime.GOOS, runtime.Version())
 }

@@ -8,7 +8,7 @@ import (
 // Results are those of a whole run.
 type Results struct {
 	Date       string    `json:"date"`
-	Machine    string    `json:"machine"`
+	Machine    Machine   `json:"machine"`
 	Command    string    `json:"command"`
 	N          int       `json:"n"`
 	Objects    int       `json:"objects"` // of each AppService
@@ -21,6 +21,7 @@ type Results struct {
 type Result struct {
 	Letter string `json:"letter"`
 	Title  string `json:"title"`
+	Reused string `json:"reused,omitempty"` // date of the run that it was measured in, where that is not this one
 
 	Phases []*Phase `json:"phases"`
 

@@ -1,9 +1,11 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"os"
+	"path/filepath"
 	"slices"
 	"strconv"
 	"strings"
@@ -18,7 +20,9 @@ type settings struct {
 	n       int             // AppServices
 	letters string          // letters of those that take part
 	skip    map[string]bool // phases to leave out
-	out     string          // folder for benchmarks.md, empty for the one that fits
+	out     string          // folder for benchmarks.md, empty for bin/bench
+	docs    bool            // publish the results in docs
+	reuse   string          // results of an earlier run, of which the stock peers' are taken
 	profile bool            // write profiles of the operator instead of results
 	cluster string
 }
@@ -27,7 +31,8 @@ type settings struct {
 var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "restart"}
 
 func fromEnvironment() (settings, error) {
-	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, out: os.Getenv("OUT"), cluster: os.Getenv("CLUSTER_NAME")}
+	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
+	s.out, s.reuse, s.docs = os.Getenv("OUT"), os.Getenv("REUSE"), os.Getenv("DOCS") != ""
 	if os.Getenv("PROFILE") != "" {
 		s.profile, s.letters = true, "e"
 		for _, name := range []string{"alone", "idle", "toggle", "drift", "restart"} {
@@ -58,21 +63,24 @@ func fromEnvironment() (settings, error) {
 		}
 		s.skip[name] = true
 	}
+	if s.docs && (s.profile || !s.complete()) {
+		return s, errors.New("cannot use DOCS: only complete runs are published, with N=200, all contenders and all phases")
+	}
 	return s, nil
 }
 
-// complete tells whether the run is one to be published: everybody takes part, in everything.
+// complete reports whether the run is one to be published: everybody takes part, in everything.
 func (s settings) complete() bool { return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 }
 
-// folder for benchmarks.md: results that are not complete do not replace those that are.
+// outFolder is the folder for benchmarks.md. A look at the figures changes no file of the repository.
 func (b *bench) outFolder() string {
 	switch {
 	case b.settings.out != "":
 		return b.settings.out
-	case b.complete():
-		return b.root + "/docs"
+	case b.docs:
+		return filepath.Join(b.root, "docs")
 	default:
-		return b.root + "/bin/bench"
+		return filepath.Join(b.root, "bin", "bench")
 	}
 }
 
@@ -86,6 +94,9 @@ func (b *bench) command() string {
 	}
 	if len(b.skip) > 0 {
 		command += " SKIP=" + strings.Join(slices.Sorted(maps.Keys(b.skip)), ",")
+	}
+	if b.reuse != "" {
+		command += " REUSE=" + b.reuse
 	}
 	return command
 }

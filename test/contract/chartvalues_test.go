@@ -7,18 +7,20 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/example/appservice-operator/test/specs"
 )
 
 // chartValues checks the leaves of the chart's values.yaml.
 func (s *surveyor) chartValues() error {
-	all, err := readPlain(filepath.Join(chartDir, "values.yaml"))
+	all, err := specs.ReadPlain(filepath.Join(chartDir, "values.yaml"))
 	if err != nil {
 		return err
 	}
 	for _, path := range leaves("", all) {
 		s.survey.values = append(s.survey.values, s.value(path, all))
 	}
-	for _, name := range sortedKeys(s.schema.Properties) {
+	for _, name := range specs.SortedKeys(s.Schema.Properties) {
 		if _, found := all[name]; found {
 			continue
 		}
@@ -35,7 +37,7 @@ func (s *surveyor) chartValues() error {
 func (s *surveyor) value(path string, all map[string]any) *result {
 	r := &result{path: path}
 	why, exempt := s.survey.exceptions.Values[path]
-	_, err := at(s.schema, path)
+	_, err := specs.At(s.Schema, path)
 	switch {
 	case err == nil && exempt:
 		r.err = fmt.Errorf("is a field of the spec: delete the stale exception from exceptions.yaml")
@@ -59,13 +61,13 @@ func (s *surveyor) fieldValue(r *result, all map[string]any) {
 	for _, f := range s.survey.fields {
 		k := s.kept[f.path]
 		switch {
-		case f.path == r.path && k != nil && !k.required:
+		case f.path == r.path && k != nil && !k.Required:
 			r.err = s.holds(k, all)
 			return
-		case within(f.path, r.path):
+		case specs.Within(f.path, r.path):
 			return
-		case within(r.path, f.path) && k != nil:
-			s.ownValue(r, exception{Base: k.without}, all)
+		case specs.Within(r.path, f.path) && k != nil:
+			s.ownValue(r, exception{Base: k.Without}, all)
 			return
 		}
 	}
@@ -75,7 +77,7 @@ func (s *surveyor) fieldValue(r *result, all map[string]any) {
 
 // holds checks that a default does where the field is left out what the field does where it is set.
 func (s *surveyor) holds(k *kept, all map[string]any) error {
-	rendered, err := s.operator.render(k.without, changed(all, k.path, k.chosen))
+	rendered, err := s.operator.render(k.Without, changed(all, k.Path, k.chosen))
 	if err != nil {
 		return err
 	}
@@ -90,7 +92,7 @@ func (s *surveyor) ownValue(r *result, why exception, all map[string]any) {
 	if why.Base != nil {
 		spec = runtime.DeepCopyJSON(why.Base)
 	}
-	if r.err = s.complete(spec, s.schema, "", ""); r.err != nil {
+	if r.err = s.Complete(spec, s.Schema, "", ""); r.err != nil {
 		return
 	}
 	value := why.Value
@@ -116,11 +118,11 @@ func (s *surveyor) ownValue(r *result, why exception, all map[string]any) {
 // leaves are the paths of all scalars, lists and empty maps.
 func leaves(prefix string, values map[string]any) []string {
 	var paths []string
-	for _, key := range sortedKeys(values) {
+	for _, key := range specs.SortedKeys(values) {
 		if nested, ok := values[key].(map[string]any); ok && len(nested) > 0 {
-			paths = append(paths, leaves(join(prefix, key), nested)...)
+			paths = append(paths, leaves(specs.Join(prefix, key), nested)...)
 		} else {
-			paths = append(paths, join(prefix, key))
+			paths = append(paths, specs.Join(prefix, key))
 		}
 	}
 	return paths

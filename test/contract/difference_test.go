@@ -9,6 +9,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/test/specs"
 )
 
 // digests are annotations that follow from everything else: moving them alone is not enough.
@@ -30,7 +31,7 @@ func difference(before, after []*unstructured.Unstructured) []string {
 			found[key.Kind] = true
 		}
 	}
-	return sortedKeys(found)
+	return specs.SortedKeys(found)
 }
 
 func index(objects []*unstructured.Unstructured) map[kube.Key]any {
@@ -62,11 +63,11 @@ func compare(kind, path string, before, after any, found map[string]bool) {
 	switch {
 	case isMap && stillMap && !slices.Contains(openMaps[:], name):
 		for key := range old {
-			compare(kind, join(path, key), old[key], current[key], found)
+			compare(kind, specs.Join(path, key), old[key], current[key], found)
 		}
 		for key := range current {
 			if _, both := old[key]; !both {
-				found[strings.TrimSpace(kind+" "+join(path, key))] = true
+				found[strings.TrimSpace(kind+" "+specs.Join(path, key))] = true
 			}
 		}
 	case isList && stillList && len(oldItems) == len(items):

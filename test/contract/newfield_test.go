@@ -61,8 +61,8 @@ func TestContractNewFieldNeedsNoGo(t *testing.T) {
 	if err != nil {
 		t.Fatalf("%v\n%s", err, stderr.String())
 	}
-	if want := "        example.com/greeting: 'hello: world'\n"; !strings.Contains(string(out), want) {
-		t.Errorf("got no line %q in\n%s", want, out)
+	if want := `"example.com/greeting": "hello: world"`; !strings.Contains(string(out), want) {
+		t.Errorf("got no %s in\n%s", want, out)
 	}
 }
 

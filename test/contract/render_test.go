@@ -4,18 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math"
 	"path/filepath"
 	"reflect"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
@@ -27,6 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/test/specs"
 )
 
 // selector is what finds the pods. A Deployment's selector is immutable, so it stays as it is for ever.
@@ -45,8 +40,8 @@ var errRefused = errors.New("the CRD refuses what is tried")
 type operator struct {
 	watch        watches.Watch
 	capabilities *chartutil.Capabilities
-	admission    *checker
-	foreign      map[string]*checker
+	admission    *specs.Checker
+	foreign      map[string]*specs.Checker
 }
 
 func newOperator() (*operator, error) {
@@ -58,7 +53,7 @@ func newOperator() (*operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := &operator{foreign: map[string]*checker{}}
+	o := &operator{foreign: map[string]*specs.Checker{}}
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	for _, watch := range list {
 		if watch.GroupVersionKind == kind {
@@ -68,7 +63,7 @@ func newOperator() (*operator, error) {
 	if o.watch.Chart == nil {
 		return nil, fmt.Errorf("watches.yaml does not name %s", kind)
 	}
-	if o.admission, err = newChecker(crdFile); err != nil {
+	if o.admission, err = specs.NewChecker(crdFile); err != nil {
 		return nil, err
 	}
 	served := *chartutil.DefaultCapabilities
@@ -78,7 +73,7 @@ func newOperator() (*operator, error) {
 		served.APIVersions = append(served.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind, kind.GroupVersion().String())
 	}
 	for kind, file := range foreignCRDs {
-		if o.foreign[kind], err = newChecker(filepath.Join(root, "test", "testdata", "fixtures", "crds", file)); err != nil {
+		if o.foreign[kind], err = specs.NewChecker(filepath.Join(root, "test", "testdata", "fixtures", "crds", file)); err != nil {
 			return nil, err
 		}
 		served.APIVersions = append(served.APIVersions, kind, kind[:strings.LastIndex(kind, "/")])
@@ -94,7 +89,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 		"metadata": map[string]any{"name": "web", "namespace": "default", "uid": "7f1b2f3e-0000-4000-8000-000000000000"},
 		"spec":     runtime.DeepCopyJSON(spec),
 	}}
-	if err := o.admission.check(resource.Object); err != nil {
+	if err := o.admission.Check(resource.Object); err != nil {
 		return nil, fmt.Errorf("%w: %w", errRefused, err)
 	}
 	renderer := &render.Renderer{
@@ -136,7 +131,7 @@ func withDefaults(c *chart.Chart, defaults map[string]any) *chart.Chart {
 // checkObject checks the kinds of other projects against their CRDs, as Canonical checks the built-in ones, and selectors.
 func (o *operator) checkObject(object *unstructured.Unstructured) error {
 	if foreign, found := o.foreign[object.GetAPIVersion()+"/"+object.GetKind()]; found {
-		if err := foreign.check(object.Object); err != nil {
+		if err := foreign.Check(object.Object); err != nil {
 			return err
 		}
 	}
@@ -156,44 +151,4 @@ func (o *operator) checkObject(object *unstructured.Unstructured) error {
 		err = fmt.Errorf("%s is %v, and must always be %v", strings.Join(path, "."), got, selector)
 	}
 	return err
-}
-
-// checker validates objects as the API server does: defaults, schema, rules, and no unknown fields.
-type checker struct {
-	structural *schema.Structural
-	schema     validation.SchemaValidator
-	rules      *cel.Validator
-}
-
-func newChecker(file string) (*checker, error) {
-	_, props, err := readSchema(file)
-	if err != nil {
-		return nil, err
-	}
-	c := &checker{}
-	if c.structural, err = schema.NewStructural(props); err != nil {
-		return nil, err
-	}
-	if c.schema, _, err = validation.NewSchemaValidator(props); err != nil {
-		return nil, err
-	}
-	c.rules = cel.NewValidator(c.structural, true, math.MaxInt64)
-	return c, nil
-}
-
-func (c *checker) check(object map[string]any) error {
-	object = runtime.DeepCopyJSON(object)
-	defaulting.Default(object, c.structural)
-	errs := validation.ValidateCustomResource(nil, object, c.schema)
-	if len(errs) == 0 && c.rules != nil {
-		errs, _ = c.rules.Validate(context.Background(), nil, c.structural, object, nil, math.MaxInt64)
-	}
-	if len(errs) > 0 {
-		return errs.ToAggregate()
-	}
-	track := schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true}
-	if unknown := pruning.PruneWithOptions(object, c.structural, true, track); len(unknown) > 0 {
-		return fmt.Errorf("unknown fields: %s", strings.Join(unknown, ", "))
-	}
-	return nil
 }

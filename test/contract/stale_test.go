@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"reflect"
 	"strings"
+
+	"github.com/example/appservice-operator/test/specs"
 )
 
 // findStale finds what the tables say about things that are not there.
@@ -20,7 +22,7 @@ func (s *surveyor) findStale() error {
 	if err := findTests(tests); err != nil {
 		return err
 	}
-	for _, path := range sortedKeys(s.survey.exceptions.Fields) {
+	for _, path := range specs.SortedKeys(s.survey.exceptions.Fields) {
 		switch e := s.survey.exceptions.Fields[path]; {
 		case !known[path]:
 			report("exceptions.yaml, fields: %s is no field of the spec (any more): delete it", path)
@@ -34,7 +36,7 @@ func (s *surveyor) findStale() error {
 	for _, r := range s.survey.values {
 		values[r.path] = true
 	}
-	for _, path := range sortedKeys(s.survey.exceptions.Values) {
+	for _, path := range specs.SortedKeys(s.survey.exceptions.Values) {
 		switch {
 		case !values[path]:
 			report("exceptions.yaml, values: %s is not in the chart's values.yaml (any more): delete it", path)
@@ -42,11 +44,11 @@ func (s *surveyor) findStale() error {
 			report("exceptions.yaml, values: %s needs a reason", path)
 		}
 	}
-	for _, key := range sortedKeys(s.table) {
+	for _, key := range specs.SortedKeys(s.Table) {
 		if !s.matchesSome(key) {
 			report("values.yaml: %s is no field of the spec (any more): delete it", key)
 		}
-		if reflect.DeepEqual(s.table[key], entry{}) {
+		if reflect.DeepEqual(s.Table[key], specs.Entry{}) {
 			report("values.yaml: %s says nothing", key)
 		}
 	}
@@ -55,8 +57,8 @@ func (s *surveyor) findStale() error {
 
 func (s *surveyor) matchesSome(key string) bool {
 	for _, r := range s.survey.fields {
-		for path := r.path; path != ""; path = parent(path) {
-			if matches(key, path) {
+		for path := r.path; path != ""; path = specs.Parent(path) {
+			if specs.Matches(key, path) {
 				return true
 			}
 		}

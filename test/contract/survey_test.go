@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/test/specs"
 )
 
 const (
@@ -18,7 +20,7 @@ const (
 type survey struct {
 	fields     []*result
 	values     []*result
-	spec       node
+	spec       specs.Node
 	exceptions *exceptions
 	// stale are entries of the tables that say nothing any more.
 	stale []string
@@ -39,7 +41,7 @@ type result struct {
 
 // surveyor carries out a survey.
 type surveyor struct {
-	*maker
+	*specs.Maker
 	operator *operator
 	survey   *survey
 	// kept are the trials and renders of fields, by path, for the values of the chart.
@@ -47,7 +49,7 @@ type surveyor struct {
 }
 
 type kept struct {
-	*trial
+	*specs.Trial
 	// rendered is what the first value that moves something renders to; chosen is this value.
 	rendered []*unstructured.Unstructured
 	chosen   any
@@ -58,19 +60,19 @@ func conduct() (*survey, error) {
 	if err != nil {
 		return nil, err
 	}
-	schema, _, err := readSchema(crdFile)
+	schema, _, err := specs.ReadSchema(crdFile)
 	if err != nil {
 		return nil, err
 	}
-	s := &surveyor{maker: &maker{schema: schema.Properties["spec"]}, operator: o, survey: &survey{}, kept: map[string]*kept{}}
-	s.survey.spec = s.schema
-	if s.table, err = readTable("values.yaml"); err != nil {
+	s := &surveyor{Maker: &specs.Maker{Schema: schema.Properties["spec"]}, operator: o, survey: &survey{}, kept: map[string]*kept{}}
+	s.survey.spec = s.Schema
+	if s.Table, err = specs.ReadTable("values.yaml"); err != nil {
 		return nil, err
 	}
 	if s.survey.exceptions, err = readExceptions("exceptions.yaml"); err != nil {
 		return nil, err
 	}
-	for _, f := range fieldsOf("", s.schema) {
+	for _, f := range specs.FieldsOf("", s.Schema) {
 		s.survey.fields = append(s.survey.fields, s.field(f))
 	}
 	if err := s.chartValues(); err != nil {
@@ -80,12 +82,12 @@ func conduct() (*survey, error) {
 }
 
 // field tries one field: it must move something, and each of its values something else.
-func (s *surveyor) field(f field) *result {
-	r := &result{path: f.path}
+func (s *surveyor) field(f specs.Field) *result {
+	r := &result{path: f.Path}
 	var why exception
-	why, r.exempt = s.survey.exceptions.Fields[f.path]
+	why, r.exempt = s.survey.exceptions.Fields[f.Path]
 	r.test = why.Test
-	t, err := s.trial(f)
+	t, err := s.Trial(f)
 	if err != nil {
 		r.err = err
 		return r
@@ -101,8 +103,8 @@ func (s *surveyor) field(f field) *result {
 	baseline := renders[0]
 	for i, rendered := range renders[1:] {
 		if moved := difference(baseline, rendered); len(moved) > 0 && r.moved == nil {
-			chosen := t.values[i+len(t.values)-len(renders)+1]
-			r.moved, s.kept[f.path] = moved, &kept{trial: t, rendered: rendered, chosen: chosen}
+			chosen := t.Values[i+len(t.Values)-len(renders)+1]
+			r.moved, s.kept[f.Path] = moved, &kept{Trial: t, rendered: rendered, chosen: chosen}
 		}
 	}
 	r.dead = r.moved == nil
@@ -113,7 +115,7 @@ func (s *surveyor) field(f field) *result {
 		r.err = fmt.Errorf("moves %s: delete the stale exception from exceptions.yaml", strings.Join(r.moved, ", "))
 	case r.dead:
 		r.err = fmt.Errorf("moves nothing that is rendered: use .Values.%s in a template of the chart, remove the field from api/v1, "+
-			"give a base in which it matters in values.yaml, or name the reason in exceptions.yaml", f.path)
+			"give a base in which it matters in values.yaml, or name the reason in exceptions.yaml", f.Path)
 	default:
 		r.err = distinct(t, renders)
 	}
@@ -121,13 +123,13 @@ func (s *surveyor) field(f field) *result {
 }
 
 // renders are what the specs of a trial become, the one without the field first if there is one.
-func (s *surveyor) renders(t *trial) ([][]*unstructured.Unstructured, error) {
-	specs := t.with
-	if !t.required {
-		specs = append([]map[string]any{t.without}, t.with...)
+func (s *surveyor) renders(t *specs.Trial) ([][]*unstructured.Unstructured, error) {
+	tried := t.With
+	if !t.Required {
+		tried = append([]map[string]any{t.Without}, t.With...)
 	}
-	renders := make([][]*unstructured.Unstructured, 0, len(specs))
-	for _, spec := range specs {
+	renders := make([][]*unstructured.Unstructured, 0, len(tried))
+	for _, spec := range tried {
 		rendered, err := s.operator.render(spec, nil)
 		if err != nil {
 			return nil, fmt.Errorf("%w (tried: %v)", err, spec)
@@ -138,12 +140,12 @@ func (s *surveyor) renders(t *trial) ([][]*unstructured.Unstructured, error) {
 }
 
 // distinct requires that any two values of a field render differently.
-func distinct(t *trial, renders [][]*unstructured.Unstructured) error {
-	renders = renders[len(renders)-len(t.values):]
+func distinct(t *specs.Trial, renders [][]*unstructured.Unstructured) error {
+	renders = renders[len(renders)-len(t.Values):]
 	for i := range renders {
 		for j := range i {
 			if len(difference(renders[i], renders[j])) == 0 {
-				return fmt.Errorf("values %v and %v render the same: a template does not use the value", t.values[j], t.values[i])
+				return fmt.Errorf("values %v and %v render the same: a template does not use the value", t.Values[j], t.Values[i])
 			}
 		}
 	}

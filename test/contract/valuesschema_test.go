@@ -4,12 +4,14 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/example/appservice-operator/test/specs"
 )
 
 // TestContractValuesSchema checks that the chart's values.schema.json knows the fields of the spec, and nothing else.
 func TestContractValuesSchema(t *testing.T) {
 	s := mustSurvey(t)
-	schema, err := readPlain(filepath.Join(chartDir, "values.schema.json"))
+	schema, err := specs.ReadPlain(filepath.Join(chartDir, "values.schema.json"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -19,14 +21,14 @@ func TestContractValuesSchema(t *testing.T) {
 		}
 	}
 	properties, _ := schema["properties"].(map[string]any)
-	for _, name := range sortedKeys(s.spec.Properties) {
+	for _, name := range specs.SortedKeys(s.spec.Properties) {
 		if properties[name] == nil {
 			t.Errorf("values.schema.json does not know spec.%s: add it", name)
 		}
 	}
 	for _, path := range propertiesOf("", schema) {
 		_, exempt := s.exceptions.Values[path]
-		if _, err := at(s.spec, path); err != nil && !exempt && path != "global" {
+		if _, err := specs.At(s.spec, path); err != nil && !exempt && path != "global" {
 			t.Errorf("values.schema.json knows %s, which is no field of the spec: remove it, or name the reason in exceptions.yaml", path)
 		}
 	}
@@ -37,7 +39,7 @@ func refusedBy(schema map[string]any, path string) string {
 	done := ""
 	for _, segment := range strings.Split(path, ".") {
 		name, isList := strings.CutSuffix(segment, "[]")
-		done = join(done, segment)
+		done = specs.Join(done, segment)
 		properties, _ := schema["properties"].(map[string]any)
 		next, found := properties[name].(map[string]any)
 		if !found {
@@ -60,8 +62,8 @@ func refusedBy(schema map[string]any, path string) string {
 func propertiesOf(prefix string, schema map[string]any) []string {
 	var paths []string
 	properties, _ := schema["properties"].(map[string]any)
-	for _, name := range sortedKeys(properties) {
-		path := join(prefix, name)
+	for _, name := range specs.SortedKeys(properties) {
+		path := specs.Join(prefix, name)
 		paths = append(paths, path)
 		property, _ := properties[name].(map[string]any)
 		paths = append(paths, propertiesOf(path, property)...)

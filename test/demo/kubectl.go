@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 const (
@@ -16,8 +18,6 @@ const (
 	patience = 2 * time.Minute
 	// timeout tells kubectl the same.
 	timeout = "--timeout=2m"
-	// poll is how often is looked for something that is not there yet.
-	poll = 100 * time.Millisecond
 	// grace is how long a command that is told to end may take.
 	grace = 10 * time.Second
 )
@@ -32,7 +32,7 @@ func (d *demo) kubectl(ctx context.Context, args ...string) (string, error) {
 func (d *demo) until(ctx context.Context, goal string, reached func(output string) bool, args ...string) (string, error) {
 	d.say("$ %s   # until %s", commandLine("kubectl", args), goal)
 	var output string
-	err := eventually(ctx, func(ctx context.Context) error {
+	err := poll.UntilWithin(ctx, patience, func(ctx context.Context) error {
 		var err error
 		if output, err = d.quietly(ctx, args...); err == nil && !reached(output) {
 			err = fmt.Errorf("waiting until %s, but kubectl prints %q", goal, output)
@@ -71,29 +71,6 @@ func (d *demo) printed(output string, err error) (string, error) {
 		d.say("%s", text)
 	}
 	return output, err
-}
-
-// eventually repeats do until it succeeds. When that takes too long it returns the last error of do.
-func eventually(ctx context.Context, do func(context.Context) error) error {
-	limited, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ticker := time.NewTicker(poll)
-	defer ticker.Stop()
-	var last error
-	for {
-		err := do(limited)
-		if err == nil {
-			return nil
-		}
-		if limited.Err() == nil || last == nil { // not the error of a command that the deadline has just ended
-			last = err
-		}
-		select {
-		case <-limited.Done():
-			return fmt.Errorf("not done after %s: %w", patience, last)
-		case <-ticker.C:
-		}
-	}
 }
 
 // commandLine returns a command as one would type it.

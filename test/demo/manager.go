@@ -14,6 +14,8 @@ import (
 	"sync/atomic"
 	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 const (
@@ -67,7 +69,7 @@ func (d *demo) startManager(ctx context.Context) error {
 		return err
 	}
 	d.say("process %s, log %s", pid, d.logFile())
-	return eventually(ctx, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") })
+	return poll.UntilWithin(ctx, patience, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") })
 }
 
 // wait waits for the process, and aborts the demo if the process ends without being told to.

@@ -37,7 +37,7 @@ var rows = map[string]row{
 	"image-name-invalid":     {reason: v1.ReasonImageNameInvalid, words: []string{`"Example.com/Team/App:1" is no name of an image`, "must be lowercase"}, hint: "lower case", effect: lasting},
 	"image-never":            {reason: v1.ReasonImageNotFound, words: []string{"imagePullPolicy Never"}, hint: "IfNotPresent", effect: lasting},
 	"image-not-found-while-another-serves": {
-		reason: v1.ReasonImageNotFound, words: []string{"app:3", "; rollout stalled, the previous version still serves"}, hint: "spec.image", effect: lasting, serves: true,
+		reason: v1.ReasonImageNotFound, words: []string{"app:3", "; rollout stalled, the previous version still runs"}, hint: "spec.image", effect: lasting, serves: true,
 	},
 
 	"crash":                      {reason: v1.ReasonContainerCrashed, words: []string{"exit code 3", `: cannot connect to "postgres://…@db:5432/web"`}, hint: "logs --previous", effect: lasting},

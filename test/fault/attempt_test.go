@@ -1,11 +1,13 @@
 package fault
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // attempt is one plan while it is played.
@@ -53,7 +55,7 @@ func (a *attempt) becomes(step int) bool {
 	last := step == len(a.reference.states)-1
 	var differs []string
 	looked := -1
-	err := harness.Poll(a.t.Context(), patience, func() error {
+	err := poll.UntilWithin(a.t.Context(), patience, func(context.Context) error {
 		a.look()
 		version, quiet := seen.version(a.stage.namespace)
 		if version != looked || differs == nil {

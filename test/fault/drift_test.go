@@ -106,7 +106,7 @@ func (s *scene) ends(object client.Object, check func() error) {
 	if err != nil {
 		s.Fatal(err)
 	}
-	harness.Within(s.T, patience, kind.Kind+" is as it is to be", func() error {
+	harness.Eventually(s.T, kind.Kind+" is as it is to be", func() error {
 		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
 			return err
 		}

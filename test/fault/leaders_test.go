@@ -45,7 +45,7 @@ func (s *scene) program(kubeconfig string) *harness.Process {
 func (s *scene) leads(not string) string {
 	s.Helper()
 	var holder string
-	harness.Within(s.T, patience, "somebody leads", func() error {
+	harness.Eventually(s.T, "somebody leads", func() error {
 		list := &coordinationv1.LeaseList{}
 		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
 			return err
@@ -69,7 +69,7 @@ func leaderEnds(s *scene, end func(*harness.Process)) {
 	for i := range fleet {
 		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
 	}
-	harness.Within(s.T, patience, "some are installed", func() error {
+	harness.Eventually(s.T, "some are installed", func() error {
 		if records := s.revisions(); len(records) < fleet/4 {
 			return fmt.Errorf("%d of %d are", len(records), fleet)
 		}
@@ -151,7 +151,7 @@ func lateWrite(s *scene, write, before, during, after string) {
 	release()
 	s.fault()
 	old.Signal(syscall.SIGCONT)
-	harness.Within(s.T, patience, "who led before ends", func() error {
+	harness.Eventually(s.T, "who led before ends", func() error {
 		select {
 		case <-old.Ended():
 			return nil

@@ -147,7 +147,7 @@ func objectOf(kind string) *unstructured.Unstructured {
 func (s *stage) settled(t *testing.T, step step) state {
 	t.Helper()
 	var end state
-	harness.Within(t, patience, "settle", func() error {
+	harness.Eventually(t, "settle", func() error {
 		objects, err := seen.objects(t.Context(), s.namespace)
 		if err != nil {
 			return err

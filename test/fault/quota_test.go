@@ -60,7 +60,7 @@ func repairUnderQuota(s *scene) {
 	s.mentions("exceeded quota")
 	s.drop("Service")
 	s.fault()
-	harness.Within(s.T, patience, "the Service comes back", func() error {
+	harness.Eventually(s.T, "the Service comes back", func() error {
 		if s.uid("Service") == "" {
 			return fmt.Errorf("there is no Service")
 		}
@@ -104,7 +104,7 @@ func (s *scene) lift(object client.Object) {
 // mentions waits until the AppService is not ready, and says a text about it.
 func (s *scene) mentions(text string) {
 	s.Helper()
-	harness.Within(s.T, patience, "Ready mentions "+text, func() error {
+	harness.Eventually(s.T, "Ready mentions "+text, func() error {
 		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
 		condition, err := cluster.ConditionNow(s.Context(), app, v1.ConditionReady)
 		if err != nil {

@@ -38,7 +38,7 @@ func rights() []scenario {
 		all := role.DeepCopy().Rules
 		s.withdraw(user, role, "app.example.com", "appservices/status")
 		s.want(changed)
-		harness.Within(s.T, patience, "the objects are written without the status", func() error {
+		harness.Eventually(s.T, "the objects are written without the status", func() error {
 			objects, err := seen.objects(s.Context(), s.namespace)
 			if err != nil {
 				return err

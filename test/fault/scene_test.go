@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"fmt"
 	"testing"
 	"time"
@@ -10,6 +11,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // foreignLabel is on what the tests put beside an AppService: it is nobody's orphan.
@@ -94,7 +96,7 @@ func (s *scene) endsAs(spec string) {
 	s.Helper()
 	fresh := s.player.fresh(s.T, spec)
 	var differs []string
-	err := harness.Poll(s.Context(), patience, func() error {
+	err := poll.UntilWithin(s.Context(), patience, func(context.Context) error {
 		objects, err := seen.objects(s.Context(), s.namespace)
 		if err != nil {
 			return err
@@ -131,7 +133,7 @@ func (s *scene) recovered() {
 // gone waits until nothing is left.
 func (s *scene) gone() {
 	s.Helper()
-	harness.Within(s.T, patience, "everything goes", func() error {
+	harness.Eventually(s.T, "everything goes", func() error {
 		objects, err := seen.objects(s.Context(), s.namespace)
 		if err != nil {
 			return err
@@ -143,7 +145,7 @@ func (s *scene) gone() {
 // says waits until a condition of the AppService has a reason, and until the operator has nothing more to do about it.
 func (s *scene) says(kind, reason string) {
 	s.Helper()
-	harness.Within(s.T, patience, kind+" becomes "+reason, func() error {
+	harness.Eventually(s.T, kind+" becomes "+reason, func() error {
 		app := &v1.AppService{}
 		if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: appName}, app); err != nil {
 			return err
@@ -162,7 +164,7 @@ func (s *scene) says(kind, reason string) {
 // still waits until nothing happens.
 func (s *scene) still() {
 	s.Helper()
-	harness.Within(s.T, patience, "nothing happens any more", func() error {
+	harness.Eventually(s.T, "nothing happens any more", func() error {
 		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
 			return fmt.Errorf("something still happens")
 		}

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"strings"
@@ -14,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 var withStock = flag.Bool("stock", false, "put the stock library through T1 instead, and count what goes wrong")
@@ -82,7 +84,7 @@ func learnStock(t *testing.T, w workload, slots chan struct{}) ([]state, []harne
 			revisions++
 		}
 		s.doStock(t, step)
-		harness.Within(t, patience, "settle", func() error {
+		harness.Eventually(t, "settle", func() error {
 			if _, quiet := seen.version(s.namespace); quiet < 2*calm || s.line.Quiet() < 2*calm {
 				return fmt.Errorf("something still happens")
 			}
@@ -113,7 +115,7 @@ func playStock(t *testing.T, w workload, name string, states []state, fault *har
 		}
 		s.doStock(t, step)
 		last := i == len(states)-1
-		if err := harness.Poll(t.Context(), patience, func() error {
+		if err := poll.UntilWithin(t.Context(), patience, func(context.Context) error {
 			select {
 			case <-stock.incarnation.Died():
 				stock.cancel()

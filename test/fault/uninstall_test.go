@@ -41,7 +41,7 @@ func crdDeleted(s *scene) {
 	if err := cluster.Client.Delete(s.Context(), crd); err != nil {
 		s.Fatal(err)
 	}
-	harness.Within(s.T, patience, "the CRD goes", func() error {
+	harness.Eventually(s.T, "the CRD goes", func() error {
 		err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(crd), crd)
 		if err == nil {
 			return fmt.Errorf("it is still there")
@@ -59,6 +59,6 @@ func crdDeleted(s *scene) {
 		s.Fatal(err)
 	}
 	s.fault()
-	harness.Within(s.T, patience, "AppServices can be made again", func() error { return s.set(s.T, small) })
+	harness.Eventually(s.T, "AppServices can be made again", func() error { return s.set(s.T, small) })
 	s.endsAs(small)
 }

@@ -65,7 +65,7 @@ func operatorUpgraded(s *scene, versions ...string) {
 // fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
 func (s *scene) fleetRuns(version string) {
 	s.Helper()
-	harness.Within(s.T, patience, "the fleet runs chart "+version, func() error {
+	harness.Eventually(s.T, "the fleet runs chart "+version, func() error {
 		list := &v1.AppServiceList{}
 		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
 			return err

@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"context"
 	"fmt"
 	"testing"
 
@@ -10,6 +11,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // verify restarts the operators over all that was played. They must write nothing, and change nothing: oracle O5, and O1 once
@@ -59,7 +61,7 @@ func (p *player) verify(t *testing.T) {
 		}
 	}
 	for _, one := range p.played {
-		err := harness.Poll(t.Context(), patience, func() error {
+		err := poll.UntilWithin(t.Context(), patience, func(context.Context) error {
 			objects, err := seen.objects(t.Context(), one.stage.namespace)
 			if err != nil {
 				return err
@@ -75,7 +77,7 @@ func (p *player) verify(t *testing.T) {
 // calm waits until everything that was played has been reconciled since a count was taken, and nothing happens any more.
 func (p *player) calm(t *testing.T, before float64) {
 	t.Helper()
-	harness.Within(t, patience, "nothing happens any more", func() error {
+	harness.Eventually(t, "nothing happens any more", func() error {
 		alive := 0.0
 		for _, one := range p.played {
 			if one.end[v1.Kind+" "+appName+".kind"] != "" {

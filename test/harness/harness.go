@@ -10,7 +10,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -20,16 +19,15 @@ import (
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
-
-// Patience is how long Eventually waits.
-const Patience = 60 * time.Second
 
 // Cluster is the control plane that the tests of a package share.
 type Cluster struct {
@@ -37,6 +35,7 @@ type Cluster struct {
 	Config *rest.Config
 	Client client.Client
 
+	passing  bool // it goes when the tests are over, and all that is in it
 	collects sync.Once
 }
 
@@ -75,7 +74,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		return nil, stop, fmt.Errorf("cannot ask the cluster for its version: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "cluster %s runs Kubernetes %s\n", up.Name, version.GitVersion)
-	cluster = &Cluster{Cluster: up, Config: config, Client: direct}
+	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current}
 	return cluster, stop, cluster.installOurs(ctx)
 }
 
@@ -104,7 +103,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 	if err := c.Client.Create(ctx, crd); client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("cannot install the CRD %s: %w", crd.Name, err)
 	}
-	return Poll(ctx, Patience, func() error {
+	return poll.UntilWithin(ctx, Patience, func(ctx context.Context) error {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
 			return err
 		}
@@ -117,7 +116,8 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 	})
 }
 
-// Namespace makes a namespace for a test and deletes it afterwards.
+// Namespace makes a namespace for a test. In a cluster that stays it is deleted afterwards; in one that goes, deleting would
+// only take time from other tests.
 func (c *Cluster) Namespace(t *testing.T) string {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-").Replace(t.Name()))
@@ -126,9 +126,9 @@ func (c *Cluster) Namespace(t *testing.T) string {
 	if err := c.Client.Create(t.Context(), namespace); err != nil {
 		t.Fatalf("cannot create a namespace: %v", err)
 	}
-	t.Cleanup(func() {
-		_ = c.Client.Delete(context.WithoutCancel(t.Context()), namespace)
-	})
+	if !c.passing {
+		t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
+	}
 	return namespace.Name
 }
 
@@ -148,7 +148,7 @@ func (c *Cluster) CollectsGarbage(t *testing.T) {
 		if err := c.Client.Delete(t.Context(), owner, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
 			t.Fatal(err)
 		}
-		Within(t, 2*Patience, "the garbage collector works", func() error {
+		Eventually(t, "the garbage collector works", func() error {
 			err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(dependent), dependent)
 			if err == nil {
 				return fmt.Errorf("the dependent is still there")
@@ -158,35 +158,25 @@ func (c *Cluster) CollectsGarbage(t *testing.T) {
 	})
 }
 
-// Poll calls check until it gives nil, and gives its last error when the time is over.
-func Poll(ctx context.Context, patience time.Duration, check func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	ticker := time.NewTicker(50 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waited %s: %w", patience, err)
-		case <-ticker.C:
-		}
-	}
-}
-
-// Eventually fails the test unless check gives nil within Patience.
-func Eventually(t *testing.T, what string, check func() error) {
+// Cache returns a reader of namespaces that asks the API server once for each kind, and then follows it.
+func (c *Cluster) Cache(t *testing.T, namespaces ...string) client.Reader {
 	t.Helper()
-	Within(t, Patience, what, check)
-}
-
-// Within fails the test unless check gives nil in time.
-func Within(t *testing.T, patience time.Duration, what string, check func() error) {
-	t.Helper()
-	if err := Poll(t.Context(), patience, check); err != nil {
-		t.Fatalf("%s: %v", what, err)
+	options := cache.Options{Scheme: c.Client.Scheme(), Mapper: c.Client.RESTMapper(), DefaultNamespaces: map[string]cache.Config{}}
+	for _, namespace := range namespaces {
+		options.DefaultNamespaces[namespace] = cache.Config{}
 	}
+	objects, err := cache.New(c.Config, options)
+	if err != nil {
+		t.Fatalf("cannot make a cache: %v", err)
+	}
+	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
+	done := make(chan error, 1)
+	go func() { done <- objects.Start(ctx) }()
+	t.Cleanup(func() {
+		cancel()
+		if err := <-done; err != nil {
+			t.Errorf("the cache ended with: %v", err)
+		}
+	})
+	return objects
 }

@@ -92,7 +92,7 @@ func (m *Manager) Stop(t *testing.T) {
 		if err != nil && !errors.Is(err, context.Canceled) {
 			t.Errorf("the operator ended with: %v", err)
 		}
-	case <-time.After(Patience): // controller-runtime never ends while its caches cannot fill
+	case <-time.After(Patience):
 		t.Error("the operator did not end")
 	}
 }

@@ -12,7 +12,13 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var buildOnce = sync.OnceValues(func() (string, error) {
+// With the race detector if the tests have it: what they compiled is used again. Without it, as users run it.
+var (
+	buildOnce   = sync.OnceValues(func() (string, error) { return build(fmt.Sprintf("-race=%t", raceDetector)) })
+	releaseOnce = sync.OnceValues(func() (string, error) { return build("-race=false") })
+)
+
+func build(flag string) (string, error) {
 	root, err := toolchain.Root()
 	if err != nil {
 		return "", err
@@ -22,22 +28,20 @@ var buildOnce = sync.OnceValues(func() (string, error) {
 		return "", err
 	}
 	binary := filepath.Join(dir, "manager")
-	args := []string{"build", "-o", binary}
-	if raceDetector { // like the tests: what they compiled is used again
-		args = append(args, "-race")
-	}
-	build := exec.Command("go", append(args, "./cmd/manager")...)
+	build := exec.Command("go", "build", flag, "-o", binary, "./cmd/manager")
 	build.Dir = root
 	if out, err := build.CombinedOutput(); err != nil {
 		return "", fmt.Errorf("cannot build the manager: %w: %s", err, out)
 	}
 	return binary, nil
-})
+}
 
 // Binary builds the manager's program once for all tests of a package.
-func Binary(t *testing.T) string {
+func Binary(t *testing.T) string { return built(t, buildOnce) }
+
+func built(t *testing.T, once func() (string, error)) string {
 	t.Helper()
-	binary, err := buildOnce()
+	binary, err := once()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -56,8 +60,19 @@ type Process struct {
 // Run starts the manager's program with a kubeconfig. It is killed at the end of the test if it still runs.
 func Run(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
+	return run(t, Binary(t), kubeconfig, args...)
+}
+
+// RunAsUsersDo is Run without the race detector, which takes several times the memory.
+func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
+	t.Helper()
+	return run(t, built(t, releaseOnce), kubeconfig, args...)
+}
+
+func run(t *testing.T, binary, kubeconfig string, args ...string) *Process {
+	t.Helper()
 	p := &Process{done: make(chan struct{})}
-	p.command = exec.Command(Binary(t), append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
+	p.command = exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
 	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
 	p.command.Stdout, p.command.Stderr = &p.Output, &p.Output
 	if err := p.command.Start(); err != nil {
@@ -79,6 +94,9 @@ func (p *Process) Kill() {
 
 // Signal sends a signal to the process.
 func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
+
+// Pid of the process.
+func (p *Process) Pid() int { return p.command.Process.Pid }
 
 // Ended is closed when the process has ended.
 func (p *Process) Ended() <-chan struct{} { return p.done }

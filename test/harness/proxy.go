@@ -21,8 +21,11 @@ import (
 type Proxy struct {
 	// Kubeconfig for the manager.
 	Kubeconfig string
+	// Requests that went through.
+	Requests Requests
 
 	forward *httputil.ReverseProxy
+	server  *httptest.Server
 
 	mu    sync.Mutex
 	crash *Crash
@@ -60,17 +63,17 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 		Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"),
 		forward: &httputil.ReverseProxy{
 			Rewrite:       func(r *httputil.ProxyRequest) { r.SetURL(target) },
-			Transport:     transport,
 			FlushInterval: -1,
 			ErrorHandler:  func(w http.ResponseWriter, _ *http.Request, _ error) { w.WriteHeader(http.StatusBadGateway) },
 		},
 	}
-	server := httptest.NewServer(p)
-	t.Cleanup(server.Close)
-	t.Cleanup(server.CloseClientConnections)
+	p.forward.Transport = p.Requests.Wrap(transport)
+	p.server = httptest.NewServer(p)
+	t.Cleanup(p.server.Close)
+	t.Cleanup(p.server.CloseClientConnections)
 
 	config := clientcmdapi.NewConfig()
-	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: server.URL}
+	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: p.server.URL}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
 	if err := clientcmd.WriteToFile(*config, p.Kubeconfig); err != nil {
@@ -78,6 +81,9 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	}
 	return p
 }
+
+// Break breaks all connections once, so that watches begin again and rights are looked at again.
+func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
 // CrashAt arms the proxy: writes are counted from now on.
 func (p *Proxy) CrashAt(crash *Crash) {

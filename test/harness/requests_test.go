@@ -1,7 +1,6 @@
 package harness
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"net/http"
@@ -9,7 +8,6 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 )
 
 func TestDescribe(t *testing.T) {
@@ -150,47 +148,6 @@ func TestRequestsAreSafeForConcurrentUse(t *testing.T) {
 	if got := requests.Mark(); got != 400 {
 		t.Errorf("got %d requests, want 400", got)
 	}
-}
-
-func TestPoll(t *testing.T) {
-	cause := errors.New("not yet")
-	t.Run("it is over at the first success", func(t *testing.T) {
-		calls := 0
-		err := Poll(t.Context(), time.Minute, func() error { calls++; return nil })
-		if err != nil || calls != 1 {
-			t.Errorf("got %v after %d calls", err, calls)
-		}
-	})
-	t.Run("it goes on until it succeeds", func(t *testing.T) {
-		calls := 0
-		err := Poll(t.Context(), time.Minute, func() error {
-			if calls++; calls < 3 {
-				return cause
-			}
-			return nil
-		})
-		if err != nil || calls != 3 {
-			t.Errorf("got %v after %d calls", err, calls)
-		}
-	})
-	t.Run("it gives up with the last error when the time is over", func(t *testing.T) {
-		begin := time.Now()
-		err := Poll(t.Context(), 120*time.Millisecond, func() error { return cause })
-		if !errors.Is(err, cause) || !strings.Contains(err.Error(), "waited 120ms: not yet") {
-			t.Errorf("got %v", err)
-		}
-		if took := time.Since(begin); took < 120*time.Millisecond || took > 10*time.Second {
-			t.Errorf("it took %s", took)
-		}
-	})
-	t.Run("it gives up when the test is over", func(t *testing.T) {
-		ctx, cancel := context.WithCancel(t.Context())
-		calls := 0
-		err := Poll(ctx, time.Minute, func() error { calls++; cancel(); return cause })
-		if !errors.Is(err, cause) || calls > 2 {
-			t.Errorf("got %v after %d calls", err, calls)
-		}
-	})
 }
 
 func TestTheSeedIsTheResourceThatMustAlwaysWork(t *testing.T) {

@@ -17,44 +17,52 @@ import (
 // started again: the end is always the same.
 func TestAnInstallSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	proxy := cluster.NewProxy(t)
-	for _, committed := range []bool{false, true} {
-		for write := 1; ; write++ {
-			app := harness.Seed(namespace, fmt.Sprintf("web-%d-%t", write, committed))
-			victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-			proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
-			cluster.Create(t, app)
-			harness.Eventually(t, "the program dies or is done", func() error {
-				select {
-				case <-victim.Ended():
-					return nil
-				default:
-				}
-				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-					return err
-				}
-				if app.Status.Phase != v1.PhaseRunning {
-					return fmt.Errorf("phase %q", app.Status.Phase)
-				}
-				return nil
-			})
-			struck, crashed := proxy.Disarm()
-			if !crashed {
-				victim.Kill()
-				if write < 6 {
-					t.Fatalf("an install made only %d writes", write-1)
-				}
-				break
+	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			proxy := cluster.NewProxy(t)
+			writes := 0
+			for killedInInstall(t, proxy, namespace, writes+1, committed) {
+				writes++
 			}
-			begin := time.Now()
-			healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-			cluster.Ready(t, app)
-			t.Logf("killed at write %d (committed: %t), %s: ready %.1f s after the restart", write, committed, struck, time.Since(begin).Seconds())
-			installedOnce(t, app)
-			healer.Kill()
-		}
+			if writes < 5 {
+				t.Errorf("an install made only %d writes", writes)
+			}
+		})
 	}
+}
+
+// killedInInstall reports whether an install makes as many writes. The program is killed at that one, and healed by another.
+func killedInInstall(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
+	t.Helper()
+	app := harness.Seed(namespace, fmt.Sprintf("web-%d", write))
+	victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
+	cluster.Create(t, app)
+	harness.Eventually(t, "the program dies or is done", func() error {
+		select {
+		case <-victim.Ended():
+			return nil
+		default:
+		}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		return want("phase", app.Status.Phase, v1.PhaseRunning)
+	})
+	struck, crashed := proxy.Disarm()
+	if !crashed {
+		victim.Kill()
+		return false
+	}
+	begin := time.Now()
+	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	cluster.Ready(t, app)
+	t.Logf("killed at write %d, %s: ready %.1f s after the restart", write, struck, time.Since(begin).Seconds())
+	installedOnce(t, app)
+	healer.Kill()
+	return true
 }
 
 // installedOnce checks that there is one deployed release and one of each object.

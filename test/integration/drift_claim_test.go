@@ -52,7 +52,7 @@ func TestAClaimThatGrewStays(t *testing.T) {
 	if err := cluster.Client.Patch(t.Context(), claim, patch); err != nil {
 		t.Fatal(err)
 	}
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	cluster.Ready(t, app)
 	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 		t.Errorf("the claim was repaired: %q", repairs)

@@ -13,14 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
-)
-
-// How soon something is put back, as docs/drift.md says, and how much longer it may take where all tests share a machine.
-const (
-	returns = 2 * time.Second
-	mended  = 5 * time.Second
-	load    = 4
 )
 
 // tampering is what somebody does to an object of an AppService, and the event that says that it was put back.
@@ -34,7 +28,7 @@ type tampering struct {
 // Each kind that the chart renders, and an edit of it.
 var driftOfKinds = map[string]tampering{
 	"Deployment":              {"apps/v1/Deployment", "", `{"spec":{"template":{"spec":{"terminationGracePeriodSeconds":99}}}}`, "apply Deployment NAME: spec.template.spec.terminationGracePeriodSeconds 99 → 30"},
-	"Service":                 {"v1/Service", "", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service NAME: spec.ports[80].targetPort 81 → 80"},
+	"Service":                 {"v1/Service", "", `{"spec":{"ports":[{"port":80,"targetPort":81}]}}`, "apply Service NAME: spec.ports[80].targetPort 81 → http"},
 	"Ingress":                 {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":"other"}}`, "apply Ingress NAME: spec.ingressClassName other → nginx"},
 	"HTTPRoute":               {"gateway.networking.k8s.io/v1/HTTPRoute", "", `{"spec":{"hostnames":["other.example.com"]}}`, "apply HTTPRoute NAME: spec.hostnames[0] other.example.com → NAME.example.com"},
 	"ConfigMap":               {"v1/ConfigMap", "-config", `{"data":{"GREETING":"tampered"}}`, "apply ConfigMap NAME-config: data.GREETING"},
@@ -44,8 +38,8 @@ var driftOfKinds = map[string]tampering{
 	"PersistentVolumeClaim":   {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
 	"retained claim":          {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
 	"ServiceAccount":          {"v1/ServiceAccount", "", `{"automountServiceAccountToken":true}`, "apply ServiceAccount NAME: automountServiceAccountToken true → false"},
-	"NetworkPolicy":           {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":81,"protocol":"TCP"}]}]}}`, "apply NetworkPolicy NAME: spec.ingress[0].ports[0].port 81 → 80"},
-	"ServiceMonitor":          {"monitoring.coreos.com/v1/ServiceMonitor", "", `{"spec":{"endpoints":[{"targetPort":80,"path":"/other"}]}}`, "apply ServiceMonitor NAME: spec.endpoints[0].path /other → /metrics"},
+	"NetworkPolicy":           {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":81,"protocol":"TCP"}]}]}}`, "apply NetworkPolicy NAME: spec.ingress[0].ports[0].port 81 → http"},
+	"ServiceMonitor":          {"monitoring.coreos.com/v1/ServiceMonitor", "", `{"spec":{"endpoints":[{"targetPort":"http","path":"/other"}]}}`, "apply ServiceMonitor NAME: spec.endpoints[0].path /other → /metrics"},
 }
 
 func TestEachKindThatIsDeletedReturns(t *testing.T) {
@@ -55,7 +49,7 @@ func TestEachKindThatIsDeletedReturns(t *testing.T) {
 		if err := cluster.Client.Delete(t.Context(), object); err != nil {
 			t.Fatal(err)
 		}
-		harness.Within(t, load*returns, "it returns", func() error {
+		harness.Eventually(t, "it returns", func() error {
 			if err := present(t, object); err != nil {
 				return err
 			}
@@ -86,7 +80,7 @@ var driftOfFields = map[string]tampering{
 	"mark of a claim taken off":    {"v1/PersistentVolumeClaim", "", `{"metadata":{"annotations":{"app.example.com/retained-for":null}}}`, "create PersistentVolumeClaim NAME"},
 	"field removed":                {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":null}}`, "apply Ingress NAME: spec.ingressClassName (none) → nginx"},
 	"entry added to a selector":    {"v1/Service", "", `{"spec":{"selector":{"extra":"x"}}}`, "apply Service NAME: spec.selector.extra x → (none)"},
-	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":80,"protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
+	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":"http","protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
 	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/1/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
 	"arguments changed":            {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/args/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].args[0]"},
 	"command changed":              {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/command/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].command[0]"},
@@ -133,17 +127,17 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 	if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kind, []byte(tampering.patch))); err != nil {
 		t.Fatal(err)
 	}
-	if len(differences("", before, rendered(t, app, object))) == 0 {
+	if len(endstate.Differences("", before, rendered(t, app, object))) == 0 {
 		t.Fatal("the edit changed nothing")
 	}
-	harness.Within(t, load*mended, "it is put back", func() error {
+	harness.Eventually(t, "it is put back", func() error {
 		if err := present(t, object); err != nil {
 			return err
 		}
 		if object.GetUID() != uid {
 			t.Fatal("it was replaced instead of repaired")
 		}
-		if different := differences("", before, rendered(t, app, object)); len(different) > 0 {
+		if different := endstate.Differences("", before, rendered(t, app, object)); len(different) > 0 {
 			return fmt.Errorf("it differs: %s", strings.Join(different, "\n"))
 		}
 		return nil
@@ -165,7 +159,7 @@ func rendered(t *testing.T, app *v1.AppService, object *unstructured.Unstructure
 	annotations := content.GetAnnotations()
 	delete(annotations, "deployment.kubernetes.io/revision")
 	stamp := annotations["app.example.com/rendered"]
-	out := anonymous(t, app, content.Object)
+	out := endstate.Anonymous(app, content.Object)
 	return map[string]any{"content": out, "stamp": stamp}
 }
 

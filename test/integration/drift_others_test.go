@@ -10,6 +10,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -60,12 +61,13 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 		}
 		changed[name] = map[string]any{"field": fieldOf(t, objects[name], stranger.field)}
 	}
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 		t.Errorf("what is somebody else's was repaired: %q", repairs)
 	}
 	for name, stranger := range somebodyElses {
 		t.Run(name, func(t *testing.T) {
+			t.Parallel()
 			// The next release goes over the same object.
 			cluster.Change(t, apps[name], func(app *v1.AppService) {
 				app.Spec.CommonLabels = map[string]v1.Label{"example.com/release": "next"}
@@ -78,7 +80,7 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 				return want("label", objects[name].GetLabels()["example.com/release"], "next")
 			})
 			now := map[string]any{"field": fieldOf(t, objects[name], stranger.field)}
-			if lost := differences("", changed[name], now); len(lost) > 0 {
+			if lost := endstate.Differences("", changed[name], now); len(lost) > 0 {
 				t.Errorf("it did not stay (before, now): %s", strings.Join(lost, "\n"))
 			}
 		})

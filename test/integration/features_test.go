@@ -6,6 +6,8 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -139,7 +141,7 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	}
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	get(t, app, deployment)
 	if got := *deployment.Spec.Replicas; got != 7 {
 		t.Errorf("replicas: got %d, want the autoscaler's 7", got)
@@ -213,40 +215,44 @@ func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 			t.Errorf("step %d: got the problems %+v, want %q", i, problems, step.problem)
 		}
 	}
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 }
 
 // watchReplicas notes the least number of replicas that a Deployment wants from now on.
 func watchReplicas(t *testing.T, app *v1.AppService) (least func() int32) {
 	t.Helper()
+	var seen atomic.Int32
+	seen.Store(1000)
+	followDeployments(t, app.Namespace, func(deployment *appsv1.Deployment) {
+		seen.Store(min(seen.Load(), *deployment.Spec.Replicas))
+	})
+	return seen.Load
+}
+
+// followDeployments calls see with every version of the Deployments of a namespace, one after the other.
+func followDeployments(t *testing.T, namespace string, see func(*appsv1.Deployment)) {
+	t.Helper()
 	watcher, err := client.NewWithWatch(cluster.Config, client.Options{Scheme: cluster.Client.Scheme()})
 	if err != nil {
 		t.Fatal(err)
 	}
-	events, err := watcher.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(app.Namespace))
+	events, err := watcher.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
 	if err != nil {
 		t.Fatal(err)
 	}
-	seen := make(chan int32, 1)
-	seen <- 1000
+	t.Cleanup(events.Stop)
 	go func() {
 		for event := range events.ResultChan() {
 			if deployment, ok := event.Object.(*appsv1.Deployment); ok {
-				seen <- min(<-seen, *deployment.Spec.Replicas)
+				see(deployment)
 			}
 		}
 	}()
-	t.Cleanup(events.Stop)
-	return func() int32 {
-		value := <-seen
-		seen <- value
-		return value
-	}
 }
 
 func TestANewChartVersionRestartsNoPod(t *testing.T) {
 	t.Parallel()
-	const count = 50
+	const count = 12
 	namespace := cluster.Namespace(t)
 	first := cluster.Manager(t, namespace)
 	createMany(t, namespace, count)
@@ -264,39 +270,43 @@ func TestANewChartVersionRestartsNoPod(t *testing.T) {
 
 func TestANewPodTemplateRollsAFewAppServicesAtATime(t *testing.T) {
 	t.Parallel()
-	const count, most = 8, 2
+	const count, most = 4, 2
 	namespace := cluster.Namespace(t)
 	first := cluster.Manager(t, namespace)
 	createMany(t, namespace, count)
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
 	first.Stop(t)
 
-	// A rollout takes at least minReadySeconds, so that several would be seen at the same time.
-	cluster.Manager(t, namespace, withChart(t, "values.yaml", "minReadySeconds: 0", "minReadySeconds: 3"), func(options *operator.Options, _ *harness.Requests) {
+	var mu sync.Mutex
+	greatest, rolling, rolled := 0, map[string]bool{}, map[string]bool{}
+	followDeployments(t, namespace, func(deployment *appsv1.Deployment) {
+		mu.Lock()
+		defer mu.Unlock()
+		status := deployment.Status
+		changed := *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds == 31
+		over := status.ObservedGeneration == deployment.Generation && status.UpdatedReplicas == 2 && status.AvailableReplicas == 2 && status.Replicas == 2
+		if rolling[deployment.Name], rolled[deployment.Name] = changed && !over, changed && over; !rolling[deployment.Name] {
+			delete(rolling, deployment.Name)
+		}
+		greatest = max(greatest, len(rolling))
+	})
+	// A rollout takes at least minReadySeconds, so that several could be under way at the same time.
+	cluster.Manager(t, namespace, withChart(t, "values.yaml", "minReadySeconds: 0", "minReadySeconds: 2"), func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir = chartChanged(t, options.ChartDir, "values.yaml", "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 31")
 		options.MaxConcurrentRollouts = most
 	})
-	greatest, rolled := 0, map[string]bool{}
-	harness.Within(t, 2*harness.Patience, "all are rolled", func() error {
-		list := &appsv1.DeploymentList{}
-		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			return err
-		}
-		now := 0
-		for _, deployment := range list.Items {
-			if *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds != 31 {
-				continue
-			}
-			status := deployment.Status
-			if status.ObservedGeneration == deployment.Generation && status.UpdatedReplicas == 2 && status.AvailableReplicas == 2 && status.Replicas == 2 {
-				rolled[deployment.Name] = true
-			} else {
-				now++
+	harness.Eventually(t, "all are rolled", func() error {
+		mu.Lock()
+		defer mu.Unlock()
+		for i := range count {
+			if name := nameOf(i); !rolled[name] {
+				return fmt.Errorf("%s is not rolled", name)
 			}
 		}
-		greatest = max(greatest, now)
-		return want("rolled", len(rolled), count)
+		return nil
 	})
+	mu.Lock()
+	defer mu.Unlock()
 	if greatest > most || greatest == 0 {
 		t.Errorf("%d AppServices rolled at the same time, want at most %d", greatest, most)
 	}
@@ -340,9 +350,11 @@ func TestAnAPIThatAppearsIsNoticed(t *testing.T) {
 func createMany(t *testing.T, namespace string, count int) {
 	t.Helper()
 	for i := range count {
-		cluster.Create(t, harness.Seed(namespace, fmt.Sprintf("web-%02d", i)))
+		cluster.Create(t, harness.Seed(namespace, nameOf(i)))
 	}
 }
+
+func nameOf(i int) string { return fmt.Sprintf("web-%02d", i) }
 
 // waitForAll waits until a check holds for all AppServices of a namespace.
 func waitForAll(t *testing.T, namespace string, count int, check func(*v1.AppService) error) {

@@ -18,7 +18,7 @@ import (
 )
 
 // fleet is how many AppServices two managers share.
-const fleet = 200
+const fleet = 60
 
 // A selector in watches.yaml gives each manager its part of the fleet. Neither ever writes what is the other's.
 func TestTwoManagersShareAFleetByLabel(t *testing.T) {

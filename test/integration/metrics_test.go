@@ -9,6 +9,7 @@ import (
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -34,11 +35,14 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 	}
 	prometheus := harness.StartPrometheus(t, address, file)
 
-	web, stuck := harness.Seed(namespace, "web"), harness.Seed(namespace, "stuck")
+	web, stuck, refused := harness.Seed(namespace, "web"), harness.Seed(namespace, "stuck"), harness.Seed(namespace, "refused")
 	stuck.Spec.EnvFrom = fromConfigMap("missing", nil)
-	cluster.Create(t, web)
-	cluster.Create(t, stuck)
+	refused.Spec.Ports[0].NodePort = ptr.To[int32](1) // a request that fails
+	for _, app := range []*v1.AppService{web, stuck, refused} {
+		cluster.Create(t, app)
+	}
 	cluster.Ready(t, web)
+	cluster.Condition(t, refused, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonNodePortInvalid)
 	cluster.Condition(t, stuck, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
 	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
 		t.Fatal(err)
@@ -55,7 +59,7 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 		"the chart":            `count(appservice_chart_info{kind="AppService",chart="appservice"} == 1) >= 1`,
 		"the build":            `appservice_build_info == 1`,
 		"the leader":           `leader_election_master_status{name="appservice-operator"} == 1`,
-		"that an alert is due": fmt.Sprintf(`count(ALERTS{alertname="AppServiceStalled",namespace=%q}) == 1`, namespace),
+		"that an alert is due": fmt.Sprintf(`count(ALERTS{alertname="AppServiceStalled",namespace=%q,name="stuck"}) == 1`, namespace),
 	} {
 		harness.Eventually(t, "Prometheus sees "+what, func() error {
 			_, err := prometheus.Value(t.Context(), query)

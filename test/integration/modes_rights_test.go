@@ -31,6 +31,23 @@ type permissions struct {
 // ClusterRole where all are served. It returns the cluster as the service account sees it.
 func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {
 	t.Helper()
+	inNamespaces, everywhere := bundled(t)
+	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: inNamespaces.Account}}
+	cluster.Create(t, account)
+
+	grantEverywhere(t, account, "cluster", everywhere.Rules)
+	if len(targets) == 0 {
+		grantEverywhere(t, account, "all", inNamespaces.Rules)
+	}
+	for _, namespace := range append([]string{home}, targets...) {
+		grant(t, account, namespace, inNamespaces.Rules)
+	}
+	return as(account)
+}
+
+// bundled reads the rights that the bundle asks for: in each namespace that is served, and in all of the cluster.
+func bundled(t *testing.T) (inNamespaces, everywhere permissions) {
+	t.Helper()
 	var csv struct {
 		Spec struct {
 			Install struct {
@@ -52,22 +69,17 @@ func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {
 	if len(asked.Permissions) != 1 || len(asked.ClusterPermissions) != 1 {
 		t.Fatalf("the bundle asks for %+v, want rights of one account", asked)
 	}
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: home, Name: asked.Permissions[0].Account}}
-	cluster.Create(t, account)
+	return asked.Permissions[0], asked.ClusterPermissions[0]
+}
 
-	grantEverywhere(t, account, "cluster", asked.ClusterPermissions[0].Rules)
-	if len(targets) == 0 {
-		grantEverywhere(t, account, "all", asked.Permissions[0].Rules)
+// as returns the cluster as a service account sees it.
+func as(account *corev1.ServiceAccount) *harness.Cluster {
+	config := restclient.CopyConfig(cluster.Config)
+	config.Impersonate = restclient.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + account.Namespace + ":" + account.Name,
+		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + account.Namespace},
 	}
-	for _, namespace := range append([]string{home}, targets...) {
-		grant(t, account, namespace, asked.Permissions[0].Rules)
-	}
-	as := restclient.CopyConfig(cluster.Config)
-	as.Impersonate = restclient.ImpersonationConfig{
-		UserName: "system:serviceaccount:" + home + ":" + account.Name,
-		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + home},
-	}
-	return &harness.Cluster{Cluster: cluster.Cluster, Config: as, Client: cluster.Client}
+	return &harness.Cluster{Cluster: cluster.Cluster, Config: config, Client: cluster.Client}
 }
 
 func grant(t *testing.T, account *corev1.ServiceAccount, namespace string, rules []rbacv1.PolicyRule) {

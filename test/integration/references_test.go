@@ -34,17 +34,16 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 
 	rolls := func(what string, wanted bool, change func()) {
 		t.Helper()
-		rest(t, manager)
 		before, start := podTemplate(t, app), time.Now()
 		change()
 		if !wanted {
-			rest(t, manager)
+			manager.Rest(t)
 			if after := podTemplate(t, app); after != before {
 				t.Errorf("%s: the pods roll", what)
 			}
 			return
 		}
-		harness.Within(t, soon, what+": the pods roll", func() error {
+		harness.Eventually(t, what+": the pods roll", func() error {
 			if podTemplate(t, app) == before {
 				return errors.New("the template of the pods is as it was")
 			}
@@ -121,7 +120,7 @@ func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 		t.Fatal("the pods are Restricted although nobody asks for it")
 	}
 	enforce(t, namespace, "restricted")
-	harness.Within(t, soon, "the pods become Restricted", func() error {
+	harness.Eventually(t, "the pods become Restricted", func() error {
 		if ptr.Deref(deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot, false) {
 			return nil
 		}
@@ -129,7 +128,7 @@ func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 	})
 	cluster.Ready(t, app) // the API server takes such pods
 	enforce(t, namespace, "privileged")
-	harness.Within(t, soon, "the pods are as before", func() error {
+	harness.Eventually(t, "the pods are as before", func() error {
 		if deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot == nil {
 			return nil
 		}
@@ -160,7 +159,7 @@ func TestWhatPodsDoNotNeedIsAProblemAndNotARefusal(t *testing.T) {
 	for _, name := range []string{"registry", "certificate"} {
 		cluster.Create(t, secret(namespace, name, "x"))
 	}
-	harness.Within(t, soon, "the problems with Secrets end", func() error {
+	harness.Eventually(t, "the problems with Secrets end", func() error {
 		cluster.Ready(t, app)
 		return want("problems", len(app.Status.Problems), 1)
 	})

@@ -78,6 +78,7 @@ func TestAFailingTemplateLeavesTheOldVersionAndHeals(t *testing.T) {
 	cluster.Create(t, app)
 	cluster.Ready(t, app)
 
+	manager.Rest(t)
 	mark := manager.Requests.Mark()
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:refused" })
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRenderFailed)

@@ -19,9 +19,6 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// soon is how long it may take until a condition tells of a refusal, and until it ends when what stood in the way is gone.
-const soon = 5 * time.Second
-
 // refusals counts the rows of TestRefusals, for the last line of the test binary.
 var refusals struct{ rows, seen, healed atomic.Int32 }
 
@@ -40,14 +37,7 @@ type refusal struct {
 
 	reason  string
 	message []string
-	// seeing is how long it may take until the condition tells; soon unless said otherwise.
-	seeing time.Duration
-	// healing is how long the end may take; soon unless said otherwise, for what is not watched.
-	healing time.Duration
 }
-
-// unwatched is how long it may take until a retry notices what the operator does not watch, after one failed attempt.
-const unwatched = 15 * time.Second
 
 var refusalRows = map[string]refusal{
 	"a node port outside of the range": {
@@ -60,7 +50,7 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonNodePortConflict, message: []string{"is taken by", `Service "holder"`},
 	},
 	"a node port that another service gives back": {
-		hinder: foreignPort, clear: deleteIt, healing: unwatched,
+		hinder: foreignPort, clear: deleteIt,
 		change: func(s *v1.AppServiceSpec, o client.Object) { s.Ports[0].NodePort = nodePort(o) },
 		reason: v1.ReasonNodePortConflict, message: []string{`Service "holder"`},
 	},
@@ -155,7 +145,7 @@ var refusalRows = map[string]refusal{
 			return service
 		},
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Ports = []v1.Port{{Port: 80}} },
-		clear:  deleteIt, healing: unwatched,
+		clear:  deleteIt,
 		reason: v1.ReasonResourceExists, message: []string{`Service "web" exists`, "not managed by this operator"},
 	},
 	"a smaller claim": {
@@ -178,8 +168,7 @@ var refusalRows = map[string]refusal{
 		reason: v1.ReasonImmutableChange, message: []string{"spec.clusterIP", "None"},
 	},
 	"a release that is too large": {
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(140, 4<<10) },
-		seeing: harness.Patience, // half a megabyte of letters is slow under the race detector; without it, a second
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(105, 4<<10) },
 		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
 	},
 	"a quota that lets no pod start": {
@@ -229,11 +218,7 @@ func testRefusal(t *testing.T, row refusal) {
 		start = time.Now()
 		cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec, hindrance) })
 	}
-	var condition metav1.Condition
-	harness.Within(t, max(soon, row.seeing), "Ready becomes False "+row.reason, func() (err error) {
-		condition, err = now(t, app, v1.ConditionReady, metav1.ConditionFalse, row.reason)
-		return err
-	})
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, row.reason)
 	t.Logf("seen after %s: %s", time.Since(start).Round(time.Millisecond), condition.Message)
 	for _, part := range row.message {
 		if !strings.Contains(condition.Message, part) {
@@ -243,7 +228,7 @@ func testRefusal(t *testing.T, row refusal) {
 	if _, err := now(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason); err != nil {
 		t.Errorf("Stalled: %v", err)
 	}
-	rest(t, manager)
+	manager.Rest(t)
 	if after := running(t, app); row.reason != v1.ReasonQuotaExceeded && !equality.Semantic.DeepEqual(before, after) {
 		t.Errorf("the version that runs was touched: %v, before %v", after, before)
 	}
@@ -261,10 +246,7 @@ func testRefusal(t *testing.T, row refusal) {
 	} else {
 		cluster.Change(t, app, func(app *v1.AppService) { base.DeepCopyInto(&app.Spec) })
 	}
-	harness.Within(t, max(soon, row.healing), "Ready again", func() error {
-		_, err := now(t, app, v1.ConditionReady, metav1.ConditionTrue, "")
-		return err
-	})
+	cluster.Ready(t, app)
 	t.Logf("healed after %s", time.Since(start).Round(time.Millisecond))
 	refusals.healed.Add(1)
 }

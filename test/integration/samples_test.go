@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	eventsv1 "k8s.io/api/events/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -45,8 +44,6 @@ const (
 	fixtures = "test/testdata/fixtures"
 	// otherNodePort keeps copies of samples off the node ports that other tests use.
 	otherNodePort = 40
-	// stillness is how long a manager must write nothing to count as done.
-	stillness = 2 * time.Second
 )
 
 // Every sample becomes ready as it is, has no problems, and comes to rest: what the API server makes of the objects is
@@ -76,14 +73,14 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	}
 	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sample.GetName()}}
 	cluster.Ready(t, app)
-	rest(t, manager)
+	manager.Rest(t)
 
 	mark := manager.Requests.Mark()
 	note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
 	if err := cluster.Client.Patch(t.Context(), app, note); err != nil { // makes a reconcile
 		t.Fatal(err)
 	}
-	quiet(t, manager.Requests)
+	manager.Rest(t)
 	if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
 		t.Errorf("a reconcile that has nothing to do wrote %v", writes)
 	}
@@ -239,23 +236,6 @@ func moveNodePorts(t *testing.T, sample *unstructured.Unstructured) {
 	if len(ports) > 0 {
 		_ = unstructured.SetNestedSlice(sample.Object, ports, "spec", "ports") // spec is a map: ports were found in it
 	}
-}
-
-// rest waits until a manager has written nothing for a while. A manager that fights with the API server never does.
-func rest(t *testing.T, manager *harness.Manager) {
-	t.Helper()
-	mark, since := manager.Requests.Mark(), time.Now()
-	harness.Eventually(t, "the manager writes nothing", func() error {
-		now := manager.Requests.Mark()
-		if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
-			mark, since = now, time.Now()
-			return fmt.Errorf("it wrote %v", writes)
-		}
-		if still := time.Since(since); still < stillness {
-			return fmt.Errorf("it has written nothing for only %s", still)
-		}
-		return nil
-	})
 }
 
 // repairsOf lists what the operator put back in a namespace.

@@ -11,9 +11,11 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/endstate"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -38,6 +40,7 @@ func TestAFeatureSwitchedOnAndOffLeavesNoTrace(t *testing.T) {
 	cluster.Manager(t, in.toggled, func(options *operator.Options, _ *harness.Requests) {
 		options.WatchNamespaces = []string{in.toggled, in.on, in.base}
 	})
+	objects := cluster.Cache(t, in.toggled, in.on, in.base)
 	for name, feature := range features {
 		for _, namespace := range []string{in.toggled, in.on, in.base} {
 			fixturesOf(t, feature.fixtures, namespace)
@@ -49,12 +52,12 @@ func TestAFeatureSwitchedOnAndOffLeavesNoTrace(t *testing.T) {
 	for name, feature := range features {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			testToggle(t, in, name, feature)
+			testToggle(t, in, objects, name, feature)
 		})
 	}
 }
 
-func testToggle(t *testing.T, in sameEnd, name string, feature feature) {
+func testToggle(t *testing.T, in sameEnd, objects client.Reader, name string, feature feature) {
 	toggled := appIn(t, in.toggled, name, feature.base)
 	settled(t, toggled)
 	for _, step := range []struct {
@@ -70,12 +73,12 @@ func testToggle(t *testing.T, in sameEnd, name string, feature feature) {
 		fresh := appIn(t, step.fresh, name, step.spec)
 		settled(t, fresh)
 		harness.Eventually(t, "switched "+step.name+", it is like a fresh one", func() error {
-			wanted, got := stateOf(t, fresh), stateOf(t, toggled)
+			wanted, got := stateOf(t, objects, fresh), stateOf(t, objects, toggled)
 			if step.fresh == in.base {
-				withoutKept(wanted, got)
+				endstate.WithoutKept(wanted, got)
 			}
-			if differences := differences("", wanted, got); len(differences) > 0 {
-				return fmt.Errorf("fresh and toggled differ:\n%s", strings.Join(differences, "\n"))
+			if different := endstate.Differences("", wanted, got); len(different) > 0 {
+				return fmt.Errorf("fresh and toggled differ:\n%s", strings.Join(different, "\n"))
 			}
 			return nil
 		})

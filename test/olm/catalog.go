@@ -48,14 +48,12 @@ func (i *Instance) serveCatalog(ctx context.Context, opm string) error {
 	if err := i.launch("opm", opm, "serve", catalog, cache, "--port="+port, "--pprof-addr="); err != nil {
 		return err
 	}
-	return poll.Within(ctx, patience, func(ctx context.Context) error {
-		return poll.Until(ctx, func(context.Context) error {
-			connection, err := net.DialTimeout("tcp", i.address, time.Second)
-			if err == nil {
-				err = connection.Close()
-			}
-			return err
-		})
+	return poll.UntilWithin(ctx, patience, func(context.Context) error {
+		connection, err := net.DialTimeout("tcp", i.address, time.Second)
+		if err == nil {
+			err = connection.Close()
+		}
+		return err
 	})
 }
 

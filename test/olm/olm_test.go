@@ -77,13 +77,13 @@ func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 // approve agrees to the InstallPlan that brings a version.
 func approve(t *testing.T, version string) {
 	t.Helper()
-	harness.Within(t, 2*harness.Patience, "an InstallPlan", func() error { return lab.Approve(t.Context(), home, version) })
+	harness.Eventually(t, "an InstallPlan", func() error { return lab.Approve(t.Context(), home, version) })
 }
 
 // succeeds waits until a version is installed.
 func succeeds(t *testing.T, version string) {
 	t.Helper()
-	harness.Within(t, 2*harness.Patience, "a version succeeds", func() error { return lab.Succeeded(t.Context(), home, version) })
+	harness.Eventually(t, "a version succeeds", func() error { return lab.Succeeded(t.Context(), home, version) })
 }
 
 // told tells whether the manager's pods get the namespaces to serve, and take them from there.

@@ -84,7 +84,7 @@ const (
 	// absent is the flaw of a cluster that nobody has made yet.
 	absent = "absent"
 	// stall is how long an API server may leave questions without an answer before it is given up.
-	stall = 30 * time.Second
+	stall = time.Minute
 )
 
 // flaw says what is wrong with the cluster, or nothing if it can be used as it is.
@@ -111,7 +111,7 @@ func (i *instance) flaw(ctx context.Context) (string, error) {
 		}
 	}
 	// An API server that runs is given time: it may have more to do than this machine is good for.
-	if err := poll.Within(ctx, stall, func(ctx context.Context) error { return poll.Until(ctx, i.answers) }); err != nil {
+	if err := poll.UntilWithin(ctx, stall, i.answers); err != nil {
 		return "the API server does not answer", ctx.Err()
 	}
 	return "", nil

@@ -4,14 +4,10 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 )
-
-// restart is how long the controller manager may take until it runs again.
-const restart = 10 * time.Second
 
 // Rediscover starts the controller manager anew, so that the garbage collector knows of kinds that were added since: it
 // looks for new ones every 30 s only. A cluster that Up has not made is left alone.
@@ -27,7 +23,7 @@ func (c *Cluster) Rediscover(ctx context.Context) error {
 	if i.programs, err = Programs(ctx, nil); err != nil {
 		return fmt.Errorf("cannot restart the controller manager of cluster %s: %w", c.Name, err)
 	}
-	if err := poll.Within(ctx, restart, i.restartControllerManager); err != nil {
+	if err := poll.Within(ctx, patience, i.restartControllerManager); err != nil {
 		return fmt.Errorf("cannot restart the controller manager of cluster %s: %w", c.Name, err)
 	}
 	return nil

@@ -70,15 +70,13 @@ func (i *instance) removeGroups(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	return poll.Within(ctx, patience, func(ctx context.Context) error {
-		return poll.Until(ctx, func(context.Context) error {
-			for _, root := range roots {
-				if err := removeGroup(filepath.Join(root, i.group())); err != nil {
-					return err
-				}
+	return poll.UntilWithin(ctx, patience, func(context.Context) error {
+		for _, root := range roots {
+			if err := removeGroup(filepath.Join(root, i.group())); err != nil {
+				return err
 			}
-			return nil
-		})
+		}
+		return nil
 	})
 }
 

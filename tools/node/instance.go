@@ -107,7 +107,7 @@ func (i *instance) flaw(ctx context.Context) (string, error) {
 			return c.name + " is not running", nil
 		}
 	}
-	if err := poll.Within(ctx, stall, func(ctx context.Context) error { return poll.Until(ctx, i.isReady) }); err != nil {
+	if err := poll.UntilWithin(ctx, stall, i.isReady); err != nil {
 		return err.Error(), ctx.Err()
 	}
 	return "", nil

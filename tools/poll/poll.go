@@ -8,15 +8,17 @@ import (
 	"time"
 )
 
-// interval is how often a condition is looked at that is not there yet.
-const interval = 100 * time.Millisecond
+// A condition that is not there yet is looked at again after the shortest interval, then after longer and longer ones: what
+// comes soon is seen soon, and what takes its time is not made slower by being looked at.
+const (
+	shortest = 20 * time.Millisecond
+	longest  = 250 * time.Millisecond
+)
 
 // Until repeats do until it succeeds. When the context ends first it returns the last error of do.
 func Until(ctx context.Context, do func(context.Context) error) error {
-	ticker := time.NewTicker(interval)
-	defer ticker.Stop()
 	var last error
-	for {
+	for interval := shortest; ; interval = min(longest, interval*5/4) {
 		err := do(ctx)
 		if err == nil {
 			return nil
@@ -27,9 +29,14 @@ func Until(ctx context.Context, do func(context.Context) error) error {
 		select {
 		case <-ctx.Done():
 			return last
-		case <-ticker.C:
+		case <-time.After(interval):
 		}
 	}
+}
+
+// UntilWithin is Until with a deadline of its own.
+func UntilWithin(ctx context.Context, limit time.Duration, do func(context.Context) error) error {
+	return Within(ctx, limit, func(ctx context.Context) error { return Until(ctx, do) })
 }
 
 // Within runs do with a deadline and says in its error that the deadline was missed, and by what.

@@ -21,7 +21,7 @@ import (
 )
 
 // gone is how long ended processes may take to disappear.
-const gone = 10 * time.Second
+const gone = time.Minute
 
 // Of returns the numbers of the processes of a folder, by their name in DIR/bin.
 func Of(ctx context.Context, dir string) (map[string][]int, error) {
@@ -42,24 +42,22 @@ func Of(ctx context.Context, dir string) (map[string][]int, error) {
 
 // End kills the processes of a folder and returns when they are gone. They have no chance to save anything.
 func End(ctx context.Context, dir string) error {
-	return poll.Within(ctx, gone, func(ctx context.Context) error {
-		return poll.Until(ctx, func(ctx context.Context) error {
-			running, err := Of(ctx, dir)
-			if err != nil {
+	return poll.UntilWithin(ctx, gone, func(ctx context.Context) error {
+		running, err := Of(ctx, dir)
+		if err != nil {
+			return err
+		}
+		var remaining []string
+		for name, pids := range running {
+			if err := Kill(name, pids); err != nil {
 				return err
 			}
-			var remaining []string
-			for name, pids := range running {
-				if err := Kill(name, pids); err != nil {
-					return err
-				}
-				remaining = append(remaining, name)
-			}
-			if len(remaining) > 0 {
-				return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
-			}
-			return nil
-		})
+			remaining = append(remaining, name)
+		}
+		if len(remaining) > 0 {
+			return fmt.Errorf("still running: %s", strings.Join(remaining, ", "))
+		}
+		return nil
 	})
 }
 

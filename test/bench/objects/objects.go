@@ -71,7 +71,7 @@ func pod(app *v1.AppService) corev1.PodSpec {
 		Containers: []corev1.Container{{
 			Name: "app", Image: app.Spec.Image,
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-			Ports:                    []corev1.ContainerPort{{ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
+			Ports:                    []corev1.ContainerPort{{Name: "http", ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
 			SecurityContext:          &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
 			Lifecycle:                &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
 		}},
@@ -84,7 +84,7 @@ func Service(app *v1.AppService) *corev1.Service {
 	return &corev1.Service{ObjectMeta: meta(app), Spec: corev1.ServiceSpec{
 		Type:     corev1.ServiceTypeClusterIP,
 		Selector: selector(app),
-		Ports:    []corev1.ServicePort{{Port: port.Port, TargetPort: intstr.FromInt32(*port.TargetPort), Protocol: corev1.ProtocolTCP}},
+		Ports:    []corev1.ServicePort{{Port: port.Port, TargetPort: intstr.FromString("http"), Protocol: corev1.ProtocolTCP}},
 	}}
 }
 

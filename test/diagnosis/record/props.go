@@ -7,6 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/poll"
 	"sigs.k8s.io/yaml"
 )
 
@@ -62,7 +64,7 @@ func (s *stage) metrics(ctx context.Context, namespace string) error {
 		metrics.SetName(pods.Items[i].GetName())
 		metrics.SetLabels(pods.Items[i].GetLabels())
 		metrics.Object["timestamp"] = time.Now().UTC().Format(time.RFC3339)
-		if err := until(ctx, func() error { return client.IgnoreAlreadyExists(s.Create(ctx, metrics)) }); err != nil {
+		if err := poll.Until(ctx, func(ctx context.Context) error { return client.IgnoreAlreadyExists(s.Create(ctx, metrics)) }); err != nil {
 			return err
 		}
 	}

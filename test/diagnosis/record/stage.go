@@ -15,6 +15,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // stage is the cluster that scenarios are played on.
@@ -95,7 +97,7 @@ func (s *stage) namespace(ctx context.Context, name string, labels map[string]st
 	namespace.SetName(name)
 	namespace.SetLabels(labels)
 	fresh := namespace.DeepCopy()
-	err := until(ctx, func() error { // one that an earlier run left goes first
+	err := poll.Until(ctx, func(ctx context.Context) error { // one that an earlier run left goes first
 		namespace = fresh.DeepCopy()
 		err := s.make(ctx, namespace)
 		if apierrors.IsAlreadyExists(err) {
@@ -107,7 +109,9 @@ func (s *stage) namespace(ctx context.Context, name string, labels map[string]st
 		return err
 	}
 	account := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ServiceAccount"}}
-	return until(ctx, func() error { return s.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, account) })
+	return poll.Until(ctx, func(ctx context.Context) error {
+		return s.Get(ctx, client.ObjectKey{Namespace: name, Name: "default"}, account)
+	})
 }
 
 // make creates an object, to be deleted in the end if it does not go with its namespace.
@@ -141,7 +145,7 @@ func (s *stage) clear(ctx context.Context) {
 
 // await reads all that is recorded until it is what a scenario waits for.
 func (s *stage) await(ctx context.Context, namespace string, wait wait) (objects []unstructured.Unstructured, at time.Time, err error) {
-	read := func() error {
+	read := func(ctx context.Context) error {
 		objects, at = nil, time.Now().UTC()
 		for _, kind := range recorded {
 			list := &unstructured.UnstructuredList{}
@@ -153,14 +157,14 @@ func (s *stage) await(ctx context.Context, namespace string, wait wait) (objects
 		}
 		return wait.over(objects)
 	}
-	if err := until(ctx, read); err != nil {
+	if err := poll.Until(ctx, read); err != nil {
 		return nil, at, err
 	}
 	if wait.Seconds == 0 {
 		return objects, at, nil
 	}
 	pause(ctx, wait.Seconds)
-	return objects, at, until(ctx, read)
+	return objects, at, poll.Until(ctx, read)
 }
 
 // over gives an error while something that is waited for is not there.
@@ -215,23 +219,6 @@ func status(err error) (*unstructured.Unstructured, error) {
 	told := answer.Status()
 	content, failed := runtime.DefaultUnstructuredConverter.ToUnstructured(&told)
 	return &unstructured.Unstructured{Object: content}, failed
-}
-
-// until repeats something until it succeeds, or the time is over.
-func until(ctx context.Context, do func() error) error {
-	ticker := time.NewTicker(250 * time.Millisecond)
-	defer ticker.Stop()
-	for {
-		err := do()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return err
-		case <-ticker.C:
-		}
-	}
 }
 
 func pause(ctx context.Context, seconds int) {

@@ -57,7 +57,7 @@ func run(file string) (string, error) {
 			if err != nil {
 				return "", err
 			}
-			return result.Manifest()
+			return result.Manifest(), nil
 		}
 	}
 	return "", fmt.Errorf("watches.yaml does not name %s", resource.GroupVersionKind())

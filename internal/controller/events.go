@@ -1,0 +1,100 @@
+package controller
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// recordAction makes an event, a log line and metrics of an action that was carried out.
+func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done action) {
+	logger := log.FromContext(ctx)
+	if done.repaired != nil && !done.repaired.Empty() {
+		changes := done.repaired.String()
+		logger.Info("drift of the recorded release corrected", "changes", changes)
+		r.event(s, corev1.EventTypeNormal, v1.ReasonDriftCorrected, changes)
+		r.measureDrift(done.repaired)
+	}
+	if done.err != nil || !done.acted() {
+		return
+	}
+	what, revision := release.ActionOf(done.state), 0
+	if done.there.Record != nil {
+		revision = done.there.Record.Revision
+	}
+	changes := cmp.Or(done.changes, "nothing had to be written")
+	logger.Info(what.Log, "revision", revision, "digest", wanted.outline.Digest, "changes", changes)
+	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, changes))
+	r.Metrics.Acted(what.Metric, done.took)
+	if !what.Records {
+		r.measureDrift(done.plan)
+	}
+}
+
+// measureDrift counts objects that were put back.
+func (r *Reconciler) measureDrift(plan *release.Plan) {
+	for _, object := range plan.Create {
+		r.Metrics.Corrected(kube.KeyOf(object).Kind, "create")
+	}
+	for _, change := range plan.Apply {
+		r.Metrics.Corrected(kube.KeyOf(change.Desired).Kind, "apply")
+	}
+	for _, object := range plan.Delete {
+		r.Metrics.Corrected(kube.KeyOf(object).Kind, "delete")
+	}
+}
+
+// recordState makes an event and a log line of what a status that was just written says and the one before did not. Messages that
+// change while the reason stays are no news, but for an error of ours.
+func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
+	before := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
+	if before == nil {
+		before = &metav1.Condition{}
+	}
+	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
+	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())
+	if problem != nil && !s.paused {
+		if now.Reason != v1.ReasonPending && (before.Reason != now.Reason || before.Message != now.Message) {
+			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message)
+			r.event(s, corev1.EventTypeWarning, problem.Reason, now.Message)
+		}
+		return
+	}
+	reason, kind, note := "", corev1.EventTypeNormal, now.Message
+	switch was, is := s.previous.Phase, current.Phase; {
+	case is == v1.PhasePaused && was != is:
+		reason = v1.ReasonPaused
+	case was == v1.PhasePaused && was != is:
+		reason, note = v1.ReasonResumed, "no longer paused: "+note
+	case is == v1.PhaseDegraded && (was != is || before.Reason != now.Reason):
+		reason, kind, note = v1.ReasonDegraded, corev1.EventTypeWarning, now.Reason+": "+note
+	case is == v1.PhaseFailed && (was != is || before.Reason != now.Reason):
+		reason, kind, note = v1.ReasonStalled, corev1.EventTypeWarning, now.Reason+": "+note
+	case is == v1.PhaseRunning && (was == v1.PhaseDegraded || was == v1.PhaseFailed):
+		reason = v1.ReasonRecovered
+	}
+	if reason != "" {
+		logger.Info("state changed", "reason", reason, "message", note)
+		r.event(s, kind, reason, note)
+	}
+}
+
+// maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.
+const maxNote = 256
+
+func (r *Reconciler) event(s *scope, kind, reason, note string) {
+	if runes := []rune(note); len(runes) > maxNote {
+		note = string(runes[:maxNote-1]) + "…"
+	}
+	r.Recorder.Event(s.resource, kind, reason, note)
+}

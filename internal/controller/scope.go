@@ -1,0 +1,71 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// scope is what one reconcile is about.
+type scope struct {
+	resource *unstructured.Unstructured
+	previous *v1.AppServiceStatus // status of resource
+	paused   bool
+	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
+	memory *remembered
+}
+
+func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
+
+// read returns the scope of a reconcile, nil if the resource is gone: the garbage collector deletes what it controlled.
+func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(r.Kind)
+	err := r.Client.Get(ctx, request.NamespacedName, resource)
+	switch {
+	case apierrors.IsNotFound(err):
+		r.forget(request.NamespacedName)
+		return nil, nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
+	}
+	if known := r.memory.of(request.NamespacedName); known != nil && known.uid != resource.GetUID() {
+		r.forget(request.NamespacedName) // it was made again under its name
+	}
+	resource = r.Status.Newest(resource)
+	previous, err := status.Of(resource)
+	if err != nil {
+		return nil, err
+	}
+	return &scope{
+		resource: resource,
+		previous: previous,
+		paused:   r.pausedBy(resource),
+		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
+	}, nil
+}
+
+// forget drops all that the process knows of a resource that is gone.
+func (r *Reconciler) forget(name types.NamespacedName) {
+	r.References.Forget(name)
+	r.Hosts.Forget(r.Kind.GroupKind(), name)
+	r.Status.Forget(name)
+	r.Rollouts.end(name)
+	if known := r.memory.forget(name); known != nil {
+		r.Observer.Forget(known.uid)
+	}
+}
+
+// pausedBy reports whether a resource asks to be left as it is. Of other kinds than AppService, spec belongs to the chart.
+func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
+	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
+	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)
+}

@@ -1,0 +1,144 @@
+package diagnose
+
+import (
+	"encoding/json"
+	"hash/fnv"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
+
+// Pods are looked at on demand: not at all while a Deployment is as desired or moves on, then at growing intervals.
+const (
+	// patience is for how long a Deployment may stand still, and patienceAtMost for how long it may be on its way, before
+	// anybody looks.
+	patience, patienceAtMost = 3 * time.Second, 10 * time.Second
+	// closest is the time between a look and one that something brings forward.
+	closest = 5 * time.Second
+	// knownFirst and knownLater are the times between looks at a cause that is known to last, early and later on.
+	knownFirst, knownLater = 20 * time.Second, time.Minute
+	// searching and searchingLater are those at any other Deployment.
+	searching, searchingLater = 10 * time.Second, 30 * time.Second
+	// LookRetry is how soon a look is tried again that had to wait for others.
+	LookRetry = time.Second
+)
+
+// Looks is the schedule of looks at the pods of a Deployment that is not as desired, and what the last one found.
+type Looks struct {
+	// Causes that the last look found; those that need no look before the first.
+	Causes []Cause
+
+	subject  subject
+	progress progress
+	since    time.Time // when it was first seen to be not as desired
+	looked   time.Time // zero before the first look
+	count    int
+	next     time.Time // of the next look
+}
+
+// subject is what a diagnosis speaks of: another pod template is another case.
+type subject struct {
+	uid      types.UID
+	template uint64
+}
+
+// progress is what changes when a Deployment moves on.
+type progress struct{ replicas, updated, ready, available int32 }
+
+// Follow returns the schedule for a Deployment that is not as desired: the one that is known if it is the same case, else a new one. Known
+// is nil if nothing is known; at once asks for the first look of a new one now.
+func Follow(known *Looks, workload *appsv1.Deployment, now time.Time, atOnce bool) *Looks {
+	about := subjectOf(workload)
+	if known == nil || known.subject != about {
+		known = &Looks{subject: about, since: now, next: now.Add(patience)}
+		if atOnce {
+			known.next = now
+		}
+	}
+	known.saw(now, progressOf(workload))
+	return known
+}
+
+// Due reports whether it is time to look.
+func (l *Looks) Due(now time.Time) bool { return !now.Before(l.next) }
+
+// Looked reports whether there was a look already.
+func (l *Looks) Looked() bool { return l != nil && !l.looked.IsZero() }
+
+// Postpone puts a look off that has to wait for others.
+func (l *Looks) Postpone(now time.Time) { l.next = now.Add(LookRetry) }
+
+// Wait returns the time until the next look.
+func (l *Looks) Wait(now time.Time) time.Duration {
+	return max(time.Millisecond, l.next.Sub(now))
+}
+
+// saw notes how far the Deployment is. Before the first look, progress puts that off; later, it brings the next one forward.
+func (l *Looks) saw(now time.Time, at progress) {
+	if at == l.progress {
+		return
+	}
+	first := l.progress == progress{}
+	l.progress = at
+	switch {
+	case first:
+	case l.looked.IsZero():
+		if put := earlier(now.Add(patience), l.since.Add(patienceAtMost)); put.After(l.next) {
+			l.next = put
+		}
+	default:
+		l.next = earlier(l.next, later(now, l.looked.Add(closest)))
+	}
+}
+
+// Done takes a look into account, be it one that failed and found what was known before, and sets the time of the next.
+func (l *Looks) Done(now time.Time, found []Cause) {
+	l.Causes, l.looked = found, now
+	l.count++
+	lasting := len(found) > 0 && found[0].Effect == Lasting
+	after := searching
+	switch {
+	case lasting && l.count > 10:
+		after = knownLater
+	case lasting:
+		after = knownFirst
+	case l.count > 12:
+		after = searchingLater
+	case l.count == 1:
+		after = patience
+	case l.count == 2:
+		after = closest
+	}
+	l.next = now.Add(after)
+	for _, cause := range found {
+		if cause.Effect == Passing && !cause.Until.IsZero() {
+			l.next = earlier(l.next, later(cause.Until, now.Add(LookRetry)))
+		}
+	}
+}
+
+func earlier(a, b time.Time) time.Time {
+	if a.Before(b) {
+		return a
+	}
+	return b
+}
+
+func later(a, b time.Time) time.Time {
+	if a.After(b) {
+		return a
+	}
+	return b
+}
+
+func subjectOf(workload *appsv1.Deployment) subject {
+	sum := fnv.New64a()
+	_ = json.NewEncoder(sum).Encode(workload.Spec.Template) // neither can fail
+	return subject{workload.UID, sum.Sum64()}
+}
+
+func progressOf(workload *appsv1.Deployment) progress {
+	have := workload.Status
+	return progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+}

@@ -1,0 +1,88 @@
+package diagnose
+
+import (
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+)
+
+// Ports are the ports of pods that have a name, and their numbers.
+type Ports map[PortName]int32
+
+// PortName is what a Service finds a port of a pod by.
+type PortName struct {
+	Name     string
+	Protocol corev1.Protocol
+}
+
+// PortsOf returns the ports of a pod. Where several containers have a port of one name, the one that Kubernetes takes counts:
+// the first, sidecars last.
+func PortsOf(pod *corev1.PodSpec) Ports {
+	out := Ports{}
+	for _, container := range pod.Containers {
+		out.add(container.Ports)
+	}
+	for _, container := range pod.InitContainers {
+		if policy := container.RestartPolicy; policy != nil && *policy == corev1.ContainerRestartPolicyAlways {
+			out.add(container.Ports)
+		}
+	}
+	return out
+}
+
+func (p Ports) add(ports []corev1.ContainerPort) {
+	for _, port := range ports {
+		name := PortName{port.Name, port.Protocol}
+		if _, taken := p[name]; port.Name != "" && !taken {
+			p[name] = port.ContainerPort
+		}
+	}
+}
+
+// Target returns the number that a port of a Service leads to, and whether pods with these ports are reached by it. A number is
+// taken at its word: nobody knows what listens.
+func (p Ports) Target(port corev1.ServicePort) (number int32, reached bool) {
+	switch {
+	case port.TargetPort.Type == intstr.String:
+		number, reached = p[PortName{port.TargetPort.StrVal, port.Protocol}]
+		return number, reached
+	case port.TargetPort.IntVal != 0:
+		return port.TargetPort.IntVal, true
+	}
+	return port.Port, true
+}
+
+// Earlier is what a look found of the versions before the present one.
+type Earlier struct {
+	// Ready is the number of pods that are ready: only these get traffic.
+	Ready int32
+	// Ports that one of these pods has at least.
+	Ports Ports
+}
+
+// earlier returns what still runs of earlier versions; nil where nobody looked.
+func (f *Findings) earlier() *Earlier {
+	newest := f.newest()
+	if newest == nil {
+		return nil
+	}
+	out := &Earlier{Ports: Ports{}}
+	for i := range f.ReplicaSets {
+		set := &f.ReplicaSets[i]
+		if set.UID == newest.UID || !metav1.IsControlledBy(set, f.Deployment) {
+			continue
+		}
+		for j := range f.Pods {
+			pod := &f.Pods[j]
+			ready := condition(pod, corev1.PodReady)
+			if !metav1.IsControlledBy(pod, set) || pod.DeletionTimestamp != nil || ready == nil || ready.Status != corev1.ConditionTrue {
+				continue
+			}
+			out.Ready++
+			for name, number := range PortsOf(&pod.Spec) {
+				out.Ports[name] = number
+			}
+		}
+	}
+	return out
+}

@@ -1,0 +1,151 @@
+package hosts
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Claim is a set of requests that a route answers. Claims are compared with ==.
+type Claim struct {
+	// Host is a name, a wildcard such as *.example.com, or empty for each host of the entry.
+	Host string
+	// Entry is where requests come in. Between claims with a host it does not matter: DNS has one answer for a name.
+	Entry Entry
+	Path  Path
+	// Method is empty for each.
+	Method string
+	// Conditions are what else a request has to be like, one a line; empty for nothing. See conditions.
+	Conditions string
+}
+
+// Entry is a gateway or one of its listeners, or all Ingress controllers of a class.
+type Entry struct {
+	Kind string // of a gateway as a rule; Ingress for a class
+	Name string // with the namespace of a gateway; an empty class may be any
+	// Listener is the name and the port of the listener; empty for all.
+	Listener string
+	Port     int64
+}
+
+// Path says which paths match.
+type Path struct {
+	Match Match
+	Text  string // of a prefix, without the last slash, unless it is all
+	start string // what all paths that match a pattern begin with
+}
+
+// Match is how a path is matched.
+type Match string
+
+// The ways to match a path. A pattern is a regular expression, or whatever an Ingress controller takes it for.
+const (
+	Exact   Match = "Exact"
+	Prefix  Match = "Prefix"
+	Pattern Match = "Pattern"
+)
+
+const everything = "/"
+
+// The kinds whose objects make claims.
+var (
+	ingressKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress"}
+	routeKind   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+)
+
+// Routes reports whether objects of a kind make claims.
+func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == routeKind }
+
+// ClaimsOf lists what a rendered or live object claims, each once. What the API server defaults makes no difference.
+func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object) }
+
+func claimsOf(object client.Object) []Claim {
+	var list []Claim
+	switch kube.KeyOf(object).GroupKind {
+	case ingressKind:
+		list = ingressClaims(kube.As[networkingv1.Ingress](object))
+	case routeKind:
+		list = routeClaims(kube.As[httpRoute](object))
+	}
+	slices.SortFunc(list, Claim.compare)
+	return slices.Compact(list)
+}
+
+// legacyClass is how an Ingress named its class before there was a field for it.
+const legacyClass = "kubernetes.io/ingress.class"
+
+func ingressClaims(ingress *networkingv1.Ingress) []Claim {
+	if ingress == nil {
+		return nil
+	}
+	entry := Entry{Kind: ingressKind.Kind, Name: ingress.Annotations[legacyClass]}
+	if ingress.Spec.IngressClassName != nil {
+		entry.Name = *ingress.Spec.IngressClassName
+	}
+	var list []Claim
+	if ingress.Spec.DefaultBackend != nil || len(ingress.Spec.Rules) == 0 {
+		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
+	}
+	for _, rule := range ingress.Spec.Rules {
+		claim := Claim{Host: strings.ToLower(rule.Host), Entry: entry, Path: pathOf(Prefix, everything)}
+		if rule.HTTP == nil {
+			list = append(list, claim) // goes to the default backend
+			continue
+		}
+		for _, path := range rule.HTTP.Paths {
+			match := Pattern // the type is required; what is specific to a controller may be a regular expression
+			if path.PathType != nil && *path.PathType != networkingv1.PathTypeImplementationSpecific {
+				match = Match(*path.PathType)
+			}
+			claim.Path = pathOf(match, path.Path)
+			list = append(list, claim)
+		}
+	}
+	return list
+}
+
+func pathOf(match Match, text string) Path {
+	if match == Prefix {
+		text = strings.TrimRight(text, "/")
+	}
+	if text == "" {
+		text = everything
+	}
+	path := Path{Match: match, Text: text}
+	if match == Pattern {
+		path.start = literalStart(text)
+	}
+	return path
+}
+
+func (c Claim) compare(other Claim) int {
+	return cmp.Or(
+		cmp.Compare(c.Host, other.Host), cmp.Compare(c.Path.Text, other.Path.Text), cmp.Compare(c.Path.Match, other.Path.Match),
+		cmp.Compare(c.Method, other.Method), cmp.Compare(c.Conditions, other.Conditions),
+		cmp.Compare(c.Entry.Kind, other.Entry.Kind), cmp.Compare(c.Entry.Name, other.Entry.Name),
+		cmp.Compare(c.Entry.Listener, other.Entry.Listener), cmp.Compare(c.Entry.Port, other.Entry.Port),
+	)
+}
+
+// String is what people call it, as in www.example.com/shop or GET www.example.com/.
+func (c Claim) String() string {
+	host := c.Host
+	if host == "" {
+		host = strings.TrimSpace("any host of "+c.Entry.Kind+" "+c.Entry.Name) + " under "
+	}
+	text := host + "/" + strings.Trim(c.Path.Text, "/")
+	if c.Method != "" {
+		text = c.Method + " " + text
+	}
+	if c.Conditions != "" {
+		text += " with " + strings.ReplaceAll(c.Conditions, "\n", ", ")
+	}
+	return text
+}

@@ -1,0 +1,85 @@
+package hosts
+
+import (
+	"slices"
+	"testing"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/yaml"
+)
+
+// object decodes YAML.
+func object(t testing.TB, text string) *unstructured.Unstructured {
+	t.Helper()
+	o := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
+		t.Fatal(err)
+	}
+	return o
+}
+
+func ingress(t testing.TB, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
+}
+
+func route(t testing.TB, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
+}
+
+func words(claims []Claim) []string {
+	var list []string
+	for _, claim := range claims {
+		list = append(list, string(claim.Path.Match)+" "+claim.String())
+	}
+	return list
+}
+
+func TestClaimsOf(t *testing.T) {
+	cases := map[string]struct {
+		object func(testing.TB, string) *unstructured.Unstructured
+		spec   string
+		want   []string
+	}{
+		"an Ingress with a host":         {ingress, `{rules: [{host: A.example.com, http: {paths: [{path: /, pathType: Prefix}]}}]}`, []string{"Prefix a.example.com/"}},
+		"paths":                          {ingress, `{rules: [{host: a.example.com, http: {paths: [{path: /y/, pathType: Exact}, {path: /x/, pathType: Prefix}]}}]}`, []string{"Prefix a.example.com/x", "Exact a.example.com/y"}},
+		"what is up to the controller":   {ingress, `{rules: [{host: a.example.com, http: {paths: [{path: "/x/.*", pathType: ImplementationSpecific}, {pathType: ImplementationSpecific}]}}]}`, []string{"Pattern a.example.com/", "Pattern a.example.com/x/.*"}},
+		"a rule without paths":           {ingress, `{rules: [{host: a.example.com}]}`, []string{"Prefix a.example.com/"}},
+		"a rule without a host":          {ingress, `{ingressClassName: nginx, rules: [{http: {paths: [{path: /x, pathType: Prefix}]}}]}`, []string{"Prefix any host of Ingress nginx under /x"}},
+		"a default backend":              {ingress, `{defaultBackend: {service: {name: web}}, rules: [{host: a.example.com}]}`, []string{"Prefix any host of Ingress under /", "Prefix a.example.com/"}},
+		"a route":                        {route, `{parentRefs: [{name: g}], hostnames: [a.example.com, "*.B.example.com"]}`, []string{"Prefix *.b.example.com/", "Prefix a.example.com/"}},
+		"a route that says all defaults": {route, `{parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}]}]}`, []string{"Prefix a.example.com/"}},
+		"a route without hosts":          {route, `{parentRefs: [{name: g}, {name: h, namespace: infra}]}`, []string{"Prefix any host of Gateway demo/g under /", "Prefix any host of Gateway infra/h under /"}},
+		"a route without a gateway":      {route, `{hostnames: [a.example.com]}`, nil},
+		"rules of a route":               {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: Exact, value: /x}}, {method: GET}]}, {}]}`, []string{"Prefix a.example.com/", "Prefix GET a.example.com/", "Exact a.example.com/x"}},
+		"headers and parameters":         {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{headers: [{name: X-B, value: "2"}, {name: x-a, value: "1.*", type: RegularExpression}, {name: x-b, value: "3"}], queryParams: [{name: Q, value: "1"}]}]}]}`, []string{"Prefix a.example.com/ with header x-a~1.*, header x-b=2, query Q=1"}},
+		"a regular expression":           {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: RegularExpression, value: "/(x|y)"}}]}]}`, []string{"Pattern a.example.com/(x|y)"}},
+		"two parents and the same host":  {route, `{parentRefs: [{name: g}, {name: g}], hostnames: [a.example.com, A.example.com]}`, []string{"Prefix a.example.com/"}},
+		"what the API server refuses":    {ingress, `7`, nil},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := words(ClaimsOf(test.object(t, test.spec))); !slices.Equal(got, test.want) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+	if got := ClaimsOf(object(t, `{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {externalName: a.example.com}}`)); got != nil {
+		t.Errorf("another kind: got %v", got)
+	}
+}
+
+func TestALiveIngressClaimsWhatTheRenderedOneDoes(t *testing.T) {
+	rendered := ingress(t, `{ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}, rules: [{host: a.example.com, http: {paths: [{path: /x, pathType: Exact, backend: {service: {name: web, port: {number: 80}}}}]}}]}`)
+	live := &networkingv1.Ingress{}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, live); err != nil {
+		t.Fatal(err)
+	}
+	live.GetObjectKind().SetGroupVersionKind(rendered.GroupVersionKind()) // as the caches do
+	if got, want := claimsOf(live), ClaimsOf(rendered); len(want) != 2 || !slices.Equal(got, want) {
+		t.Errorf("got %v, want %v", got, want)
+	}
+}

@@ -1,0 +1,141 @@
+package hosts
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// anyRoutes makes the route objects of a resource.
+func anyRoutes(t testing.TB, random *rand.Rand, name types.NamespacedName) []*unstructured.Unstructured {
+	var list []*unstructured.Unstructured
+	host := func() string {
+		return []string{"a.example.com", "b.example.com", "c.example.com", `"*.example.com"`}[random.IntN(4)]
+	}
+	path := func() string { return []string{"/", "/", "/x", "/x/y", "/z"}[random.IntN(5)] }
+	if random.IntN(3) > 0 {
+		rules := ""
+		for range 1 + random.IntN(2) {
+			rules += fmt.Sprintf(`{host: %s, http: {paths: [{path: %s, pathType: Prefix}]}},`, host(), path())
+		}
+		list = append(list, ingress(t, `{ingressClassName: nginx, rules: [`+rules+`]}`))
+	}
+	if random.IntN(3) == 0 {
+		hostnames := ""
+		if random.IntN(4) > 0 {
+			hostnames = "hostnames: [" + host() + "], "
+		}
+		list = append(list, route(t, fmt.Sprintf(`{parentRefs: [{name: public, namespace: infra}], %srules: [{matches: [{path: {type: PathPrefix, value: %s}}]}]}`, hostnames, path())))
+	}
+	for _, o := range list {
+		o.SetNamespace(name.Namespace)
+		o.SetName(name.Name)
+	}
+	return list
+}
+
+// TestNobodyTakesWhatAnotherServes lets resources come, change, pause and go, objects be deleted by hand, informers lag and processes
+// restart, in any order. Reconciles only run if something asks for them.
+func TestNobodyTakesWhatAnotherServes(t *testing.T) {
+	held := 0
+	for seed := range uint64(120) {
+		random := rand.New(rand.NewPCG(seed, 7))
+		w := newWorld(t)
+		var names []types.NamespacedName
+		for i := range 5 {
+			names = append(names, named([]string{"one", "two", "three"}[i%3], fmt.Sprint("app", i)))
+		}
+		for range 120 {
+			step(t, w, random, names)
+			if list := w.contradictions(); len(list) > 0 {
+				t.Fatalf("seed %d: %v", seed, list)
+			}
+		}
+		w.rest()
+		if list := w.contradictions(); len(list) > 0 {
+			t.Fatalf("seed %d, at rest: %v", seed, list)
+		}
+		for _, name := range sorted(w.actors) {
+			a := w.actors[name]
+			if a.paused {
+				continue
+			}
+			held += len(a.held)
+			checkAtRest(t, w, a, seed)
+		}
+	}
+	if held < 50 {
+		t.Errorf("only %d routes had to wait in the end", held)
+	}
+}
+
+func step(t testing.TB, w *world, random *rand.Rand, names []types.NamespacedName) {
+	name := names[random.IntN(len(names))]
+	a := w.actors[name]
+	switch n := random.IntN(100); {
+	case n < 35 && len(w.events) > 0:
+		w.show()
+	case n < 80:
+		var busy []*actor
+		for _, name := range names {
+			if a := w.actors[name]; a != nil && a.snapshot != nil {
+				busy = append(busy, a)
+			}
+		}
+		if pick := random.IntN(len(busy) + 1); pick < len(busy) {
+			w.next(busy[pick])
+		} else if w.queue.Len() > 0 {
+			w.take()
+		}
+	case n < 92:
+		if a == nil {
+			a = &actor{resource: claimant(name.Namespace, name.Name, random.IntN(3))}
+			w.actors[name] = a
+		}
+		a.spec, a.paused = anyRoutes(t, random, name), random.IntN(10) == 0
+		w.enqueue(name)
+	case n < 95:
+		if a != nil && a.snapshot == nil { // the garbage collector follows
+			delete(w.actors, name)
+			for _, at := range sorted(w.objects) {
+				if controllerOf(w.objects[at]).NamespacedName == name {
+					w.remove(nil, at)
+				}
+			}
+			w.enqueue(name)
+		}
+	case n < 98:
+		if list := sorted(w.objects); len(list) > 0 {
+			w.remove(nil, list[random.IntN(len(list))])
+		}
+	case n < 99:
+		w.restart()
+	}
+}
+
+// checkAtRest fails unless a resource has what it wants, or somebody else has it.
+func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
+	t.Helper()
+	for _, o := range a.spec {
+		at := place{kube.KeyOf(o), o.GetNamespace()}
+		if live := w.objects[at]; live != nil && slices.Equal(claimsOf(live), claimsOf(o)) {
+			continue
+		}
+		s := &stake{owner: ownerOf(a.resource), place: at, claims: claimsOf(o)}
+		taken := false
+		for _, other := range w.objects {
+			theirs := stakeOf(other)
+			taken = taken || theirs.owner != s.owner && s.against(theirs)
+		}
+		if !taken || !slices.ContainsFunc(a.held, func(h Held) bool { return h.Key == at.Key }) {
+			t.Fatalf("seed %d: %s waits for %v, taken %t, held back %v", seed, client.ObjectKeyFromObject(a.resource), s.claims, taken, a.held)
+		}
+	}
+}

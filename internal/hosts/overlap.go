@@ -1,0 +1,120 @@
+package hosts
+
+import (
+	"regexp"
+	"strings"
+)
+
+// Overlap reports whether there may be a request that both claims answer. What cannot be decided, as with regular expressions,
+// counts as overlap.
+func Overlap(a, b Claim) bool {
+	return hostsOverlap(a, b) && pathsOverlap(a.Path, b.Path) &&
+		(a.Method == b.Method || a.Method == "" || b.Method == "") && conditionsOverlap(a.Conditions, b.Conditions)
+}
+
+// Same reports whether both claims are for the same requests, so that nothing decides who answers them. Where one is for fewer
+// than the other, Ingress controllers and gateways prefer it.
+func Same(a, b Claim) bool {
+	if a.Host != b.Host || a.Method != b.Method || a.Conditions != b.Conditions {
+		return false
+	}
+	if a.Host == "" && !a.Entry.overlaps(b.Entry) {
+		return false
+	}
+	return a.Path.Text == b.Path.Text && (a.Path.Match == Exact) == (b.Path.Match == Exact)
+}
+
+func hostsOverlap(a, b Claim) bool {
+	if a.Host == "" || b.Host == "" {
+		return a.Entry.overlaps(b.Entry)
+	}
+	return a.Host == b.Host || covers(a.Host, b.Host) || covers(b.Host, a.Host)
+}
+
+// covers reports whether a wildcard covers a host or a narrower wildcard. A wildcard may stand for several labels, as it does with
+// gateways, and with Ingress controllers more often than not.
+func covers(wildcard, host string) bool {
+	domain, found := strings.CutPrefix(wildcard, "*")
+	return found && strings.HasSuffix(host, domain)
+}
+
+func (e Entry) overlaps(other Entry) bool {
+	switch {
+	case e.Kind != other.Kind:
+		return false
+	case e.Kind == ingressKind.Kind:
+		return e.Name == other.Name || e.Name == "" || other.Name == ""
+	}
+	return e.Name == other.Name && (e.Listener == other.Listener || e.Listener == "" || other.Listener == "") &&
+		(e.Port == other.Port || e.Port == 0 || other.Port == 0)
+}
+
+func pathsOverlap(a, b Path) bool {
+	switch {
+	case a.Match == Pattern || b.Match == Pattern:
+		x, y := a.begin(), b.begin()
+		return strings.HasPrefix(x, y) || strings.HasPrefix(y, x)
+	case a.Match == Exact && b.Match == Exact:
+		return a.Text == b.Text
+	case a.Match == Exact:
+		return under(b.Text, a.Text)
+	case b.Match == Exact:
+		return under(a.Text, b.Text)
+	}
+	return under(a.Text, b.Text) || under(b.Text, a.Text)
+}
+
+// under reports whether a path lies under a prefix, element by element.
+func under(prefix, path string) bool {
+	rest, found := strings.CutPrefix(path, prefix)
+	return prefix == everything || found && (rest == "" || rest[0] == '/')
+}
+
+// begin is what all paths that match begin with, in lower case as some controllers match patterns in any.
+func (p Path) begin() string {
+	if p.Match == Pattern {
+		return p.start
+	}
+	return strings.ToLower(p.Text)
+}
+
+// literalStart is how a regular expression begins; empty if it may match anywhere in a path, or is not one.
+func literalStart(pattern string) string {
+	expression, err := regexp.Compile(strings.TrimPrefix(pattern, "^"))
+	if err != nil {
+		return ""
+	}
+	text, _ := expression.LiteralPrefix()
+	if !strings.HasPrefix(text, "/") {
+		return ""
+	}
+	return strings.ToLower(text)
+}
+
+func conditionsOverlap(a, b string) bool {
+	if a == b || a == "" || b == "" {
+		return true
+	}
+	wanted := map[string]string{}
+	for line := range strings.Lines(a) {
+		if name, value, exact := cut(line); exact {
+			wanted[name] = value
+		}
+	}
+	for line := range strings.Lines(b) {
+		name, value, exact := cut(line)
+		if other, found := wanted[name]; exact && found && other != value {
+			return false
+		}
+	}
+	return true
+}
+
+// cut takes a condition apart, unless it is for a pattern.
+func cut(line string) (name, value string, exact bool) {
+	at := strings.IndexAny(line, "=~")
+	if at < 0 || line[at] == '~' {
+		return "", "", false
+	}
+	return line[:at], strings.TrimSuffix(line[at+1:], "\n"), true
+}

@@ -1,0 +1,265 @@
+package hosts
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// world is a cluster and a process that reconciles resources in it. Nothing happens by itself: tests say what comes next.
+type world struct {
+	t       testing.TB
+	version int
+	objects map[place]*unstructured.Unstructured // as the API server has them
+	shown   map[place]*unstructured.Unstructured // as the informers have them
+	events  []change                             // that the informers have still to show
+	hosts   *Hosts
+	queue   queue
+	actors  map[types.NamespacedName]*actor
+}
+
+type change struct {
+	object  *unstructured.Unstructured
+	deleted bool
+}
+
+// actor is one resource, what its spec asks for, and how far its reconcile is.
+type actor struct {
+	resource *unstructured.Unstructured
+	spec     []*unstructured.Unstructured // its route objects
+	paused   bool
+	// snapshot and writes of a reconcile that is under way; journal is what it wrote and the informers do not show.
+	snapshot map[kube.Key]client.Object
+	writes   []func()
+	journal  map[place]change
+	held     []Held
+}
+
+func newWorld(t testing.TB) *world {
+	w := &world{t: t, objects: map[place]*unstructured.Unstructured{}, actors: map[types.NamespacedName]*actor{}}
+	w.restart()
+	return w
+}
+
+// sorted lists the keys of a map, always in the same order: a seed must play the same again.
+func sorted[K comparable, V any](of map[K]V) []K {
+	return slices.SortedFunc(maps.Keys(of), func(a, b K) int { return strings.Compare(fmt.Sprint(a), fmt.Sprint(b)) })
+}
+
+// restart begins a new process, whose informers show all there is.
+func (w *world) restart() {
+	w.hosts, w.events, w.shown = New(nil, nil), nil, maps.Clone(w.objects)
+	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	w.t.Cleanup(w.queue.ShutDown)
+	w.hosts.queues[appService.GroupKind()] = w.queue
+	for _, o := range w.shown {
+		w.hosts.see(o, false)
+	}
+	for _, name := range sorted(w.actors) {
+		a := w.actors[name]
+		a.snapshot, a.writes, a.journal, a.held = nil, nil, nil, nil
+		w.enqueue(name)
+	}
+}
+
+func (w *world) enqueue(name types.NamespacedName) {
+	w.queue.Add(reconcile.Request{NamespacedName: name})
+}
+
+// apply makes or changes an object, as the API server does.
+func (w *world) apply(by *actor, o *unstructured.Unstructured) {
+	at := place{kube.KeyOf(o), o.GetNamespace()}
+	w.version++
+	o = o.DeepCopy()
+	o.SetResourceVersion(strconv.Itoa(w.version))
+	o.SetOwnerReferences([]metav1.OwnerReference{{
+		APIVersion: appService.GroupVersion().String(), Kind: appService.Kind, Name: by.resource.GetName(), UID: by.resource.GetUID(), Controller: ptr.To(true),
+	}})
+	if before := w.objects[at]; before != nil {
+		o.SetCreationTimestamp(before.GetCreationTimestamp())
+	} else {
+		o.SetCreationTimestamp(metav1.NewTime(start.Add(time.Duration(w.version) * time.Second)))
+	}
+	w.objects[at] = o
+	w.events = append(w.events, change{o, false})
+	by.journal[at] = change{o, false}
+}
+
+// remove deletes an object; by is nil if that is somebody else.
+func (w *world) remove(by *actor, at place) {
+	before := w.objects[at]
+	if before == nil {
+		return
+	}
+	w.version++
+	gone := before.DeepCopy()
+	gone.SetResourceVersion(strconv.Itoa(w.version))
+	delete(w.objects, at)
+	w.events = append(w.events, change{gone, true})
+	if by != nil {
+		by.journal[at] = change{gone, true}
+	}
+}
+
+// show lets the informers show the next change.
+func (w *world) show() {
+	next := w.events[0]
+	w.events = w.events[1:]
+	at := place{kube.KeyOf(next.object), next.object.GetNamespace()}
+	if w.shown[at] = next.object; next.deleted {
+		delete(w.shown, at)
+	}
+	w.hosts.see(next.object, next.deleted)
+	name := controllerOf(next.object).NamespacedName
+	a := w.actors[name]
+	if a == nil {
+		return
+	}
+	if note, noted := a.journal[at]; noted && !kube.Older(next.object, note.object) {
+		delete(a.journal, at)
+		if note.object == next.object {
+			return // an echo
+		}
+	}
+	w.enqueue(name)
+}
+
+// look, settle and write are the steps of a reconcile.
+func (w *world) look(a *actor) {
+	a.snapshot = map[kube.Key]client.Object{}
+	if a.journal == nil {
+		a.journal = map[place]change{}
+	}
+	overlay := maps.Clone(w.shown)
+	for at, note := range a.journal {
+		if overlay[at] = note.object; note.deleted {
+			delete(overlay, at)
+		}
+	}
+	for at, o := range overlay {
+		if controllerOf(o) == ownerOf(a.resource) {
+			a.snapshot[at.Key] = o
+		}
+	}
+}
+
+func (w *world) settle(a *actor) {
+	a.writes, a.held = nil, nil
+	name := client.ObjectKeyFromObject(a.resource)
+	if a.paused {
+		w.hosts.Forget(appService.GroupKind(), name)
+		return
+	}
+	a.held = w.hosts.settle(a.resource, WantedBy(a.spec), a.snapshot)
+	left := map[kube.Key]bool{}
+	for _, held := range a.held {
+		left[held.Key] = true
+	}
+	for _, o := range a.spec {
+		key := kube.KeyOf(o)
+		live := a.snapshot[key]
+		if !left[key] && (live == nil || !slices.Equal(claimsOf(live), claimsOf(o))) {
+			a.writes = append(a.writes, func() { w.apply(a, o) })
+		}
+		left[key] = true
+	}
+	for _, key := range sorted(a.snapshot) {
+		if !left[key] {
+			a.writes = append(a.writes, func() { w.remove(a, place{key, name.Namespace}) })
+		}
+	}
+}
+
+// next does the next step of the reconcile of a resource, and reports whether that was its last.
+func (w *world) next(a *actor) (done bool) {
+	switch {
+	case a.snapshot == nil:
+		w.look(a)
+		return false
+	case a.writes == nil:
+		w.settle(a)
+		a.writes = append(a.writes, func() {}) // the status
+		return false
+	}
+	a.writes[0]()
+	if a.writes = a.writes[1:]; len(a.writes) > 0 {
+		return false
+	}
+	a.snapshot, a.writes = nil, nil
+	w.queue.Done(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(a.resource)})
+	return true
+}
+
+// rest lets everything happen that is under way.
+func (w *world) rest() {
+	for range 10_000 {
+		switch {
+		case len(w.events) > 0:
+			w.show()
+		case w.queue.Len() > 0:
+			w.take()
+		default:
+			busy := false
+			for _, name := range sorted(w.actors) {
+				if a := w.actors[name]; a.snapshot != nil {
+					busy = true
+					w.next(a)
+				}
+			}
+			if !busy {
+				return
+			}
+		}
+	}
+	w.t.Fatal("it does not come to rest")
+}
+
+// take begins the reconcile of the next resource in the queue.
+func (w *world) take() {
+	request, _ := w.queue.Get()
+	a := w.actors[request.NamespacedName]
+	if a == nil {
+		w.hosts.Forget(appService.GroupKind(), request.NamespacedName)
+		w.queue.Done(request)
+		return
+	}
+	w.next(a)
+}
+
+// contradictions lists live objects of different resources that claim the same.
+func (w *world) contradictions() []string {
+	var list []string
+	for at, o := range w.objects {
+		for other, p := range w.objects {
+			if a, b := stakeOf(o), stakeOf(p); a.owner != b.owner && a.against(b) && at != other {
+				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.claims, other, b.claims))
+			}
+		}
+	}
+	return list
+}
+
+func (s *stake) against(other *stake) bool {
+	for _, mine := range s.claims {
+		for _, theirs := range other.claims {
+			if s.contradicts(mine, theirs, other) {
+				return true
+			}
+		}
+	}
+	return false
+}

@@ -1,0 +1,169 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"sync"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/wait"
+	"k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/kubernetes/scheme"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+)
+
+// errUnlisted says that nobody has listed a kind yet.
+var errUnlisted = errors.New("the API server has not listed it yet")
+
+// Informers makes the informers of a cache and knows which kinds it sees: all objects are listed, and the API server lets
+// them be watched. Each kind stands for itself: one that cannot be seen holds up no other. It is safe for concurrent use.
+type Informers struct {
+	mu    sync.Mutex
+	feeds map[schema.GroupVersionKind][]*feed // one for each namespace that is served
+}
+
+// feed is an informer and the API server's last answer to it.
+type feed struct {
+	toolscache.SharedIndexInformer
+	kind schema.GroupVersionKind
+
+	mu   sync.Mutex
+	last error
+}
+
+// ForbiddenError says which right the operator lacks.
+type ForbiddenError struct {
+	schema.GroupResource
+}
+
+// Error names the resource as in a rule of a role.
+func (e *ForbiddenError) Error() string {
+	name := e.Resource
+	if e.Group != "" {
+		name = e.Group + "/" + name
+	}
+	return "the operator may not list and watch " + name
+}
+
+// New makes an informer. It is for cache.Options.NewInformer.
+func (i *Informers) New(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
+	f := &feed{kind: kindOf(example)}
+	source := toolscache.ToListerWatcherWithContext(from)
+	f.SharedIndexInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
+		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
+			list, err := source.ListWithContext(ctx, options)
+			if err != nil { // a list alone does not keep a cache up to date, so it does not end an error
+				f.answered(ctx, err)
+			}
+			return list, err
+		},
+		WatchFuncWithContext: func(ctx context.Context, options metav1.ListOptions) (watch.Interface, error) {
+			events, err := source.WatchWithContext(ctx, options)
+			f.answered(ctx, err)
+			return events, err
+		},
+	}, example, resync, indexers)
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.feeds == nil {
+		i.feeds = map[schema.GroupVersionKind][]*feed{}
+	}
+	i.feeds[f.kind] = append(i.feeds[f.kind], f)
+	return f
+}
+
+func kindOf(example runtime.Object) schema.GroupVersionKind {
+	if kind := example.GetObjectKind().GroupVersionKind(); !kind.Empty() {
+		return kind
+	}
+	kinds, _, err := scheme.Scheme.ObjectKinds(example)
+	if err != nil {
+		return schema.GroupVersionKind{}
+	}
+	return kinds[0]
+}
+
+// answered notes an answer of the API server, and logs where it lets the kind be watched no more, or again.
+func (f *feed) answered(ctx context.Context, err error) {
+	if ctx.Err() != nil {
+		return
+	}
+	f.mu.Lock()
+	before := f.last
+	f.last = err
+	f.mu.Unlock()
+	switch logger := log.Log.WithValues("kind", f.kind.Kind, "group", f.kind.Group); {
+	case apierrors.IsForbidden(err) && !apierrors.IsForbidden(before):
+		logger.Error(f.forbidden(err), "kind cannot be watched")
+	case err == nil && apierrors.IsForbidden(before):
+		logger.Info("kind can be watched again")
+	}
+}
+
+// seen returns nil where the informer shows all objects. One that has listed them keeps showing them while the API server
+// cannot be reached; where it refuses to let them be watched, they are old for good.
+func (f *feed) seen() error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	switch {
+	case apierrors.IsForbidden(f.last):
+		return f.forbidden(f.last)
+	case f.HasSynced():
+		return nil
+	case f.last != nil:
+		return f.last
+	}
+	return errUnlisted
+}
+
+// forbidden names the right that is missing. The API server says of which resource; a proxy before it may not.
+func (f *feed) forbidden(err error) error {
+	resource, _ := meta.UnsafeGuessKindToResource(f.kind)
+	var answer apierrors.APIStatus
+	if errors.As(err, &answer) && answer.Status().Details != nil {
+		resource.Resource = answer.Status().Details.Kind
+	}
+	return &ForbiddenError{resource.GroupResource()}
+}
+
+// Seen returns nil where all objects of a kind are in the cache and are kept up to date, else why they are not.
+func (i *Informers) Seen(kind schema.GroupVersionKind) error {
+	feeds := i.of(kind)
+	if len(feeds) == 0 {
+		return errUnlisted
+	}
+	for _, f := range feeds {
+		if err := f.seen(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Settle waits until it is known of each kind whether it is seen: its objects are listed, or the operator lacks the right, or
+// the time is over. It returns an error only where ctx ends before that.
+func (i *Informers) Settle(ctx context.Context, deadline time.Time, kinds ...schema.GroupVersionKind) error {
+	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		return time.Now().After(deadline) || !slices.ContainsFunc(kinds, i.unsettled), nil
+	})
+}
+
+// unsettled reports whether the first answer to a look at a kind is still to come.
+func (i *Informers) unsettled(kind schema.GroupVersionKind) bool {
+	var refused *ForbiddenError
+	err := i.Seen(kind)
+	return err != nil && !errors.As(err, &refused)
+}
+
+func (i *Informers) of(kind schema.GroupVersionKind) []*feed {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	return i.feeds[kind]
+}

@@ -1,0 +1,41 @@
+package kube
+
+import (
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Traits are what the objects of a kind are special for. The zero value stands for all kinds that are not special.
+type Traits struct {
+	// PodTemplate is the path of the pod template, which belongs to the operator as a whole; nil for kinds without one.
+	PodTemplate []string
+	// Scales: an autoscaler owns spec.replicas if they are not rendered.
+	Scales bool
+	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
+	// does: if one is refused, nothing else has changed.
+	First bool
+	// Grows: the size of the volume never shrinks, whoever made it larger.
+	Grows bool
+	// Payload: what it holds is not for everybody who reads events and logs.
+	Payload bool
+}
+
+var template = []string{"spec", "template"}
+
+// kinds are all special kinds. Whoever wants to know what is special about a kind looks here.
+var kinds = map[schema.GroupKind]Traits{
+	{Group: appsv1.GroupName, Kind: "Deployment"}:            {PodTemplate: template, Scales: true},
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template},
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             {PodTemplate: template},
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            {PodTemplate: template},
+	{Group: batchv1.GroupName, Kind: "CronJob"}:              {PodTemplate: []string{"spec", "jobTemplate", "spec", "template"}},
+	{Group: corev1.GroupName, Kind: "Service"}:               {First: true},
+	{Group: corev1.GroupName, Kind: "PersistentVolumeClaim"}: {Grows: true},
+	{Group: corev1.GroupName, Kind: "Secret"}:                {Payload: true},
+	{Group: corev1.GroupName, Kind: "ConfigMap"}:             {Payload: true},
+}
+
+// TraitsOf returns what the objects of a kind are special for.
+func TraitsOf(kind schema.GroupKind) Traits { return kinds[kind] }

@@ -1,0 +1,115 @@
+package kube
+
+import (
+	"reflect"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// bound is how many bytes of an object the caches keep. Everybody who may write an object may make it large.
+const bound = 32 << 10
+
+// outlined is the annotation of an outline. The API server takes no annotation of such a name.
+const outlined = "(outline)"
+
+// What outlines keep of labels and annotations: what tells whose an object is, and which version of it was applied.
+var (
+	outlineLabels      = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name", "status", "version"}
+	outlineAnnotations = []string{v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"}
+)
+
+// IsOutline reports whether an object stands for a larger one, of which only the outline is known.
+func IsOutline(object client.Object) bool {
+	switch object := object.(type) {
+	case *metav1.PartialObjectMetadata:
+		return true
+	case *unstructured.Unstructured: // without a copy of all annotations
+		_, marked, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "annotations", outlined)
+		return marked
+	}
+	_, marked := object.GetAnnotations()[outlined]
+	return marked
+}
+
+// Large reports whether the caches keep only the outline of an object.
+func Large(object client.Object) bool {
+	switch object := object.(type) {
+	case *unstructured.Unstructured:
+		return weight(object.Object) > bound
+	case interface{ Size() int }:
+		return object.Size() > bound
+	}
+	return false
+}
+
+// weight is about how many bytes a value has as JSON.
+func weight(value any) int {
+	total := 8
+	switch value := value.(type) {
+	case string:
+		total += len(value)
+	case map[string]any:
+		for key, entry := range value {
+			total += len(key) + weight(entry)
+		}
+	case []any:
+		for _, item := range value {
+			total += weight(item)
+		}
+	}
+	return total
+}
+
+// mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object tells.
+func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
+	if RetainedFor(object) != "" || object.GetLabels()[v1.LabelOwner] != "" {
+		return true
+	}
+	controller := metav1.GetControllerOfNoCopy(object)
+	return controller != nil && slices.Contains(kinds, schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind))
+}
+
+// identity is what the caches keep of objects that are nobody's: that they are there, and which they are.
+func identity(object client.Object) client.Object {
+	var kept client.Object = &unstructured.Unstructured{Object: map[string]any{}}
+	if _, whole := object.(*unstructured.Unstructured); !whole {
+		kept, _ = reflect.New(reflect.TypeOf(object).Elem()).Interface().(client.Object)
+	}
+	kept.GetObjectKind().SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	kept.SetNamespace(object.GetNamespace())
+	kept.SetName(object.GetName())
+	kept.SetUID(object.GetUID())
+	kept.SetResourceVersion(object.GetResourceVersion())
+	return kept
+}
+
+// outline is what the caches keep of a large object: its identity, whose it is, and the version of it that was applied.
+func outline(object client.Object) client.Object {
+	kept := identity(object)
+	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())
+	kept.SetLabels(some(object.GetLabels(), outlineLabels))
+	annotations := some(object.GetAnnotations(), outlineAnnotations)
+	annotations[outlined] = ""
+	kept.SetAnnotations(annotations)
+	if controller := metav1.GetControllerOf(object); controller != nil {
+		kept.SetOwnerReferences([]metav1.OwnerReference{*controller})
+	}
+	return kept
+}
+
+// some are the entries with the given names, less those that are larger than any of ours.
+func some(entries map[string]string, names []string) map[string]string {
+	kept := map[string]string{}
+	for _, name := range names {
+		if value, found := entries[name]; found && len(value) <= 256 {
+			kept[name] = value
+		}
+	}
+	return kept
+}

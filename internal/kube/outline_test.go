@@ -1,0 +1,121 @@
+package kube
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+var (
+	configMaps = corev1.SchemeGroupVersion.WithKind("ConfigMap")
+	claims     = corev1.SchemeGroupVersion.WithKind(RetainedKind)
+)
+
+// What is not ours, or large, is not kept whole; what tells whose it is, is.
+func TestWhatTheCachesKeep(t *testing.T) {
+	long := strings.Repeat("x", 100<<10)
+	many := map[string]any{}
+	var owners []metav1.OwnerReference
+	for i := range 2000 {
+		many[fmt.Sprintf("key-%d", i)] = "a value of some length"
+		owners = append(owners, metav1.OwnerReference{APIVersion: "v1", Kind: "ConfigMap", Name: fmt.Sprint("owner-", i), UID: "o"})
+	}
+	data := func(value any) func(*unstructured.Unstructured) {
+		return func(o *unstructured.Unstructured) { o.Object["data"] = value }
+	}
+	annotated := func(key, value string) func(*unstructured.Unstructured) {
+		return func(o *unstructured.Unstructured) { o.SetAnnotations(map[string]string{key: value, "note": "n"}) }
+	}
+	nobodys := func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) }
+	cases := map[string]struct {
+		kind   schema.GroupVersionKind
+		change []func(*unstructured.Unstructured)
+		want   string // whole, outline or identity
+	}{
+		"an object of a resource":                     {configMaps, nil, "whole"},
+		"with much data":                              {configMaps, []func(*unstructured.Unstructured){data(map[string]any{"k": long})}, "outline"},
+		"with many entries":                           {configMaps, []func(*unstructured.Unstructured){data(many)}, "outline"},
+		"with a long annotation":                      {configMaps, []func(*unstructured.Unstructured){annotated("a", long)}, "outline"},
+		"with a long annotation that we read":         {configMaps, []func(*unstructured.Unstructured){annotated(v1.AnnotationStamp, long)}, "outline"},
+		"with many owners":                            {configMaps, []func(*unstructured.Unstructured){func(o *unstructured.Unstructured) { o.SetOwnerReferences(append(o.GetOwnerReferences(), owners...)) }}, "outline"},
+		"of a kind without a Go type, with much data": {routes, []func(*unstructured.Unstructured){data(map[string]any{"k": []any{long}})}, "outline"},
+		"nobody's":                                    {configMaps, []func(*unstructured.Unstructured){nobodys, data(map[string]any{"k": "v"})}, "identity"},
+		"nobody's, with much data":                    {routes, []func(*unstructured.Unstructured){nobodys, data(map[string]any{"k": long})}, "identity"},
+		"another kind's": {configMaps, []func(*unstructured.Unstructured){func(o *unstructured.Unstructured) {
+			owner := metav1.GetControllerOf(o)
+			owner.Kind = "Widget"
+			o.SetOwnerReferences([]metav1.OwnerReference{*owner})
+		}}, "identity"},
+		"a claim that is kept":              {claims, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "whole"},
+		"another kind that says it is kept": {configMaps, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "identity"},
+		"what names its owner in a label":   {routes, []func(*unstructured.Unstructured){nobodys, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{v1.LabelOwner: "u"}) }}, "whole"},
+		"a resource, with much data":        {appServices, []func(*unstructured.Unstructured){nobodys, data(map[string]any{"k": long})}, "whole"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			o := thing(test.kind, "web")
+			o.SetNamespace("demo")
+			o.SetUID("uid")
+			o.SetResourceVersion("7")
+			for _, change := range test.change {
+				change(o)
+			}
+			owner := metav1.GetControllerOf(o)
+			in, err := kept(o)
+			if err != nil {
+				t.Fatal(err)
+			}
+			again, err := Transform(appServices)(in) // as a cache may do
+			if err != nil {
+				t.Fatal(err)
+			}
+			object := again.(client.Object)
+			if got := form(object); got != test.want {
+				t.Errorf("got the %s, want the %s: %.500v", got, test.want, object)
+			}
+			if object.GetName() != "web" || object.GetNamespace() != "demo" || object.GetUID() != "uid" || object.GetResourceVersion() != "7" || object.GetObjectKind().GroupVersionKind() != test.kind {
+				t.Errorf("got %s %s/%s, UID %s, version %s", object.GetObjectKind().GroupVersionKind(), object.GetNamespace(), object.GetName(), object.GetUID(), object.GetResourceVersion())
+			}
+			if left := metav1.GetControllerOf(object); test.want == "outline" && (left == nil || *left != *owner && left.UID != owner.UID) {
+				t.Errorf("got the controller %v, want %v", left, owner)
+			}
+			if test.want != "whole" && weight(fmt.Sprint(object)) > 4<<10 {
+				t.Errorf("%d bytes are left of it", weight(fmt.Sprint(object)))
+			}
+			if _, whole := Content(object); test.want == "outline" && whole {
+				t.Error("an outline is taken for the content")
+			}
+		})
+	}
+}
+
+// form is what is left of an object: all of it, its outline or its identity.
+func form(object client.Object) string {
+	switch {
+	case IsOutline(object):
+		return "outline"
+	case len(object.GetLabels())+len(object.GetAnnotations())+len(object.GetOwnerReferences()) == 0 && object.GetObjectKind().GroupVersionKind() != appServices:
+		return "identity"
+	}
+	return "whole"
+}
+
+func TestAnOutlineIsNoObjectOfItsType(t *testing.T) {
+	o := thing(configMaps, "web")
+	o.Object["data"] = map[string]any{"k": strings.Repeat("x", 100<<10)}
+	in, err := kept(o)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if object := in.(client.Object); As[corev1.ConfigMap](object) != nil {
+		t.Error("the outline of a ConfigMap is taken for an empty one")
+	}
+}

@@ -1,0 +1,159 @@
+package kube
+
+import (
+	"bytes"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+)
+
+// FieldManager owns the fields that the operator writes, whatever its binary is called.
+const FieldManager = "appservice-operator"
+
+// restartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in it that others may own.
+const restartedAt = "kubectl.kubernetes.io/restartedAt"
+
+// Intruders returns the managed fields of a pod template that others than the operator own and that it does not own as well: what was
+// added by an edit, a rollout undo or another controller. What admission adds to a write of the operator belongs to nobody and is none.
+// It returns nil for kinds without a pod template.
+func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
+	template := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).PodTemplate
+	if template == nil || !suspicious(object) {
+		return nil
+	}
+	var list []metav1.ManagedFieldsEntry
+	entries := object.GetManagedFields()
+	own := ownFields(entries)
+	for _, entry := range entries {
+		if !foreign(entry) {
+			continue
+		}
+		added := addedTo(template, fieldsOf(entry), own)
+		if added.Empty() {
+			continue
+		}
+		entry.FieldsV1 = encode(added)
+		list = append(list, entry)
+	}
+	return list
+}
+
+// Evict returns managed fields in which the operator owns what others added to a pod template: the next apply removes it. It returns nil if
+// there is nothing to take over.
+func Evict(object client.Object) []metav1.ManagedFieldsEntry {
+	intruders := Intruders(object)
+	if len(intruders) == 0 {
+		return nil
+	}
+	var list []metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		fields := fieldsOf(entry)
+		for _, intruder := range intruders {
+			switch {
+			case own(entry):
+				fields = fields.Union(fieldsOf(intruder))
+			case entry.Manager == intruder.Manager && entry.Operation == intruder.Operation && entry.Subresource == intruder.Subresource:
+				fields = fields.Difference(fieldsOf(intruder))
+			}
+		}
+		if fields.Empty() {
+			continue
+		}
+		entry.FieldsV1 = encode(fields)
+		list = append(list, entry)
+	}
+	return list
+}
+
+// FirstField returns the path of the first field of managed fields, as in spec.template.spec.containers[name="app"].
+func FirstField(entries []metav1.ManagedFieldsEntry) string {
+	var paths []string
+	for _, entry := range entries {
+		fieldsOf(entry).Iterate(func(path fieldpath.Path) { paths = append(paths, path.String()) })
+	}
+	if len(paths) == 0 {
+		return ""
+	}
+	return slices.Min(paths)[1:] // without the dot that it begins with
+}
+
+// suspicious reports whether a closer look at managed fields may find an intruder: it is cheap, and false for nearly every object.
+func suspicious(object client.Object) bool {
+	content, unread := object.(*unstructured.Unstructured)
+	if !unread {
+		return slices.ContainsFunc(object.GetManagedFields(), foreign)
+	}
+	entries, _, _ := unstructured.NestedFieldNoCopy(content.Object, "metadata", "managedFields")
+	list, _ := entries.([]any)
+	return slices.ContainsFunc(list, func(item any) bool {
+		entry, _ := item.(map[string]any)
+		fields, _ := entry["fieldsV1"].(map[string]any)
+		spec, _ := fields["f:spec"].(map[string]any)
+		return (entry["manager"] != FieldManager || entry["operation"] != string(metav1.ManagedFieldsOperationApply)) && len(spec) > 0
+	})
+}
+
+// own reports whether an entry is that of the operator's applies.
+func own(entry metav1.ManagedFieldsEntry) bool {
+	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
+}
+
+// foreign reports whether an entry is somebody else's and may own parts of a pod template.
+func foreign(entry metav1.ManagedFieldsEntry) bool {
+	return !own(entry) && entry.Subresource == "" && entry.FieldsV1 != nil && bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:template"`))
+}
+
+func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
+	if at := slices.IndexFunc(entries, own); at >= 0 {
+		return fieldsOf(entries[at])
+	}
+	return fieldpath.NewSet()
+}
+
+// addedTo returns the fields within a pod template that are not the operator's, but for what kubectl rollout restart writes.
+func addedTo(template []string, fields, own *fieldpath.Set) *fieldpath.Set {
+	added := fieldpath.NewSet()
+	fields.Iterate(func(path fieldpath.Path) {
+		if len(path) <= len(template) || !begins(path, template) || own.Has(path) {
+			return
+		}
+		rest := path[len(template):]
+		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == restartedAt) {
+			return
+		}
+		added.Insert(path.Copy())
+	})
+	return added
+}
+
+func begins(path fieldpath.Path, with []string) bool {
+	if len(path) < len(with) {
+		return false
+	}
+	for i, name := range with {
+		if path[i].FieldName == nil || *path[i].FieldName != name {
+			return false
+		}
+	}
+	return true
+}
+
+// fieldsOf decodes an entry; what cannot be decoded is empty, as the API server would have it.
+func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
+	set := fieldpath.NewSet()
+	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+		return fieldpath.NewSet()
+	}
+	return set
+}
+
+func encode(set *fieldpath.Set) *metav1.FieldsV1 {
+	data, err := set.ToJSON()
+	if err != nil {
+		return &metav1.FieldsV1{Raw: []byte("{}")} // only a path that no API server makes
+	}
+	return &metav1.FieldsV1{Raw: data}
+}

@@ -1,0 +1,51 @@
+package release
+
+import (
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+// controls reports whether an object is the owner's: by its controller reference, as a claim that is kept for it, or as a
+// cluster-scoped object with its UID.
+func controls(owner, object client.Object) bool {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return controller.UID == owner.GetUID()
+	}
+	if object.GetNamespace() == "" {
+		return object.GetLabels()[v1.LabelOwner] == string(owner.GetUID())
+	}
+	return kube.RetainedFor(object) == owner.GetName()
+}
+
+// disowned reports whether an object without a controller is what was rendered here, and somebody took off by what it is known.
+// The stamp covers the owner's UID, so the object of an earlier owner has another one.
+func disowned(desired, live client.Object) bool {
+	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
+	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
+}
+
+// inTheWay is the error for an object that has a name we need.
+func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
+	controller := metav1.GetControllerOfNoCopy(object)
+	switch {
+	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():
+		return &PreviousError{key}
+	case controller != nil:
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
+	case object.GetAnnotations()["meta.helm.sh/release-name"] != "":
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()["meta.helm.sh/release-name"])}
+	}
+	return &NotOursError{Key: key, Owner: "not managed by this operator"}
+}
+
+func sameKind(reference *metav1.OwnerReference, object client.Object) bool {
+	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
+	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
+}

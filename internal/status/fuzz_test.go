@@ -1,0 +1,147 @@
+package status
+
+import (
+	"encoding/json"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// FuzzSummarize: whatever is there and was there, the status follows from it alone, and once it is written nothing is left to
+// write. Each bit of flags decides about a part of the input.
+func FuzzSummarize(f *testing.F) {
+	for name, state := range states() {
+		workload, err := json.Marshal(state.workload)
+		if err != nil {
+			f.Fatal(err)
+		}
+		for _, flags := range []uint16{0, 1, 1 << 5, 1<<9 | 1<<10, uint16(len(name))} {
+			f.Add(workload, []byte(`{"spec":{"type":"NodePort","clusterIP":"10.0.0.1","ports":[{"name":"http","port":80,"nodePort":30080}]}}`),
+				[]byte(`{"spec":{"rules":[{"host":"a.example.com"}],"tls":[{"hosts":["a.example.com"]}]},"status":{"loadBalancer":{"ingress":[{"ip":"192.0.2.1"}]}}}`),
+				[]byte(`{"phase":"`+string(state.previous)+`","observedGeneration":7,"conditions":[{"type":"Stalled","status":"True","reason":"ContainerCrashed"}]}`),
+				[]byte(`{"size":3,"autoscaling":{"maxReplicas":4}}`), "a message\nof two lines", flags)
+		}
+	}
+	f.Fuzz(func(t *testing.T, workload, service, ingress, previous, spec []byte, text string, flags uint16) {
+		in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{}, Now: now}
+		var content map[string]any
+		if json.Unmarshal(previous, in.Previous) != nil || json.Unmarshal(spec, &content) != nil {
+			return
+		}
+		in.Resource.Object["spec"] = content
+		in.Snapshot = &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+		objects := []client.Object{&appsv1.Deployment{}, &corev1.Service{}, &networkingv1.Ingress{}}
+		for i, data := range [][]byte{workload, service, ingress} {
+			if json.Unmarshal(data, objects[i]) != nil {
+				return
+			}
+			place(in.Snapshot, objects[i])
+		}
+		fillIn(&in, text, flags)
+		summarizes(t, in)
+	})
+}
+
+// place puts an object into a snapshot under the resource's name, as its cache holds it.
+func place(snapshot *cluster.Snapshot, object client.Object) {
+	kinds := map[reflect.Type]schema.GroupVersionKind{
+		reflect.TypeFor[*appsv1.Deployment]():                     appsv1.SchemeGroupVersion.WithKind("Deployment"),
+		reflect.TypeFor[*corev1.Service]():                        corev1.SchemeGroupVersion.WithKind("Service"),
+		reflect.TypeFor[*networkingv1.Ingress]():                  networkingv1.SchemeGroupVersion.WithKind("Ingress"),
+		reflect.TypeFor[*autoscalingv2.HorizontalPodAutoscaler](): autoscalingv2.SchemeGroupVersion.WithKind("HorizontalPodAutoscaler"),
+	}
+	object.GetObjectKind().SetGroupVersionKind(kinds[reflect.TypeOf(object)])
+	object.SetNamespace("demo")
+	object.SetName("web")
+	snapshot.Objects[kube.KeyOf(object)] = object
+}
+
+func fillIn(in *Input, text string, flags uint16) {
+	bit := func(i int) bool { return flags&(1<<i) != 0 }
+	for key := range in.Snapshot.Objects {
+		if key.Kind == "Deployment" && bit(0) || key.Kind == "Service" && bit(1) || key.Kind == "Ingress" && bit(2) {
+			delete(in.Snapshot.Objects, key)
+		}
+		in.Rendered = append(in.Rendered, key)
+	}
+	slices.SortFunc(in.Rendered, func(a, b kube.Key) int { return strings.Compare(a.String(), b.String()) })
+	if bit(3) {
+		in.Snapshot.Record = &cluster.Record{Revision: int(flags), Status: "deployed", Digest: "digest", Chart: text}
+	}
+	in.Digest = "digest"
+	if bit(4) {
+		in.Digest = ""
+	}
+	if bit(5) {
+		in.Problem = &Problem{Reason: v1.ReasonUpgradeFailed, Message: text, Blocked: bit(6)}
+	}
+	in.Paused = bit(7)
+	if bit(8) {
+		place(in.Snapshot, &autoscalingv2.HorizontalPodAutoscaler{})
+	}
+	if bit(9) {
+		in.Causes = []diagnose.Cause{{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)}}
+	}
+	if bit(12) {
+		in.Missing = []dependency.Reference{{Object: dependency.Object{Name: text}}}
+	}
+	if bit(13) {
+		in.Unserved = []kube.Key{{GroupKind: schema.GroupKind{Kind: "HTTPRoute"}, Name: "web"}}
+	}
+}
+
+func summarizes(t *testing.T, in Input) {
+	t.Helper()
+	before := in.Previous.DeepCopy()
+	first := Summarize(in)
+	if !reflect.DeepEqual(before, in.Previous) {
+		t.Error("it changed the status before")
+	}
+	if second := Summarize(in); !reflect.DeepEqual(first, second) {
+		t.Errorf("the same input makes another status:\n%+v\n%+v", first, second)
+	}
+	in.Previous, in.Now = first, metav1.NewTime(in.Now.Add(time.Hour))
+	again := Summarize(in)
+	if a, b := printed(t, first), printed(t, again); a != b {
+		t.Errorf("written, it is not the last word:\n%s\n%s", a, b)
+	}
+	for _, condition := range first.Conditions {
+		if len([]rune(condition.Message)) > maxMessage && condition.Type != "" && known(condition.Type) {
+			t.Errorf("%s has a message of %d characters", condition.Type, len(condition.Message))
+		}
+	}
+}
+
+// known reports whether a condition is one of ours: others in the status before stay as they are.
+func known(kind string) bool {
+	switch kind {
+	case v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled:
+		return true
+	}
+	return false
+}
+
+func printed(t *testing.T, status *v1.AppServiceStatus) string {
+	t.Helper()
+	content, err := json.Marshal(status)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}

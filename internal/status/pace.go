@@ -1,0 +1,79 @@
+package status
+
+import (
+	"slices"
+	"time"
+
+	"golang.org/x/time/rate"
+	"k8s.io/apimachinery/pkg/api/equality"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// A status is written at once when it means something else than before, and what is said of a new generation always. Of
+// what flaps, so much is written:
+const (
+	// detailPeriod is the time between writes that change counters and messages only.
+	detailPeriod = 5 * time.Second
+	// meaningBurst changes of meaning are written at once, later ones one each meaningPeriod.
+	meaningBurst  = 6
+	meaningPeriod = 10 * time.Second
+)
+
+// pace spaces the status writes of one resource.
+type pace struct {
+	written time.Time // of the last write
+	meaning *rate.Limiter
+}
+
+// wait returns the time until a status may be written, 0 for now, which then counts as written.
+func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
+	if equality.Semantic.DeepEqual(previous, current) {
+		return 0 // nothing will be written
+	}
+	if previous.ObservedGeneration != current.ObservedGeneration {
+		p.meaning = nil // another spec is another case: who changes it sets that pace
+	} else {
+		if equality.Semantic.DeepEqual(meaning(previous), meaning(current)) {
+			if left := detailPeriod - now.Sub(p.written); left > 0 {
+				return left
+			}
+		} else if left := p.take(now); left > 0 {
+			return left
+		}
+	}
+	p.written = now
+	return 0
+}
+
+// take takes one of the changes of meaning that may be written, or returns the time until there is one.
+func (p *pace) take(now time.Time) time.Duration {
+	if p.meaning == nil {
+		p.meaning = rate.NewLimiter(rate.Every(meaningPeriod), meaningBurst)
+	}
+	reservation := p.meaning.ReserveN(now, 1)
+	left := reservation.DelayFrom(now)
+	if left > 0 {
+		reservation.CancelAt(now)
+	}
+	return left
+}
+
+// meaning is a status without what changes while pods come and go: counters, and what says the same in other words.
+func meaning(status *v1.AppServiceStatus) *v1.AppServiceStatus {
+	out := *status
+	out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
+	out.Readiness, out.Resources = "", nil
+	out.Conditions, out.Problems = slices.Clone(status.Conditions), slices.Clone(status.Problems)
+	for i := range out.Conditions {
+		condition := &out.Conditions[i]
+		condition.Message = ""
+		if condition.Type == v1.ConditionProgressing || condition.Type == v1.ConditionAvailable {
+			condition.Reason = "" // the Deployment's, who changes it several times in a rollout
+		}
+	}
+	for i := range out.Problems {
+		out.Problems[i].Message = ""
+	}
+	return &out
+}

@@ -1,0 +1,123 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// reach is what is known of who gets the traffic of a Deployment's Services.
+type reach struct {
+	workload *appsv1.Deployment
+	services []corev1.ServicePort
+	// earlier versions, as a look found them; nil where nobody has looked, be it because nothing was wrong.
+	earlier *diagnose.Earlier
+}
+
+func reachOf(in Input, workload *appsv1.Deployment) reach {
+	out := reach{workload: workload}
+	if workload == nil {
+		return out
+	}
+	pods := labels.Set(workload.Spec.Template.Labels)
+	for key := range in.Snapshot.Objects {
+		if key.Group != corev1.GroupName || key.Kind != "Service" {
+			continue
+		}
+		service := kube.As[corev1.Service](in.Snapshot.Object(key.Group, key.Kind, key.Name))
+		if service != nil && len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(pods) {
+			out.services = append(out.services, service.Spec.Ports...)
+		}
+	}
+	slices.SortFunc(out.services, func(a, b corev1.ServicePort) int {
+		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Name, b.Name))
+	})
+	if len(in.Causes) > 0 {
+		out.earlier = in.Causes[0].Earlier
+	}
+	return out
+}
+
+// old is the number of pods of earlier versions.
+func (r reach) old() int32 {
+	return max(0, r.workload.Status.Replicas-r.workload.Status.UpdatedReplicas)
+}
+
+// serving reports whether something answers requests, as far as that is known. Without Services, pods that are available do.
+func (r reach) serving() bool {
+	if r.workload == nil || r.workload.Status.AvailableReplicas == 0 {
+		return false
+	}
+	switch present := len(r.lost(diagnose.PortsOf(&r.workload.Spec.Template.Spec))) < len(r.services); {
+	case len(r.services) == 0:
+		return true
+	case r.old() == 0:
+		return present
+	case r.earlier == nil:
+		return true
+	case r.workload.Status.AvailableReplicas > r.earlier.Ready && present:
+		return true
+	}
+	return r.earlier.Ready > 0 && len(r.lost(r.earlier.Ports)) < len(r.services)
+}
+
+// lost lists the Services' ports that lead to no pod with these ports.
+func (r reach) lost(ports diagnose.Ports) []string {
+	var list []string
+	for _, port := range r.services {
+		if _, reached := ports.Target(port); !reached {
+			list = append(list, cmp.Or(port.Name, strconv.Itoa(int(port.Port))))
+		}
+	}
+	return list
+}
+
+// What ends the message of a rollout that is stuck while an earlier version runs, and while that also gets the traffic.
+const (
+	previousRuns   = "; rollout stalled, the previous version still runs"
+	previousServes = "; rollout stalled, the previous version still serves"
+)
+
+// meanwhile says what the previous version does while the rollout is stuck; empty where it does nothing, or may do nothing.
+func (r reach) meanwhile() string {
+	available := r.workload.Status.AvailableReplicas
+	switch {
+	case r.old() == 0 || available == 0:
+		return ""
+	case r.earlier == nil && available > r.workload.Status.UpdatedReplicas: // not all of these are new
+		return previousRuns
+	case r.earlier == nil || r.earlier.Ready == 0:
+		return ""
+	}
+	switch lost := r.lost(r.earlier.Ports); {
+	case len(r.services) == 0:
+		return previousRuns
+	case len(lost) == 0:
+		return previousServes
+	case len(lost) < len(r.services):
+		return fmt.Sprintf("%s, except on %s, which its pods do not have", previousServes, enumerate(lost))
+	default:
+		return fmt.Sprintf("; rollout stalled, the previous version runs but is not reached: its pods do not have %s", enumerate(lost))
+	}
+}
+
+// enumerate names ports, few of them.
+func enumerate(ports []string) string {
+	const most = 3
+	switch {
+	case len(ports) == 1:
+		return "port " + ports[0]
+	case len(ports) > most:
+		return fmt.Sprintf("ports %s and %d more", strings.Join(ports[:most], ", "), len(ports)-most)
+	}
+	return "ports " + strings.Join(ports, ", ")
+}

@@ -1,0 +1,200 @@
+package status
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"hash/fnv"
+	"sync"
+	"time"
+
+	jsonpatch "github.com/evanphx/json-patch/v5"
+	"k8s.io/apimachinery/pkg/api/equality"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/clock"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status, whatever the cache
+// shows, spaces the writes of what flaps, and asks for a reconcile if somebody else changed a status. It is safe for concurrent use.
+type Writer struct {
+	Client client.Client
+	Clock  clock.PassiveClock
+
+	mu   sync.Mutex
+	last map[types.NamespacedName]*written
+}
+
+// written is what the writer knows of one resource.
+type written struct {
+	uid  types.UID
+	pace pace
+	// sum is that of the last written status, 0 for none: another one in the cluster is somebody else's.
+	sum uint64
+	// seen is the version that the newest event showed, which may overtake the answer to a write.
+	seen string
+	// resource as the last write left it; nil as soon as the cache shows that.
+	resource *unstructured.Unstructured
+}
+
+// Newest returns a resource as the last status write left it if the cache is still behind that, else as cached: a patch made from an
+// older status would leave fields as they are that have changed since.
+func (w *Writer) Newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known := w.of(cached)
+	known.forgetIfShown(cached)
+	if known.resource != nil {
+		return known.resource
+	}
+	return cached
+}
+
+// Of returns the status of a resource.
+func Of(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
+	content, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status")
+	if err != nil {
+		return nil, fmt.Errorf("cannot read status: %w", err)
+	}
+	out := &v1.AppServiceStatus{}
+	if fields, ok := content.(map[string]any); ok {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(fields, out); err != nil {
+			return nil, fmt.Errorf("cannot read status: %w", err)
+		}
+	}
+	return out, nil
+}
+
+// Wait returns the time until a status may be written; 0 for now, which then counts as written.
+func (w *Writer) Wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.of(resource).pace.wait(w.Clock.Now(), previous, current)
+}
+
+// Write writes a status, if it differs from the one that the resource has. The error is the API server's: NotFound or a conflict
+// if the resource was deleted or made again meanwhile.
+func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) error {
+	if equality.Semantic.DeepEqual(previous, current) {
+		return nil
+	}
+	patch, err := patchOf(resource, current)
+	if err != nil {
+		return err
+	}
+	w.mu.Lock()
+	w.of(resource).sum = sumOf(current) // before the write: its event may overtake the answer
+	w.mu.Unlock()
+	after := &unstructured.Unstructured{}
+	after.SetGroupVersionKind(resource.GroupVersionKind())
+	after.SetNamespace(resource.GetNamespace())
+	after.SetName(resource.GetName())
+	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(kube.FieldManager)); err != nil {
+		return err
+	}
+	after.SetManagedFields(nil)
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if known := w.of(resource); known.seen == "" || kube.Newer(after.GetResourceVersion(), known.seen) {
+		known.resource = after
+	}
+	return nil
+}
+
+// patchOf returns the merge patch from the stored status to another one. It has the UID, so that it never falls on another resource that
+// has the name by now.
+func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) ([]byte, error) {
+	stored, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status") // as it is stored: a counter that is 0 may not be there yet
+	if err != nil {
+		return nil, err
+	}
+	before, err := json.Marshal(map[string]any{"status": stored})
+	if err != nil {
+		return nil, err
+	}
+	after, err := json.Marshal(map[string]any{"status": current, "metadata": map[string]any{"uid": resource.GetUID()}})
+	if err != nil {
+		return nil, err
+	}
+	return jsonpatch.CreateMergePatch(before, after)
+}
+
+// Forget drops what is known of a resource that is gone.
+func (w *Writer) Forget(name types.NamespacedName) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.last, name)
+}
+
+// of returns what is known of a resource. A resource that was made again under its name is another one.
+func (w *Writer) of(resource client.Object) *written {
+	name := client.ObjectKeyFromObject(resource)
+	known := w.last[name]
+	if known == nil || known.uid != resource.GetUID() {
+		known = &written{uid: resource.GetUID()}
+		if w.last == nil {
+			w.last = map[types.NamespacedName]*written{}
+		}
+		w.last[name] = known
+	}
+	return known
+}
+
+// forgetIfShown drops the resource as it was written if the cache shows that or something newer.
+func (k *written) forgetIfShown(cached client.Object) {
+	if k.resource != nil && !kube.Older(cached, k.resource) {
+		k.resource = nil
+	}
+}
+
+type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Create implements handler.EventHandler. Another handler asks for the reconcile of a new resource.
+func (w *Writer) Create(context.Context, event.CreateEvent, queue) {}
+
+// Update implements handler.EventHandler: a status that is not the one last written here is put right.
+func (w *Writer) Update(_ context.Context, e event.UpdateEvent, q queue) {
+	after, ok := e.ObjectNew.(*unstructured.Unstructured)
+	if !ok || !w.foreign(e.ObjectOld, after) {
+		return
+	}
+	q.Add(reconcile.Request{NamespacedName: client.ObjectKeyFromObject(after)})
+}
+
+// Delete implements handler.EventHandler.
+func (w *Writer) Delete(context.Context, event.DeleteEvent, queue) {}
+
+// Generic implements handler.EventHandler.
+func (w *Writer) Generic(context.Context, event.GenericEvent, queue) {}
+
+// foreign takes a new version of a resource into account and reports whether somebody else changed its status.
+func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	known := w.last[client.ObjectKeyFromObject(after)]
+	if known == nil || known.uid != after.GetUID() {
+		return false // it has not been reconciled yet
+	}
+	known.seen = after.GetResourceVersion()
+	known.forgetIfShown(after)
+	if old, ok := before.(*unstructured.Unstructured); ok && equality.Semantic.DeepEqual(old.Object["status"], after.Object["status"]) {
+		return false
+	}
+	current, err := Of(after)
+	return err != nil || known.sum != sumOf(current)
+}
+
+// sumOf is a short digest of a status.
+func sumOf(status *v1.AppServiceStatus) uint64 {
+	sum := fnv.New64a()
+	_ = json.NewEncoder(sum).Encode(status) // neither can fail
+	return sum.Sum64()
+}

@@ -1,0 +1,114 @@
+package status
+
+import (
+	"testing"
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func app(uid, resourceVersion string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
+	o.SetNamespace("demo")
+	o.SetName("web")
+	o.SetUID(types.UID(uid))
+	o.SetResourceVersion(resourceVersion)
+	return o
+}
+
+func TestNewest(t *testing.T) {
+	cases := map[string]struct {
+		written, cached string // resource versions
+		want            string
+		kept            bool
+	}{
+		"nothing was written":                   {"", "5", "5", false},
+		"the cache is behind":                   {"10", "9", "10", true},
+		"the cache shows what was written":      {"10", "10", "10", false},
+		"the cache is ahead":                    {"10", "11", "11", false},
+		"the cache is behind by one digit":      {"1000", "999", "1000", true},
+		"the version cannot be compared":        {"x", "9", "9", false},
+		"the cached version cannot be compared": {"10", "", "", false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			for by, look := range map[string]func(*Writer, *unstructured.Unstructured){
+				"a reconcile": func(w *Writer, cached *unstructured.Unstructured) {
+					if got := w.Newest(cached).GetResourceVersion(); got != test.want {
+						t.Errorf("got version %q, want %q", got, test.want)
+					}
+				},
+				"an event": func(w *Writer, cached *unstructured.Unstructured) { w.foreign(app("a", "1"), cached) },
+			} {
+				w := &Writer{}
+				known := w.of(app("a", "1"))
+				if test.written != "" {
+					known.resource = app("a", test.written)
+				}
+				look(w, app("a", test.cached))
+				if kept := known.resource != nil; kept != test.kept {
+					t.Errorf("what was written is remembered after %s: %t, want %t", by, kept, test.kept)
+				}
+			}
+		})
+	}
+}
+
+// saying is a version of a resource whose status has a phase.
+func saying(t *testing.T, resourceVersion string, phase v1.Phase) *unstructured.Unstructured {
+	t.Helper()
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1.AppServiceStatus{Phase: phase})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o := app("a", resourceVersion)
+	o.Object["status"] = content
+	return o
+}
+
+func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
+	cases := map[string]struct {
+		before, after *unstructured.Unstructured
+		unknown       bool // the resource has not been reconciled
+		want          int
+	}{
+		"our own write":                       {saying(t, "1", ""), saying(t, "2", v1.PhaseRunning), false, 0},
+		"somebody else's":                     {saying(t, "1", v1.PhaseRunning), saying(t, "2", v1.PhaseFailed), false, 1},
+		"somebody took it away":               {saying(t, "1", v1.PhaseRunning), app("a", "2"), false, 1},
+		"a change of something else":          {saying(t, "1", v1.PhaseFailed), saying(t, "2", v1.PhaseFailed), false, 0},
+		"a resource that is new":              {saying(t, "1", ""), saying(t, "2", v1.PhaseFailed), true, 0},
+		"a resource that was made again":      {app("b", "1"), func() *unstructured.Unstructured { o := saying(t, "2", v1.PhaseFailed); o.SetUID("b"); return o }(), false, 0},
+		"our own, which somebody wrote again": {saying(t, "1", v1.PhaseFailed), saying(t, "2", v1.PhaseRunning), false, 0},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer queue.ShutDown()
+			stored := app("a", "")
+			stored.Object["status"] = map[string]any{}
+			w := &Writer{
+				Client: fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(stored).WithStatusSubresource(stored).Build(),
+				Clock:  clocktesting.NewFakePassiveClock(time.Time{}),
+			}
+			if !test.unknown {
+				current := &v1.AppServiceStatus{Phase: v1.PhaseRunning}
+				if err := w.Write(t.Context(), app("a", "1"), &v1.AppServiceStatus{}, current); err != nil {
+					t.Fatal(err)
+				}
+			}
+			w.Update(t.Context(), event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}, queue)
+			if got := queue.Len(); got != test.want {
+				t.Errorf("got %d requests, want %d", got, test.want)
+			}
+		})
+	}
+}

@@ -1,0 +1,43 @@
+package main
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
+	cases := map[string]struct {
+		environment map[string]string
+		folder      string // empty where it is refused
+	}{
+		"a complete run":                        {nil, "/repo/bin/bench"},
+		"a complete run that is to be kept":     {map[string]string{"DOCS": "1"}, "/repo/docs"},
+		"part of a run":                         {map[string]string{"CONTENDERS": "a,b,e"}, "/repo/bin/bench"},
+		"part of a run that is to be kept":      {map[string]string{"CONTENDERS": "abe", "DOCS": "1"}, ""},
+		"a run without drift":                   {map[string]string{"SKIP": "drift", "DOCS": "1"}, ""},
+		"a small run that is to be kept":        {map[string]string{"N": "50", "DOCS": "1"}, ""},
+		"a profile":                             {map[string]string{"PROFILE": "1", "DOCS": "1"}, ""},
+		"a run that is to be kept elsewhere":    {map[string]string{"OUT": "/tmp/x"}, "/tmp/x"},
+		"a complete run with reused contenders": {map[string]string{"REUSE": "x.json", "DOCS": "1"}, "/repo/docs"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			for _, variable := range []string{"N", "CONTENDERS", "SKIP", "OUT", "DOCS", "REUSE", "PROFILE"} {
+				t.Setenv(variable, tc.environment[variable])
+			}
+			settings, err := fromEnvironment()
+			if tc.folder == "" {
+				if err == nil || !strings.Contains(err.Error(), "DOCS") {
+					t.Errorf("got error %v, want that DOCS is refused", err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := (&bench{settings: settings, root: "/repo"}).outFolder(); got != tc.folder {
+				t.Errorf("got %s, want %s", got, tc.folder)
+			}
+		})
+	}
+}

@@ -1,0 +1,186 @@
+// Package endstate compares what AppServices became. It owns the list of what is never the same twice, and why.
+package endstate
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+// Of is the status of an AppService, under the key status, and its objects, under kind and name, without what is never the
+// same twice: identities, times, counters of changes, and what the cluster allocates. Objects are read from a reader of their own,
+// which may be a cache: to read every kind from the API server again and again would keep it from all else.
+func Of(ctx context.Context, live, objects client.Reader, app *v1.AppService) (map[string]any, error) {
+	self := &unstructured.Unstructured{}
+	self.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
+	if err := live.Get(ctx, client.ObjectKeyFromObject(app), self); err != nil {
+		return nil, err
+	}
+	status, _ := self.Object["status"].(map[string]any)
+	found, err := Objects(ctx, objects, self)
+	if err != nil {
+		return nil, err
+	}
+	state := map[string]any{"status": Anonymous(app, status)}
+	for _, object := range found {
+		state[object.GetKind()+" "+object.GetName()] = Anonymous(app, object.Object)
+	}
+	return state, nil
+}
+
+// kinds that the chart renders.
+var kinds = sync.OnceValues(func() ([]schema.GroupVersionKind, error) {
+	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
+	if err != nil {
+		return nil, err
+	}
+	return chart.Kinds(loaded), nil
+})
+
+// Objects lists what an AppService controls or keeps, release records excepted. Nobody may change what comes from a cache.
+func Objects(ctx context.Context, objects client.Reader, app client.Object) ([]*unstructured.Unstructured, error) {
+	kinds, err := kinds()
+	if err != nil {
+		return nil, err
+	}
+	var found []*unstructured.Unstructured
+	for _, kind := range kinds {
+		list := &unstructured.UnstructuredList{}
+		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		if err := objects.List(ctx, list, client.InNamespace(app.GetNamespace()), client.UnsafeDisableDeepCopy); err != nil {
+			return nil, err
+		}
+		for i := range list.Items {
+			if object := &list.Items[i]; belongs(object, app) {
+				found = append(found, object)
+			}
+		}
+	}
+	return found, nil
+}
+
+func belongs(object *unstructured.Unstructured, app client.Object) bool {
+	if object.GetLabels()["owner"] == "helm" {
+		return false
+	}
+	if object.GetLabels()[v1.LabelManaged] == "true" && object.GetAnnotations()["meta.helm.sh/release-name"] == app.GetName() {
+		return true
+	}
+	return slices.ContainsFunc(object.GetOwnerReferences(), func(owner metav1.OwnerReference) bool { return owner.UID == app.GetUID() })
+}
+
+// neverTheSame are the fields that differ between any two objects.
+var neverTheSame = []string{
+	"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
+	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime",
+	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
+	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
+	"revision", "digest", // of the release
+}
+
+var allocated = regexp.MustCompile(`//NODE:\d+`)
+
+// Anonymous is content of an AppService or of one of its objects without what is never the same twice.
+func Anonymous(app *v1.AppService, content map[string]any) any {
+	text, err := json.Marshal(content)
+	if err != nil {
+		panic(err) // it came as JSON
+	}
+	text = []byte(strings.ReplaceAll(string(text), app.Namespace, "NAMESPACE"))
+	text = allocated.ReplaceAll(text, []byte("//NODE:PORT"))
+	var out any
+	if err := utiljson.Unmarshal(text, &out); err != nil {
+		panic(err)
+	}
+	if object, ok := out.(map[string]any); ok && object["kind"] != nil {
+		unstructured.RemoveNestedField(object, "status", "conditions") // they tell of the last change
+	}
+	return without(out)
+}
+
+// lastChange are the conditions of an AppService that tell what was done last, and how the last rollout ended.
+var lastChange = map[any]bool{v1.ConditionDeployed: true, v1.ConditionProgressing: true}
+
+// without takes away what is never the same.
+func without(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for _, key := range neverTheSame {
+			if content, found := value[key]; found && content != "None" {
+				delete(value, key)
+			}
+		}
+		if lastChange[value["type"]] && value["status"] == "True" {
+			delete(value, "reason")
+			delete(value, "message")
+		}
+		for key := range value {
+			value[key] = without(value[key])
+		}
+	case []any:
+		for i := range value {
+			value[i] = without(value[i])
+		}
+	}
+	return value
+}
+
+// WithoutKept takes claims away that outlive the field that asked for them.
+func WithoutKept(wanted, got map[string]any) {
+	for name, content := range got {
+		object := &unstructured.Unstructured{}
+		object.Object, _ = content.(map[string]any)
+		if wanted[name] == nil && object.GetKind() != "" && kube.RetainedFor(object) != "" {
+			delete(got, name)
+		}
+	}
+}
+
+// Differences lists the fields in which two values differ, with both values.
+func Differences(path string, wanted, got any) []string {
+	a, mapA := wanted.(map[string]any)
+	b, mapB := got.(map[string]any)
+	if mapA && mapB {
+		keys := maps.Clone(a)
+		maps.Copy(keys, b)
+		var out []string
+		for _, key := range slices.Sorted(maps.Keys(keys)) {
+			out = append(out, Differences(path+"."+key, a[key], b[key])...)
+		}
+		return out
+	}
+	if reflect.DeepEqual(wanted, got) {
+		return nil
+	}
+	if listA, listB := list(wanted), list(got); listA != nil && len(listA) == len(listB) {
+		var out []string
+		for i := range listA {
+			out = append(out, Differences(fmt.Sprintf("%s[%d]", path, i), listA[i], listB[i])...)
+		}
+		return out
+	}
+	return []string{fmt.Sprintf("%s: want %v, got %v", path, wanted, got)}
+}
+
+func list(value any) []any {
+	items, _ := value.([]any)
+	return items
+}

@@ -1,0 +1,52 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// Patience is how long a test waits for a state. It measures nothing: a wait ends with the event, so that only what never
+// comes takes that long, however slow the machine.
+const Patience = 3 * time.Minute
+
+const (
+	// remarkable is how long a wait takes that the log tells of.
+	remarkable = 10 * time.Second
+	// stillness is for how long a manager must ask for nothing to count as done.
+	stillness = 2 * time.Second
+)
+
+// Eventually fails the test unless check returns nil within Patience.
+func Eventually(t *testing.T, what string, check func() error) {
+	t.Helper()
+	begin := time.Now()
+	err := poll.UntilWithin(t.Context(), Patience, func(context.Context) error { return check() })
+	if err != nil {
+		t.Fatalf("%s: %v", what, err)
+	}
+	if took := time.Since(begin); took > remarkable {
+		t.Logf("waited %s: %s", took.Round(time.Second), what)
+	}
+}
+
+// Rest waits until the operator has asked for nothing for a while. One that fights over an object never comes to rest. On a
+// slow machine a while shows less, but nothing false: what a test wants to have happened by then it waits for first.
+func (m *Manager) Rest(t *testing.T) {
+	t.Helper()
+	mark, since := m.Requests.Mark(), time.Now()
+	Eventually(t, "the operator comes to rest", func() error {
+		now := m.Requests.Mark()
+		if made := m.Requests.Since(mark); len(made) > 0 {
+			mark, since = now, time.Now()
+			return fmt.Errorf("it still makes requests: %v", made)
+		}
+		if still := time.Since(since); still < stillness {
+			return fmt.Errorf("it has been still for only %s", still)
+		}
+		return nil
+	})
+}

@@ -1,0 +1,136 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// loudFleet is how many AppServices of one tenant change all the time.
+const loudFleet = 120
+
+// One tenant keeps the only worker of the operator busy. Another tenant's repair does not wait for that to end, nor for
+// one reconcile of each of the first one's AppServices. It runs alone, for the load would slow down other tests.
+func TestATenantsRepairDoesNotWaitForAnothersChanges(t *testing.T) {
+	loud, quiet := cluster.Namespace(t), cluster.Namespace(t)
+	manager := cluster.Manager(t, loud, func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces = []string{loud, quiet}
+		options.MaxConcurrentReconciles = 1
+	})
+	app := harness.Seed(quiet, "web")
+	app.Spec.Size = ptr.To[int32](0)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	changeAllTheTime(t, loud)
+
+	for range 3 {
+		for name, repair := range map[string]struct {
+			resource string
+			damage   func() error
+		}{
+			"a deleted Service": {"services", func() error {
+				return cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: app.ObjectMeta})
+			}},
+			"an edited Deployment": {"deployments", func() error {
+				deployment := &appsv1.Deployment{}
+				deployment.Namespace, deployment.Name = quiet, app.Name
+				return cluster.Client.Patch(t.Context(), deployment, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":1}}`)))
+			}},
+		} {
+			mark, began := manager.Requests.Mark(), time.Now()
+			if err := repair.damage(); err != nil {
+				t.Fatal(err)
+			}
+			theirs := 0 // AppServices of the other tenant whose Deployment was written meanwhile
+			harness.Eventually(t, name+" is put back", func() error {
+				theirs = 0
+				for _, write := range manager.Requests.WritesSince(mark) {
+					if strings.Contains(write.Path, "/namespaces/"+quiet+"/"+repair.resource) {
+						return nil
+					}
+					if strings.Contains(write.Path, "/namespaces/"+loud+"/deployments") {
+						theirs++
+					}
+				}
+				return fmt.Errorf("the operator wrote %d Deployments of the other tenant and not that", theirs)
+			})
+			t.Logf("%s: %s, after %d Deployments of the other tenant", name, time.Since(began).Round(time.Millisecond), theirs)
+			if theirs > loudFleet/4 {
+				t.Errorf("%s waited for %d Deployments of the other tenant, want few of %d", name, theirs, loudFleet)
+			}
+			if behind := outdated(t, loud); behind < loudFleet/2 {
+				t.Fatalf("only %d of %d AppServices of the other tenant wait: that is no load", behind, loudFleet)
+			}
+		}
+	}
+}
+
+// changeAllTheTime creates AppServices in a namespace, and changes their images without a break until the test ends.
+func changeAllTheTime(t *testing.T, namespace string) {
+	t.Helper()
+	const writers = 3
+	ctx, cancel := context.WithCancel(t.Context())
+	var created, ended sync.WaitGroup
+	created.Add(writers)
+	for writer := range writers {
+		ended.Go(func() {
+			write := func(i int, do func(*v1.AppService) error) {
+				app := harness.Seed(namespace, fmt.Sprintf("app-%d", i))
+				app.Spec.Size = ptr.To[int32](0)
+				if err := do(app); err != nil && ctx.Err() == nil {
+					t.Errorf("cannot write %s: %v", app.Name, err)
+				}
+			}
+			for i := writer; i < loudFleet; i += writers {
+				write(i, func(app *v1.AppService) error { return cluster.Client.Create(ctx, app) })
+			}
+			created.Done()
+			for version := 1; ctx.Err() == nil; version++ {
+				image := client.RawPatch(types.MergePatchType, fmt.Appendf(nil, `{"spec":{"image":"nginx:1.%d"}}`, version))
+				for i := writer; i < loudFleet; i += writers {
+					write(i, func(app *v1.AppService) error { return cluster.Client.Patch(ctx, app, image) })
+				}
+			}
+		})
+	}
+	created.Wait()
+	t.Cleanup(func() {
+		cancel()
+		ended.Wait()
+	})
+}
+
+// outdated counts AppServices of a namespace whose Deployment is not there or has another image than they ask for.
+func outdated(t *testing.T, namespace string) int {
+	t.Helper()
+	apps, deployments := &v1.AppServiceList{}, &appsv1.DeploymentList{}
+	for _, list := range []client.ObjectList{deployments, apps} {
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	images := map[string]string{}
+	for _, deployment := range deployments.Items {
+		images[deployment.Name] = deployment.Spec.Template.Spec.Containers[0].Image
+	}
+	behind := 0
+	for _, app := range apps.Items {
+		if images[app.Name] != app.Spec.Image {
+			behind++
+		}
+	}
+	return behind
+}

@@ -1,0 +1,244 @@
+package integration
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+const autoscalers = "horizontalpodautoscalers"
+
+// A right that is missing for one kind concerns the AppServices that use the kind. They name it, all others are served, and
+// the operator is ready and ends when it is asked to.
+func TestAKindThatMayNotBeListed(t *testing.T) {
+	t.Parallel()
+	account := newAccount(t)
+	account.allow(t, autoscalers)
+	process := account.run(t)
+	process.isReady(t)
+
+	plain, scaled := harness.Seed(account.Namespace, "plain"), autoscaled(account.Namespace)
+	cluster.Create(t, plain)
+	cluster.Create(t, scaled)
+	cluster.Ready(t, plain)
+	staysAsItsSpecSays(t, plain)
+	namesTheRight(t, scaled)
+
+	account.allow(t)
+	becomesAutoscaled(t, scaled)
+
+	account.allow(t, autoscalers)
+	process.proxy.Break()
+	namesTheRight(t, scaled)
+	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{}) // what cannot be seen is not taken for gone, nor for left over
+	staysAsItsSpecSays(t, plain)
+	process.ends(t)
+}
+
+// An operator that may not even list its own kind waits for the right, and ends when it is asked to.
+func TestTheOwnKindMayNotBeListed(t *testing.T) {
+	t.Parallel()
+	account := newAccount(t)
+	account.allow(t, "appservices")
+	process := account.run(t)
+	harness.Eventually(t, "the API server refuses the list", func() error {
+		if len(process.proxy.Requests.Forbidden()) == 0 {
+			return errors.New("nothing was refused yet")
+		}
+		return nil
+	})
+	if code, text := process.readyz(); code != http.StatusInternalServerError || !strings.Contains(text, "[-]AppService.app.example.com failed") {
+		t.Errorf("the probe says %d %s", code, text)
+	}
+	process.ends(t)
+	if right := "the operator may not list and watch app.example.com/appservices"; !strings.Contains(process.Output.String(), right) {
+		t.Errorf("the log does not name %s: %s", right, process.Output.String())
+	}
+}
+
+// account is a service account of its own namespace, with a Role there.
+type account struct {
+	*corev1.ServiceAccount
+	rules []rbacv1.PolicyRule
+}
+
+func newAccount(t *testing.T) *account {
+	t.Helper()
+	inNamespaces, _ := bundled(t)
+	a := &account{&corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: cluster.Namespace(t), Name: "operator"}}, inNamespaces.Rules}
+	cluster.Create(t, a.ServiceAccount)
+	return a
+}
+
+// allow lets the account do what the bundle asks for, without some resources, and waits until the API server obeys.
+func (a *account) allow(t *testing.T, without ...string) {
+	t.Helper()
+	var rules []rbacv1.PolicyRule
+	for _, rule := range a.rules {
+		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(resource string) bool { return slices.Contains(without, resource) })
+		if len(rule.Resources) > 0 {
+			rules = append(rules, rule)
+		}
+	}
+	grant(t, a.ServiceAccount, a.Namespace, rules)
+	role := &rbacv1.Role{}
+	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role); err != nil {
+		t.Fatal(err)
+	}
+	role.Rules = rules
+	if err := cluster.Client.Update(t.Context(), role); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// process is the operator as a program, with the rights of an account.
+type process struct {
+	*harness.Process
+	proxy *harness.Proxy
+	probe string
+}
+
+func (a *account) run(t *testing.T) *process {
+	t.Helper()
+	probe := freeAddress(t)
+	proxy := as(a.ServiceAccount).NewProxy(t)
+	return &process{harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+a.Namespace, "--health-probe-bind-address="+probe), proxy, probe}
+}
+
+// freeAddress is one on loopback where nobody listens.
+func freeAddress(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = listener.Close() }()
+	return listener.Addr().String()
+}
+
+// readyz is the answer of the readiness probe, 0 where there is none.
+func (p *process) readyz() (code int, text string) {
+	answer, err := http.Get("http://" + p.probe + "/readyz?verbose=1")
+	if err != nil {
+		return 0, err.Error()
+	}
+	defer func() { _ = answer.Body.Close() }()
+	body, _ := io.ReadAll(answer.Body)
+	return answer.StatusCode, string(body)
+}
+
+func (p *process) isReady(t *testing.T) {
+	t.Helper()
+	begin := time.Now()
+	harness.Eventually(t, "the operator is ready", func() error {
+		if code, text := p.readyz(); code != http.StatusOK {
+			return fmt.Errorf("the probe says %d %s", code, text)
+		}
+		return nil
+	})
+	t.Logf("ready after %s", time.Since(begin).Round(time.Millisecond))
+}
+
+// ends asks the process to end. Patience is longer than the grace period of the manager's pod.
+func (p *process) ends(t *testing.T) {
+	t.Helper()
+	begin := time.Now()
+	p.Signal(syscall.SIGTERM)
+	select {
+	case <-p.Ended():
+		t.Logf("ended after %s", time.Since(begin).Round(time.Millisecond))
+	case <-time.After(harness.Patience):
+		p.Signal(syscall.SIGQUIT) // prints all goroutines
+		<-p.Ended()
+		t.Fatalf("it did not end within %s:\n%s", harness.Patience, p.Output.String())
+	}
+	if code := p.ExitCode(); code != 0 {
+		t.Errorf("got exit code %d: %s", code, p.Output.String())
+	}
+}
+
+func autoscaled(namespace string) *v1.AppService {
+	app := harness.Seed(namespace, "scaled")
+	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 5}
+	return app
+}
+
+// scale changes the number of replicas of an application's Deployment.
+func scale(t *testing.T, app *v1.AppService, replicas int32) {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	get(t, app, deployment)
+	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
+	if err := cluster.Client.Patch(t.Context(), deployment, patch); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// staysAsItsSpecSays has somebody else change the size of an application.
+func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	scale(t, app, 5)
+	harness.Eventually(t, "the size is put right", func() error {
+		deployment := &appsv1.Deployment{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), deployment); err != nil {
+			return err
+		}
+		if *deployment.Spec.Replicas != 2 {
+			return fmt.Errorf("it is %d", *deployment.Spec.Replicas)
+		}
+		return nil
+	})
+}
+
+// namesTheRight waits until an application says which right is missing. It is touched meanwhile: that a right was taken away
+// is only seen when there is something to do.
+func namesTheRight(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	harness.Eventually(t, "the missing right is named", func() error {
+		cluster.Change(t, app, func(app *v1.AppService) { app.Labels = map[string]string{"touched": fmt.Sprint(time.Now().UnixNano())} })
+		condition, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
+		if err != nil {
+			return err
+		}
+		want := "the operator may not list and watch autoscaling/horizontalpodautoscalers: add the verbs get, list, watch, create, patch, delete for it to its role"
+		if condition.Status != metav1.ConditionFalse || condition.Reason != v1.ReasonAPIUnavailable || condition.Message != want {
+			return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+		}
+		return nil
+	})
+}
+
+// becomesAutoscaled waits longer than the longest time between two attempts.
+func becomesAutoscaled(t *testing.T, app *v1.AppService) {
+	t.Helper()
+	begin := time.Now()
+	harness.Eventually(t, "the autoscaler is made", func() error {
+		condition, err := cluster.ConditionNow(context.WithoutCancel(t.Context()), app, v1.ConditionReady)
+		if err != nil {
+			return err
+		}
+		if condition.Reason == v1.ReasonAPIUnavailable {
+			return fmt.Errorf("it is %s: %s", condition.Reason, condition.Message)
+		}
+		return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), &autoscalingv2.HorizontalPodAutoscaler{})
+	})
+	t.Logf("healed after %s", time.Since(begin).Round(time.Second))
+}

@@ -1,0 +1,40 @@
+package walk
+
+import (
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+)
+
+// shorter leaves out steps of a walk that fails, one after the other, for as long as it fails.
+func shorter(t *testing.T, p plan, chosen []int, failure error) ([]int, error) {
+	for i := len(chosen) - 1; i >= 0; i-- {
+		fewer := slices.Delete(slices.Clone(chosen), i, i+1)
+		err := attempt(t, p, fewer)
+		t.Logf("with the steps %s: %v", join(fewer), err)
+		if err != nil {
+			chosen, failure = fewer, err
+		}
+	}
+	return chosen, failure
+}
+
+// statistics count what walks were made of.
+type statistics struct {
+	walks, changes, refusedBySchema, refused, writes int
+
+	mu sync.Mutex
+}
+
+var taken statistics
+
+func (s *statistics) add(count func(*statistics)) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	count(s)
+}
+
+func (s *statistics) summary() string {
+	return fmt.Sprintf("WALKS ended=%d changes=%d refused_by_schema=%d refused=%d foreign_writes=%d", s.walks, s.changes, s.refusedBySchema, s.refused, s.writes)
+}

@@ -1,0 +1,143 @@
+// Package walk takes AppServices on random walks over the CRD's schema, with other writers in between, on a real API server.
+// However an AppService got to its last spec, it must end like one that was made with it.
+//
+// A walk follows from a seed and a number alone: -seed, -walk, -steps and -keep replay it, or a part of it. Specs are made as
+// test/contract makes them, and of the cases in test/testdata. What may differ at the end, and why, is listed in history_test.go.
+package walk
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+var (
+	seed   = flag.Uint64("seed", 1, "the seed of all walks")
+	walks  = flag.Int("walks", 4, "how many walks")
+	steps  = flag.Int("steps", 8, "how many steps a walk has")
+	only   = flag.Int("walk", -1, "take this walk only")
+	keep   = flag.String("keep", "", "take these steps only, for example 0,3,4")
+	among  = flag.String("writers", "", "a regular expression: only others of such names write")
+	shrink = flag.Bool("shrink", false, "find a shorter walk that fails, too")
+)
+
+var cluster *harness.Cluster
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	ctx := context.Background()
+	harness.Log()
+	var stop func()
+	var err error
+	cluster, stop, err = harness.Start(ctx, cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-walk"))
+	if stop != nil {
+		defer stop()
+	}
+	if err == nil {
+		err = installForeignKinds(ctx)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
+		return 1
+	}
+	code := m.Run()
+	fmt.Println(taken.summary())
+	return code
+}
+
+// installForeignKinds makes the cluster serve the kinds of other projects that the chart renders.
+func installForeignKinds(ctx context.Context) error {
+	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
+		text, err := os.ReadFile("../testdata/fixtures/crds/" + file)
+		if err != nil {
+			return err
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(text, crd); err != nil {
+			return fmt.Errorf("%s: %w", file, err)
+		}
+		if err := cluster.InstallCRD(ctx, crd); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// TestWalks takes the walks, several at once.
+func TestWalks(t *testing.T) {
+	g, err := newGenerator()
+	if err != nil {
+		t.Fatal(err)
+	}
+	numbers, kept := wanted(t)
+	fmt.Printf("walks of seed %d, %d steps each\n", *seed, *steps)
+	for _, number := range numbers {
+		t.Run(strconv.Itoa(number), func(t *testing.T) {
+			t.Parallel()
+			plan := g.plan(*seed, uint64(number), *steps)
+			chosen := kept
+			if chosen == nil {
+				chosen = all(len(plan.steps))
+			}
+			failure := attempt(t, plan, chosen)
+			if failure == nil {
+				return
+			}
+			if *shrink {
+				chosen, failure = shorter(t, plan, chosen, failure)
+			}
+			t.Errorf("%v\n\nThe walk:\n%s\nReplay it with\n  go test ./test/walk -run TestWalks -seed=%d -steps=%d -writers=%q -walk=%d -keep=%s",
+				failure, plan.print(chosen), *seed, *steps, *among, number, join(chosen))
+		})
+	}
+}
+
+// wanted are the numbers of the walks, and the steps that are kept: nil for all.
+func wanted(t *testing.T) (numbers, kept []int) {
+	t.Helper()
+	numbers = all(*walks)
+	if *only >= 0 {
+		numbers = []int{*only}
+	}
+	if *keep == "" {
+		return numbers, nil
+	}
+	for _, text := range strings.Split(*keep, ",") {
+		index, err := strconv.Atoi(text)
+		if err != nil || index < 0 || index >= *steps {
+			t.Fatalf("-keep=%s: %q is no step", *keep, text)
+		}
+		kept = append(kept, index)
+	}
+	return numbers, kept
+}
+
+func all(count int) []int {
+	list := make([]int, count)
+	for i := range list {
+		list[i] = i
+	}
+	return list
+}
+
+func join(list []int) string {
+	texts := make([]string, len(list))
+	for i := range list {
+		texts[i] = strconv.Itoa(list[i])
+	}
+	return strings.Join(texts, ",")
+}
