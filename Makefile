@@ -184,6 +184,12 @@ test-faults: ## Break the operator at each of its requests, and in other ways: d
 	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
 	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=90m -test.parallel=$(FAULT_PARALLEL) -plan='$(PLAN)' $(FAULTFLAGS)
 
+.PHONY: test-faults-stock
+test-faults-stock: ## Put the stock library through campaign T1 with the same chart, and count what goes wrong.
+	@go run ./tools/cmd/cluster build
+	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
+	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=60m -test.parallel=$(FAULT_PARALLEL) -test.v -test.run='^TestStock$$' -stock
+
 .PHONY: test-faults-sample
 test-faults-sample: ## Run every 40th plan of test-faults, with the race detector.
 	@echo '==> A sample of the faults.'

@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"syscall"
@@ -146,7 +147,7 @@ func lateWrite(s *scene, write, before, during, after string) {
 	s.want(after)
 	s.endsAs(after)
 	s.still()
-	revision, claim := s.rolled(), s.uid("PersistentVolumeClaim")
+	versions := s.versions()
 	release()
 	s.fault()
 	old.Signal(syscall.SIGCONT)
@@ -161,20 +162,23 @@ func lateWrite(s *scene, write, before, during, after string) {
 	s.endsAs(after)
 	s.still()
 	s.endsAs(after)
-	if now := s.rolled(); now != revision {
-		s.Errorf("the late write rolled out: revision %q of the Deployment, want %q", now, revision)
-	}
-	if now := s.uid("PersistentVolumeClaim"); now != claim {
-		s.Errorf("the late write reached another claim: it was %q and is %q", claim, now)
+	if now := s.versions(); !maps.Equal(now, versions) {
+		s.Errorf("the late write reached objects that somebody else had written since: they had the versions %v and have %v", versions, now)
 	}
 }
 
-// rolled returns the revision of the Deployment's rollout.
-func (s *scene) rolled() string {
+// versions lists those of all objects but the AppService, whose status may have to be put right.
+func (s *scene) versions() map[string]string {
 	s.Helper()
-	deployment := s.object("Deployment")
-	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
+	objects, err := seen.objects(s.Context(), s.namespace)
+	if err != nil {
 		s.Fatal(err)
 	}
-	return deployment.GetAnnotations()["deployment.kubernetes.io/revision"]
+	found := map[string]string{}
+	for key, object := range objects {
+		if object.GetKind() != v1.Kind {
+			found[key] = object.GetResourceVersion()
+		}
+	}
+	return found
 }

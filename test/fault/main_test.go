@@ -61,6 +61,9 @@ func run(m *testing.M) int {
 		return 1
 	}
 	code := m.Run()
+	if *withStock {
+		return code
+	}
 	fmt.Println(tally.line())
 	if tally.plans == 0 {
 		fmt.Fprintf(os.Stderr, "no plan has the name %q, or one that begins with it\n", *only)

@@ -66,7 +66,7 @@ func repairUnderQuota(s *scene) {
 		}
 		return nil
 	})
-	s.recover()
+	s.recovered()
 	s.lift(quota)
 	s.endsAs(small)
 }

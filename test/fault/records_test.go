@@ -175,15 +175,23 @@ func recordDeletedAndRefused(s *scene) {
 	s.endsAs(with(small, `serviceAccount: {create: true}`))
 }
 
-// recordCorruptAndPending is a record that would have to be read to go on. Deleting it, as the condition says, helps.
+// recordCorruptAndPending is a record that would have to be read to go on: the operator makes another, or asks for its deletion,
+// which then helps.
 func recordCorruptAndPending(s *scene) {
 	s.with(small)
 	s.stop()
 	s.corrupt("pending-upgrade")
 	s.start()
-	s.says(v1.ConditionStalled, v1.ReasonRecordDamaged)
-	s.drop(recordOne)
-	s.fault()
+	s.still()
+	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
+	stalled, err := cluster.ConditionNow(s.Context(), app, v1.ConditionStalled)
+	if err != nil {
+		s.Fatal(err)
+	}
+	if stalled.Reason == v1.ReasonRecordDamaged {
+		s.drop(recordOne)
+		s.fault()
+	}
 	s.endsAs(small)
 }
 

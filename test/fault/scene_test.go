@@ -3,9 +3,6 @@ package fault
 import (
 	"context"
 	"fmt"
-	"regexp"
-	"strings"
-	"sync"
 	"testing"
 	"time"
 
@@ -121,13 +118,13 @@ func (s *scene) endsAs(spec string) {
 	if err != nil {
 		s.Fatalf("%v\n    %s", err, listed(differs))
 	}
-	s.recover()
+	s.recovered()
 }
 
-// fault notes that the fault ends now, and recover that its consequences do.
+// fault notes that the fault ends now, and recovered that its consequences have.
 func (s *scene) fault() { s.since = time.Now() }
 
-func (s *scene) recover() {
+func (s *scene) recovered() {
 	if !s.since.IsZero() {
 		s.recovery = time.Since(s.since)
 	}
@@ -186,65 +183,6 @@ func (s *scene) foreign(object client.Object) {
 	labels[foreignLabel] = "yes"
 	object.SetLabels(labels)
 	cluster.Create(s.T, object)
-}
-
-// freshState is what an AppService looks like that was made with a spec.
-type freshState struct {
-	once  sync.Once
-	state state
-	mask  map[string]bool
-}
-
-// fresh makes two AppServices with a spec, once for all plans, and compares them.
-func (p *player) fresh(t *testing.T, spec string) *freshState {
-	t.Helper()
-	p.mu.Lock()
-	if p.freshStates == nil {
-		p.freshStates = map[string]*freshState{}
-	}
-	known := p.freshStates[spec]
-	if known == nil {
-		known = &freshState{}
-		p.freshStates[spec] = known
-	}
-	p.mu.Unlock()
-	known.once.Do(func() {
-		stages := []*stage{newStage(t, "fresh", together), newStage(t, "fresh", together)}
-		var states []state
-		for _, stage := range stages {
-			stage.do(t, step{spec: spec})
-		}
-		for _, stage := range stages {
-			states = append(states, timeless(stage.settled(t, step{spec: spec})))
-		}
-		known.state, known.mask = states[0], masked(states[0], states[1])
-	})
-	if known.state == nil {
-		t.Fatal("there is nothing to compare with")
-	}
-	return known
-}
-
-// history are the fields that tell how something came to be as it is.
-var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
-	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
-
-var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v\d+\.`)
-
-// timeless is a state without its history. ReplicaSets of earlier versions are part of that.
-func timeless(of state) state {
-	out := state{}
-	for path, value := range of {
-		name, _, _ := strings.Cut(path, ".")
-		if strings.HasPrefix(name, "ReplicaSet ") && of[name+".spec.replicas"] == "0" {
-			continue
-		}
-		path = recordName.ReplaceAllString(path, "Secret RELEASE.")
-		if !history.MatchString(path) {
-			out[path] = value
-		}
-	}
-	return out
 }
 
 // uid returns the identity of an object, empty where it is not there.

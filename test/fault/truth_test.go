@@ -27,14 +27,14 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 		}
 	}
 	deployment := &appsv1.Deployment{}
-	if live := objects["Deployment "+app.Name]; live != nil {
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(live.Object, deployment); err != nil {
+	if found := objects["Deployment "+app.Name]; found != nil {
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(found.Object, deployment); err != nil {
 			return err
 		}
 	}
-	real := deployment.Status
+	live := deployment.Status
 	counters := []int32{status.Replicas, status.UpdatedReplicas, status.ReadyReplicas, status.AvailableReplicas, status.UnavailableReplicas}
-	want := []int32{real.Replicas, real.UpdatedReplicas, real.ReadyReplicas, real.AvailableReplicas, real.UnavailableReplicas}
+	want := []int32{live.Replicas, live.UpdatedReplicas, live.ReadyReplicas, live.AvailableReplicas, live.UnavailableReplicas}
 	if !slices.Equal(counters, want) {
 		return fmt.Errorf("replicas, updated, ready, available, unavailable: status has %v, the Deployment %v", counters, want)
 	}
@@ -53,12 +53,12 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 }
 
 func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map[string]*unstructured.Unstructured) error {
-	replicas, real := ptr.Deref(deployment.Spec.Replicas, 0), deployment.Status
+	replicas, live := ptr.Deref(deployment.Spec.Replicas, 0), deployment.Status
 	switch {
 	case deployment.Name == "":
 		return fmt.Errorf("Ready without a Deployment")
-	case real.ObservedGeneration < deployment.Generation, real.UpdatedReplicas != replicas, real.Replicas != replicas, real.AvailableReplicas != replicas:
-		return fmt.Errorf("Ready while the Deployment wants %d replicas and has %+v", replicas, real)
+	case live.ObservedGeneration < deployment.Generation, live.UpdatedReplicas != replicas, live.Replicas != replicas, live.AvailableReplicas != replicas:
+		return fmt.Errorf("Ready while the Deployment wants %d replicas and has %+v", replicas, live)
 	case app.Spec.Autoscaling == nil && replicas != ptr.Deref(app.Spec.Size, 1):
 		return fmt.Errorf("Ready with %d replicas, the spec wants %d", replicas, ptr.Deref(app.Spec.Size, 1))
 	case deployment.Spec.Template.Spec.Containers[0].Image != app.Spec.Image || app.Status.Image != app.Spec.Image:

@@ -79,7 +79,7 @@ func (s *scene) fleetRuns(version string) {
 		}
 		return nil
 	})
-	s.recover()
+	s.recovered()
 }
 
 // podUIDs lists the pods, and the versions of their Deployments.

@@ -1,0 +1,170 @@
+package harness
+
+import (
+	"errors"
+	"io"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestFaultsStrikeOneRequest(t *testing.T) {
+	cases := map[FaultKind]struct {
+		committed bool
+		status    int // 0 for an error in place of an answer
+		dies      bool
+	}{
+		DiesBefore: {dies: true},
+		DiesAfter:  {committed: true, dies: true},
+		Lost:       {},
+		Committed:  {committed: true},
+		Forbidden:  {status: http.StatusForbidden},
+		Conflict:   {status: http.StatusConflict},
+		TooMany:    {status: http.StatusTooManyRequests},
+		Internal:   {status: http.StatusInternalServerError},
+		Overloaded: {status: http.StatusServiceUnavailable},
+	}
+	for kind, want := range cases {
+		t.Run(string(kind), func(t *testing.T) {
+			var wire Wire
+			line := wire.Line("demo")
+			incarnation := wire.Incarnation()
+			server := &recorder{}
+			send := func() (int, error) { return patch(t, incarnation.Wrap(server)) }
+			struck := line.Arm(Fault{At: Point{Verb: "patch", Target: "services/web", Nth: 2}, Kind: kind})
+			if status, err := send(); err != nil || status != http.StatusCreated {
+				t.Fatalf("the first request: got %d, %v", status, err)
+			}
+			status, err := send()
+			if status != want.status || (err != nil) != (want.status == 0) {
+				t.Errorf("got %d, %v, want %d", status, err, want.status)
+			}
+			select {
+			case <-struck:
+			default:
+				t.Error("nobody is told that it struck")
+			}
+			sent := 1
+			if want.committed {
+				sent = 2
+			}
+			if server.sent != sent {
+				t.Errorf("%d requests arrived, want %d", server.sent, sent)
+			}
+			_, err = send()
+			if errors.Is(err, errFenced) != want.dies {
+				t.Errorf("the third request: got error %v, dead: %t", err, want.dies)
+			}
+			if _, err := patch(t, wire.Incarnation().Wrap(server)); err != nil {
+				t.Errorf("the next process: %v", err)
+			}
+		})
+	}
+}
+
+func TestALineCountsWhatWasDone(t *testing.T) {
+	var wire Wire
+	line := wire.Line("demo")
+	transport := wire.Incarnation().Wrap(&recorder{})
+	for _, target := range []string{
+		"PATCH /api/v1/namespaces/demo/services/web", "PATCH /api/v1/namespaces/demo/services/web?dryRun=All",
+		"PATCH /api/v1/namespaces/other/services/web", "GET /api/v1/namespaces/demo/services/web",
+		"POST /api/v1/namespaces/demo/events", "DELETE /api/v1/namespaces/demo/secrets/record", "PATCH /api/v1/namespaces/demo/services/web",
+	} {
+		method, url, _ := strings.Cut(target, " ")
+		response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), method, "http://server"+url, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = response.Body.Close()
+	}
+	want := []Point{
+		{Verb: "patch", Target: "services/web", Nth: 1}, {Verb: "patch", Target: "services/web", DryRun: true, Nth: 1},
+		{Verb: "delete", Target: "secrets/record", Nth: 1}, {Verb: "patch", Target: "services/web", Nth: 2},
+	}
+	if got := line.Points(); !slices.Equal(got, want) {
+		t.Errorf("got points %v, want %v", got, want)
+	}
+	if got, want := line.Changes(), map[string]int{"create services/web": 2, "delete secrets/record": 1}; !maps.Equal(got, want) {
+		t.Errorf("got changes %v, want %v", got, want)
+	}
+}
+
+func TestAViewStandsStillAndLosesEvents(t *testing.T) {
+	cases := map[string]struct {
+		end  func(*View)
+		want string
+	}{
+		"it goes on":    {(*View).Thaw, "event"},
+		"it loses them": {(*View).Lose, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			view := &View{}
+			transport := view.Wrap(&recorder{})
+			watch := func() *http.Response {
+				t.Helper()
+				response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/api/v1/services?watch=true", nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				return response
+			}
+			response := watch()
+			defer response.Body.Close()
+			view.Freeze("")
+			read := make(chan string)
+			go func() {
+				text, _ := io.ReadAll(response.Body)
+				read <- string(text)
+			}()
+			for view.waiting() == 0 { // until the event has come in and waits
+				select {
+				case text := <-read:
+					t.Fatalf("%q came through", text)
+				default:
+				}
+			}
+			test.end(view)
+			if got := <-read; got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			again := watch()
+			defer again.Body.Close()
+			if gone := again.StatusCode == http.StatusGone; gone != (test.want == "") {
+				t.Errorf("the next watch is answered %d", again.StatusCode)
+			}
+		})
+	}
+}
+
+// waiting counts the watches with events that are withheld.
+func (v *View) waiting() int {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	return len(v.open)
+}
+
+// recorder is an API server that takes everything.
+type recorder struct{ sent int }
+
+func (r *recorder) RoundTrip(request *http.Request) (*http.Response, error) {
+	r.sent++
+	status := http.StatusCreated
+	if request.Method != http.MethodPatch {
+		status = http.StatusOK
+	}
+	return &http.Response{StatusCode: status, Body: io.NopCloser(strings.NewReader("event")), Request: request}, nil
+}
+
+func patch(t *testing.T, transport http.RoundTripper) (int, error) {
+	t.Helper()
+	response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodPatch, "http://server/api/v1/namespaces/demo/services/web", nil))
+	if err != nil {
+		return 0, err
+	}
+	return response.StatusCode, response.Body.Close()
+}
