@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -88,6 +89,7 @@ func newProcess(w *world) *process {
 		Tracker:      nothing{},
 		References:   nothing{},
 		Recorder:     nothing{},
+		Hosts:        hosts.New(nil, nil),
 		Rollouts:     &controller.Rollouts{Limit: 1},
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
