@@ -21,11 +21,11 @@ var (
 	appServices = v1.GroupVersion.WithKind(v1.Kind)
 )
 
-// thing is an object of a kind.
-func thing(kind schema.GroupVersionKind, name string) *unstructured.Unstructured {
+// thing is an object of a kind, called web.
+func thing(kind schema.GroupVersionKind) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{}}
 	o.SetGroupVersionKind(kind)
-	o.SetName(name)
+	o.SetName("web")
 	o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "u", Controller: ptr.To(true)}})
 	return o
 }
@@ -51,7 +51,7 @@ func kept(object *unstructured.Unstructured) (any, error) {
 
 // Where a Go type took another form than JSON, what is rendered would differ from it for ever.
 func TestContentIsTheSameInEveryForm(t *testing.T) {
-	whole := thing(deployments, "web")
+	whole := thing(deployments)
 	_ = unstructured.SetNestedField(whole.Object, int64(3), "spec", "replicas")
 	_ = unstructured.SetNestedField(whole.Object, "25%", "spec", "strategy", "rollingUpdate", "maxSurge")
 	_ = unstructured.SetNestedField(whole.Object, int64(1), "spec", "strategy", "rollingUpdate", "maxUnavailable")
@@ -88,8 +88,8 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 }
 
 func TestTransform(t *testing.T) {
-	whole := thing(routes, "web")
-	secret := metadata(thing(SecretKind, "web"))
+	whole := thing(routes)
+	secret := metadata(thing(SecretKind))
 	typed := &corev1.Service{}
 	for _, object := range []client.Object{whole, secret, typed} {
 		before := object.GetObjectKind().GroupVersionKind()

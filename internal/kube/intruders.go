@@ -1,8 +1,8 @@
 package kube
 
 import (
-	"bytes"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -104,7 +104,7 @@ func own(entry metav1.ManagedFieldsEntry) bool {
 // foreign reports whether an entry is somebody else's and may own fields at a path.
 func foreign(entry metav1.ManagedFieldsEntry, whole []string) bool {
 	return !own(entry) && entry.Subresource == "" && entry.FieldsV1 != nil &&
-		bytes.Contains(entry.FieldsV1.Raw, []byte(`"f:`+whole[len(whole)-1]+`"`))
+		strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+whole[len(whole)-1]+`"`)
 }
 
 func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
@@ -145,7 +145,7 @@ func begins(path fieldpath.Path, with []string) bool {
 // fieldsOf decodes an entry; what cannot be decoded is empty, as the API server would have it.
 func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
-	if entry.FieldsV1 == nil || set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)) != nil {
+	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
 		return fieldpath.NewSet()
 	}
 	return set
@@ -154,7 +154,7 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 func encode(set *fieldpath.Set) *metav1.FieldsV1 {
 	data, err := set.ToJSON()
 	if err != nil {
-		return &metav1.FieldsV1{Raw: []byte("{}")} // only a path that no API server makes
+		return metav1.NewFieldsV1("{}") // only a path that no API server makes
 	}
-	return &metav1.FieldsV1{Raw: data}
+	return metav1.NewFieldsV1(string(data))
 }

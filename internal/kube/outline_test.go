@@ -61,7 +61,7 @@ func TestWhatTheCachesKeep(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := thing(test.kind, "web")
+			o := thing(test.kind)
 			o.SetNamespace("demo")
 			o.SetUID("uid")
 			o.SetResourceVersion("7")
@@ -109,7 +109,7 @@ func form(object client.Object) string {
 }
 
 func TestAnOutlineIsNoObjectOfItsType(t *testing.T) {
-	o := thing(configMaps, "web")
+	o := thing(configMaps)
 	o.Object["data"] = map[string]any{"k": strings.Repeat("x", 100<<10)}
 	in, err := kept(o)
 	if err != nil {

@@ -23,8 +23,8 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 	}
 	live.SetResourceVersion("7")
 	live.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(env("A"))}},
-		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: &metav1.FieldsV1{Raw: []byte(env("FOREIGN"))}},
+		{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(env("A"))},
+		{Manager: "kubectl", Operation: metav1.ManagedFieldsOperationApply, APIVersion: "apps/v1", FieldsType: "FieldsV1", FieldsV1: metav1.NewFieldsV1(env("FOREIGN"))},
 	})
 	plan := func() *Plan {
 		cached := live.DeepCopy()

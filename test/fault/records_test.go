@@ -163,7 +163,7 @@ func recordDeletedAndRefused(s *scene) {
 	s.want(with(small, `serviceAccount: {create: true}`))
 	deployment, service := s.uid("Deployment"), s.uid("Service")
 	s.start()
-	s.says(v1.ConditionReady, v1.ReasonResourceExists)
+	s.says(v1.ReasonResourceExists)
 	s.still()
 	if s.uid("Deployment") != deployment || s.uid("Service") != service {
 		s.Errorf("what ran was deleted")
@@ -203,7 +203,7 @@ func foreignRelease(s *scene) {
 	s.foreign(release)
 	s.start()
 	s.want(small)
-	s.says(v1.ConditionReady, v1.ReasonResourceExists)
+	s.says(v1.ReasonResourceExists)
 	s.still()
 	if s.uid("Deployment") != "" {
 		s.Error("it left objects behind")
@@ -223,7 +223,7 @@ func tooLarge(s *scene) {
 		s.Fatal(err)
 	}
 	s.want(with(small, string(args)))
-	s.says(v1.ConditionReady, v1.ReasonTooLarge)
+	s.says(v1.ReasonTooLarge)
 	s.fault()
 	s.want(small)
 	s.endsAs(small)

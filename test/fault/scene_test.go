@@ -143,14 +143,14 @@ func (s *scene) gone() {
 }
 
 // says waits until a condition of the AppService has a reason, and until the operator has nothing more to do about it.
-func (s *scene) says(kind, reason string) {
+func (s *scene) says(reason string) {
 	s.Helper()
-	harness.Eventually(s.T, kind+" becomes "+reason, func() error {
+	harness.Eventually(s.T, "Ready becomes "+reason, func() error {
 		app := &v1.AppService{}
 		if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.namespace, Name: appName}, app); err != nil {
 			return err
 		}
-		condition, err := cluster.ConditionNow(s.Context(), app, kind)
+		condition, err := cluster.ConditionNow(s.Context(), app, v1.ConditionReady)
 		if err != nil {
 			return err
 		}

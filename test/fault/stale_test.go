@@ -135,7 +135,7 @@ func (s *scene) after(move move) {
 		s.gone()
 	case move.taken:
 		mine := s.uid("Service")
-		s.says(v1.ConditionReady, v1.ReasonResourceExists)
+		s.says(v1.ReasonResourceExists)
 		if now := s.uid("Service"); now != mine {
 			s.Errorf("somebody else's Service was replaced: it was %s and is %s", mine, now)
 		}

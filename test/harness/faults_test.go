@@ -105,20 +105,20 @@ func TestAViewStandsStillAndLosesEvents(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			view := &View{}
 			transport := view.Wrap(&recorder{})
-			watch := func() *http.Response {
+			watch := func() (status int, body io.ReadCloser) {
 				t.Helper()
 				response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/api/v1/services?watch=true", nil))
 				if err != nil {
 					t.Fatal(err)
 				}
-				return response
+				t.Cleanup(func() { _ = response.Body.Close() })
+				return response.StatusCode, response.Body
 			}
-			response := watch()
-			defer response.Body.Close()
+			_, body := watch()
 			view.Freeze("")
 			read := make(chan string)
 			go func() {
-				text, _ := io.ReadAll(response.Body)
+				text, _ := io.ReadAll(body)
 				read <- string(text)
 			}()
 			for view.waiting() == 0 { // until the event has come in and waits
@@ -132,10 +132,9 @@ func TestAViewStandsStillAndLosesEvents(t *testing.T) {
 			if got := <-read; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
-			again := watch()
-			defer again.Body.Close()
-			if gone := again.StatusCode == http.StatusGone; gone != (test.want == "") {
-				t.Errorf("the next watch is answered %d", again.StatusCode)
+			status, _ := watch()
+			if gone := status == http.StatusGone; gone != (test.want == "") {
+				t.Errorf("the next watch is answered %d", status)
 			}
 		})
 	}

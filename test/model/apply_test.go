@@ -42,7 +42,7 @@ func (s *server) apply(body []byte, manager string, force, dryRun bool) (*unstru
 		owners[path] = maps.Clone(by)
 	}
 	for path, value := range want {
-		if have[path] != value && len(owners[path]) > 0 && !force && !(len(owners[path]) == 1 && owners[path][manager]) {
+		if have[path] != value && len(owners[path]) > 0 && !force && (len(owners[path]) != 1 || !owners[path][manager]) {
 			return nil, conflict(key, "another manager owns "+path)
 		}
 		if have[path] != value {

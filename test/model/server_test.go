@@ -79,10 +79,10 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 	if s.fault != nil {
 		what = s.fault()
 	}
-	switch {
-	case what == lost:
+	switch what {
+	case lost:
 		return errLost
-	case what == refused:
+	case refused:
 		return apierrors.NewForbidden(schema.GroupResource{Resource: key.Kind}, key.Name, errors.New("a rule says so"))
 	}
 	before := s.objects[key]

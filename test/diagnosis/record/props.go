@@ -8,8 +8,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/tools/poll"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // registryPod answers on port 5000 of the node itself: container runtimes ask a registry on localhost without TLS.
