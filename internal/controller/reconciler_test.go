@@ -526,6 +526,27 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
+// A place that nobody gives back would be lost for good: ten of them, and no new chart is rolled out any more.
+func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	b.reconcile(t)
+	if !b.Rollouts.begin(webName) {
+		t.Fatal("there is no place")
+	}
+	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
+		t.Fatal(err)
+	}
+	again := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "refused"}}
+	if err := b.client.Create(t.Context(), again); err != nil {
+		t.Fatal(err)
+	}
+	b.reconcile(t)
+	if !b.Rollouts.begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
+		t.Error("the place is still taken")
+	}
+}
+
 // A resource may be made anew while the one before is reconciled: the cache still shows that one.
 func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
 	b := newBench(t, "refused")
