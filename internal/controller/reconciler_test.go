@@ -526,6 +526,44 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
+// Changes of content within a window are one rollout: the first at once, then one in ten seconds, the last always.
+func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
+	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
+	content := func(n int) postrender.Facts {
+		return postrender.Facts{There: map[dependency.Object]dependency.State{settings: {Found: true, Data: map[string]string{"n": fmt.Sprint(n)}}}}
+	}
+	b := newBench(t, "nginx")
+	b.facts.known = content(0)
+	b.installed(t)
+	b.reconcile(t)
+	b.renders = 0
+	var next time.Duration
+	var at []int // seconds after which content was taken into account
+	for n := range 12 {
+		b.facts.known = content(n + 1)
+		before := b.renders
+		if next = b.reconcile(t); b.renders > before {
+			at = append(at, n)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Second))
+	}
+	if want := []int{0, 10}; !slices.Equal(at, want) {
+		t.Errorf("changed content is taken into account after %v s, want %v", at, want)
+	}
+	if want := 9 * time.Second; next != want {
+		t.Fatalf("the last change is taken into account after %s, want %s", next, want)
+	}
+	b.clock.SetTime(b.clock.Now().Add(next))
+	b.reconcile(t)
+	if got := b.memory.of(webName).rendered.facts.There[settings].Data["n"]; got != "12" || b.renders != 3 {
+		t.Errorf("got content %s after %d renders, want the last after 3", got, b.renders)
+	}
+	b.facts.known = postrender.Facts{There: map[dependency.Object]dependency.State{settings: {}}}
+	if b.reconcile(t); b.renders != 4 {
+		t.Error("that it is gone is not taken into account at once")
+	}
+}
+
 // A place that nobody gives back would be lost for good: ten of them, and no new chart is rolled out any more.
 func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")

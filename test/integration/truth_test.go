@@ -245,39 +245,6 @@ func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	})
 }
 
-// Changes within a window are one rollout: the first at once, the last always.
-func TestManyChangesOfWhatIsReferredToAreFewRollouts(t *testing.T) {
-	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
-	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"n": "0"}}
-	cluster.Create(t, settings)
-	app := harness.Seed(namespace, "web")
-	app.Spec.EnvFrom = fromConfigMap("settings", nil)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
-	const changes = 12
-	versions := map[string]bool{podTemplate(t, app): true}
-	for n := range changes {
-		settings.Data["n"] = fmt.Sprint(n + 1)
-		if err := cluster.Client.Update(t.Context(), settings); err != nil {
-			t.Fatal(err)
-		}
-		versions[podTemplate(t, app)] = true
-	}
-	harness.Eventually(t, "the pods have the last change, in few rollouts", func() error {
-		versions[podTemplate(t, app)] = true
-		if len(versions) < 3 {
-			return fmt.Errorf("there were %d templates until now", len(versions))
-		}
-		return nil
-	})
-	if len(versions) > 4 { // before, after the first, after the last; one more if the machine is so slow that a window passes in between
-		t.Errorf("%d changes made %d rollouts", changes, len(versions)-1)
-	}
-	cluster.Ready(t, app)
-}
-
 // A record is a Secret, and anybody who may write Secrets can make one that unpacks to a thousand times its size.
 func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 	t.Parallel()
