@@ -152,15 +152,16 @@ func stopped(ctx context.Context, w *world) error {
 	return nil
 }
 
-// repeats reports whether a new process may write, although nothing has changed: an install that cannot be is tried once and undone, and
-// a record that is damaged is noticed when it is needed, which a process that knows the objects puts off.
+// repeats reports whether a new process may write, although nothing has changed: a record that is damaged is noticed when it is needed,
+// which a process that knows the objects puts off.
 func (w *world) repeats() bool {
-	damaged := false
 	for key, object := range w.server.objects {
 		payload, _, _ := unstructured.NestedString(object.Object, "data", "release")
-		damaged = damaged || isRecord(key) && payload == damage
+		if isRecord(key) && payload == damage {
+			return true
+		}
 	}
-	return w.foreign() || damaged
+	return false
 }
 
 // content is what is there besides the resource, without versions and UIDs.
