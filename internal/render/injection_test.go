@@ -196,6 +196,9 @@ func marker(i int) string { return fmt.Sprintf("zz%dzz", i) }
 func textsArrive(t *testing.T, resource *unstructured.Unstructured) {
 	t.Helper()
 	renderer, list := unguarded(t), texts(resource)
+	renderer.Hooks = []postrender.Hook{ // without PullPolicy, which follows from the text of the image
+		postrender.Canonical, postrender.Restart, postrender.Reload, postrender.PodSecurity, postrender.Ownership, postrender.Labels,
+	}
 	for i, l := range list {
 		l.set(resource, marker(i))
 	}
