@@ -32,6 +32,8 @@ type action struct {
 	unrecorded *unrecorded
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
+	// begun says that the release that the spec asks for was written in part.
+	begun bool
 	// waits says that the action waits for other rollouts.
 	waits bool
 	took  time.Duration
@@ -67,19 +69,19 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
-	var created []client.Object
+	var written release.Written
 	if !plan.Empty() {
-		created, a.err = r.write(ctx, s, wanted, task)
+		written, a.err = r.write(ctx, s, wanted, task)
 		if a.there, err = r.observe(ctx, s, wanted); err != nil {
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
 	}
-	a.took = r.Clock.Since(began)
+	a.took, a.begun = r.Clock.Since(began), written.Begun
 	if a.err != nil || !release.ActionOf(a.state).Records {
 		return a
 	}
 	if pending == nil && !plan.Empty() {
-		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
+		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: written.Created, took: a.took}
 		return a
 	}
 	return r.record(ctx, s, wanted, task, a, pending)
@@ -133,14 +135,14 @@ func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot
 }
 
 // write carries out a plan.
-func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) ([]client.Object, error) {
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (release.Written, error) {
 	if task.State != release.Absent && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
-			return nil, err
+			return release.Written{}, err
 		}
 	}
 	if err := r.ensureFinalizer(ctx, s, wanted); err != nil {
-		return nil, err
+		return release.Written{}, err
 	}
 	return r.Actor.Write(ctx, task)
 }
@@ -148,7 +150,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 // keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	if a.err == nil || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+	if a.err == nil || a.begun || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.covers(record.Digest, a.there.Objects) {
 		return a
 	}

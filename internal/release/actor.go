@@ -37,13 +37,21 @@ type Task struct {
 	Again bool
 }
 
-// Write carries out the plan of a task and returns the objects that it created. The error is a NotOursError, a PreviousError, a
+// Written is how far the writes of a task came.
+type Written struct {
+	// Created are the objects that are new.
+	Created []client.Object
+	// Begun says that the refusal of a write, if there was one, came after those before it: what is there is no longer the release before.
+	Begun bool
+}
+
+// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a
 // RefusedError, a StaleError or the API server's.
-func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
+func (a *Actor) Write(ctx context.Context, task Task) (Written, error) {
 	action := ActionOf(task.State)
 	if action.Records {
 		if err := fits(task.Desired); err != nil {
-			return nil, err
+			return Written{}, err
 		}
 	}
 	session := a.writer.Begin(task.Owner.GetUID())
@@ -52,25 +60,26 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
-			return nil, err
+			return Written{}, err
 		}
 		task.Plan = plan
 		if action.Undone {
 			if err := a.records(session, task.Owner).free(ctx); err != nil {
-				return nil, err
+				return Written{}, err
 			}
 		}
 	}
 	if action.DryRun {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
-			return nil, err
+			return Written{}, err
 		}
 	}
-	created, err = writes.execute(ctx, task.Plan)
+	created, err := writes.execute(ctx, task.Plan)
+	written := Written{Created: created, Begun: true}
 	if action.Undone {
-		return created, writes.undoUnlessOurs(ctx, created, err)
+		return written, writes.undoUnlessOurs(ctx, created, err)
 	}
-	return created, err
+	return written, err
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted

@@ -134,10 +134,11 @@ func (b *bench) act(t *testing.T, task Task) error {
 	t.Helper()
 	var created []client.Object
 	if !task.Plan.Empty() {
-		var err error
-		if created, err = b.actor.Write(t.Context(), task); err != nil {
+		written, err := b.actor.Write(t.Context(), task)
+		if err != nil {
 			return err
 		}
+		created = written.Created
 	}
 	if !ActionOf(task.State).Records {
 		return nil
