@@ -2,6 +2,7 @@ package cluster
 
 import (
 	"context"
+	"maps"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -30,7 +31,7 @@ func (w *Writer) Begin(owner types.UID) *Session {
 
 // Session are the writes of one action for one resource.
 type Session struct {
-	// End ends the session.
+	// End is called when the action is over.
 	End func()
 
 	writer *Writer
@@ -118,16 +119,9 @@ func (s *Session) wroteRecord(written *corev1.Secret, err error) {
 
 // shallow copies what may change of an object between two writes: its metadata. The rest is shared.
 func shallow(object *unstructured.Unstructured) *unstructured.Unstructured {
-	content := make(map[string]any, len(object.Object))
-	for field, value := range object.Object {
-		content[field] = value
-	}
+	content := maps.Clone(object.Object)
 	if metadata, ok := content["metadata"].(map[string]any); ok {
-		copied := make(map[string]any, len(metadata))
-		for field, value := range metadata {
-			copied[field] = value
-		}
-		content["metadata"] = copied
+		content["metadata"] = maps.Clone(metadata)
 	}
 	return &unstructured.Unstructured{Object: content}
 }

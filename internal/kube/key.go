@@ -3,13 +3,13 @@
 package kube
 
 import (
-	v1 "github.com/example/appservice-operator/api/v1"
-
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // Key identifies an object among those of one resource: all are in its namespace.

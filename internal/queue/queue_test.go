@@ -2,6 +2,7 @@ package queue
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -182,7 +183,7 @@ func TestConcurrentUse(t *testing.T) {
 	deadline := time.Now().Add(time.Minute)
 	for i := range requests {
 		for reconciles[i].Load() != changes[i].Load() && time.Now().Before(deadline) {
-			time.Sleep(time.Millisecond)
+			runtime.Gosched()
 		}
 		if got, want := reconciles[i].Load(), changes[i].Load(); got != want {
 			t.Errorf("request %d was last handed out at change %d of %d", i, got, want)

@@ -6,7 +6,6 @@ import (
 	"slices"
 
 	"helm.sh/helm/v3/pkg/chart"
-	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -41,12 +40,11 @@ type Task struct {
 type Written struct {
 	// Created are the objects that are new.
 	Created []client.Object
-	// Begun says that the refusal of a write, if there was one, came after those before it: what is there is no longer the release before.
+	// Begun says that something was written: what is there is no longer the release before.
 	Begun bool
 }
 
-// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a
-// RefusedError, a StaleError or the API server's.
+// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (Written, error) {
 	action := ActionOf(task.State)
 	if action.Records {
@@ -74,10 +72,9 @@ func (a *Actor) Write(ctx context.Context, task Task) (Written, error) {
 			return Written{}, err
 		}
 	}
-	created, err := writes.execute(ctx, task.Plan)
-	written := Written{Created: created, Begun: true}
+	written, err := writes.execute(ctx, task.Plan)
 	if action.Undone {
-		return written, writes.undoUnlessOurs(ctx, created, err)
+		err = writes.undoUnlessOurs(ctx, written.Created, err)
 	}
 	return written, err
 }
@@ -164,6 +161,3 @@ func skeleton(c *chart.Chart) *chart.Chart {
 	metadata.Dependencies, metadata.KubeVersion = nil, ""
 	return &chart.Chart{Metadata: &metadata, Values: c.Values}
 }
-
-// deployed is the status of every record that this operator writes.
-const deployed = helmrelease.StatusDeployed

@@ -90,31 +90,34 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// execute writes the plan, stops at the first object that is refused, and returns what it created until then.
-func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
+// execute writes the plan, stops at the first object that is refused, and returns how far it came.
+func (a *applier) execute(ctx context.Context, plan *Plan) (done Written, err error) {
 	for _, desired := range plan.Create {
 		written, isNew, err := a.create(ctx, desired)
 		if err != nil {
-			return created, err
+			return done, err
 		}
+		done.Begun = true
 		if isNew {
-			created = append(created, written)
+			done.Created = append(done.Created, written)
 		}
 		if err := a.handOver(ctx, desired, written); err != nil {
-			return created, err
+			return done, err
 		}
 	}
 	for _, change := range plan.Apply {
 		if err := a.change(ctx, change); err != nil {
-			return created, err
+			return done, err
 		}
+		done.Begun = true
 	}
 	for _, object := range plan.Delete {
 		if err := a.delete(ctx, object, object.GetResourceVersion()); err != nil {
-			return created, err
+			return done, err
 		}
+		done.Begun = true
 	}
-	return created, nil
+	return done, nil
 }
 
 // change brings an object that is there to what is rendered.

@@ -57,7 +57,7 @@ func (p *Plan) RollsPods() bool {
 	return false
 }
 
-// Awaits says in words which objects have to go before they can be made anew; empty where none has to.
+// Awaits says in words which objects have to go before they can be made again; empty if none has to.
 func (p *Plan) Awaits() string {
 	var parts []string
 	for _, object := range p.Going {

@@ -88,7 +88,7 @@ func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, 
 		Info: &helmrelease.Info{
 			FirstDeployed: helmtime.Time{Time: r.owner.GetCreationTimestamp().Time},
 			LastDeployed:  helmtime.Now(),
-			Status:        deployed,
+			Status:        helmrelease.StatusDeployed,
 			Description:   cmp.Or(r.owner.GetAnnotations()[annotated], description),
 		},
 	})

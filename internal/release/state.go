@@ -1,6 +1,8 @@
 package release
 
 import (
+	helmrelease "helm.sh/helm/v3/pkg/release"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -69,7 +71,8 @@ func ActionOf(state State) Action {
 	return actions[InSync]
 }
 
-const statusDeployed = "deployed"
+// statusDeployed is the status of every record that this operator writes.
+const statusDeployed = string(helmrelease.StatusDeployed)
 
 // Decide names the state. It looks at nothing but its arguments: the digest of what is rendered, what is there, and the plan that leads
 // from that to what is rendered.

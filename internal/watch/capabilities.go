@@ -18,7 +18,7 @@ import (
 
 // CapabilitiesSource tells what the cluster serves, for .Capabilities in templates.
 type CapabilitiesSource interface {
-	// Get gives the capabilities and a number that changes whenever they do.
+	// Get returns the capabilities and a number that changes whenever they do.
 	Get(ctx context.Context) (*chartutil.Capabilities, int64, error)
 }
 

@@ -53,7 +53,7 @@ func rights() []scenario {
 	}})
 }
 
-// restricted gives the operator the rights of config/rbac and no others.
+// restricted has the operator run with the rights of config/rbac and no others.
 func (s *scene) restricted() (user string, role *rbacv1.Role) {
 	s.Helper()
 	root, err := toolchain.Root()

@@ -45,7 +45,7 @@ func (v *View) Thaw() {
 	v.past, v.frozen = "", nil
 }
 
-// Lose drops what was withheld: the watches end, and who asks to go on where they ended is told 410 Gone.
+// Lose drops what was withheld: the watches end, and who asks to go on where they ended is answered 410 Gone.
 func (v *View) Lose() {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -126,7 +126,7 @@ func testTrouble(t *testing.T, row trouble) {
 	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason)
 	t.Logf("seen after %s: %s", time.Since(start).Round(time.Millisecond), condition.Message)
 	manager.Rest(t)
-	harness.Eventually(t, "the status says why", func() error { // a first look at pods tells whether the previous version is reached
+	harness.Eventually(t, "the status says why", func() error { // a first look at pods shows whether the previous version is reached
 		return saysWhy(t, app, row)
 	})
 	if err := records(t, app, 1); err != nil {
