@@ -93,6 +93,9 @@ func tried(s *scope) bool {
 	return s.memory.backoff.attempts > 0 || ready != nil && ready.Reason == v1.ReasonResourceExists
 }
 
+// reported reports whether an operator has said anything about a resource. Where it has and nothing is left, the resource may be going, too.
+func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
+
 // record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
 func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, pending *unrecorded) action {
 	began := r.Clock.Now()
@@ -136,7 +139,7 @@ func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot
 
 // write carries out a plan.
 func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (release.Written, error) {
-	if task.State != release.Absent && len(task.Plan.Create) > 0 {
+	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
 			return release.Written{}, err
 		}

@@ -610,7 +610,11 @@ func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
 }
 
 func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
-	missing := &release.Plan{Create: []*unstructured.Unstructured{app("x", "1")}}
+	lost := &unstructured.Unstructured{}
+	lost.SetGroupVersionKind(schema.GroupVersionKind{Version: "v1", Kind: "ConfigMap"})
+	lost.SetNamespace("demo")
+	lost.SetName("web")
+	missing := &release.Plan{Create: []*unstructured.Unstructured{lost}}
 	type get = func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error
 	there := func(change func(*v1.AppService)) get {
 		return func(_ context.Context, _ client.WithWatch, _ client.ObjectKey, into client.Object, _ ...client.GetOption) error {
@@ -626,19 +630,24 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 		}
 	}
 	now := metav1.NewTime(start)
+	isGone := fails(apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web"))
 	cases := map[string]struct {
-		plan  *release.Plan
-		get   get
-		asked int
-		stale bool
-		want  string
+		state    release.State
+		reported bool
+		plan     *release.Plan
+		get      get
+		asked    int
+		stale    bool
+		want     string
 	}{
-		"it is there":           {missing, there(func(*v1.AppService) {}), 1, false, ""},
-		"it is gone":            {missing, fails(apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")), 1, true, "caches are behind: the resource is gone"},
-		"another has its name":  {missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
-		"it is being deleted":   {missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
-		"nobody knows":          {missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
-		"nothing is to be made": {&release.Plan{}, fails(errors.New("not now")), 0, false, ""},
+		"it is there":           {release.Drifted, true, missing, there(func(*v1.AppService) {}), 1, false, ""},
+		"it is gone":            {release.Drifted, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
+		"all of it is gone":     {release.Absent, true, missing, isGone, 1, true, "caches are behind: the resource is gone"},
+		"it is new":             {release.Absent, false, missing, isGone, 0, false, ""},
+		"another has its name":  {release.Drifted, true, missing, there(func(a *v1.AppService) { a.UID = "second-uid" }), 1, true, "caches are behind: the resource is gone"},
+		"it is being deleted":   {release.Drifted, true, missing, there(func(a *v1.AppService) { a.DeletionTimestamp = &now }), 1, true, "caches are behind: the resource is gone"},
+		"nobody knows":          {release.Drifted, true, missing, fails(errors.New("not now")), 1, false, "cannot read AppService: not now"},
+		"nothing is to be made": {release.Drifted, true, &release.Plan{}, fails(errors.New("not now")), 0, false, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -646,13 +655,18 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 			asked := 0
 			b.Live = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
 				Get: func(ctx context.Context, c client.WithWatch, key client.ObjectKey, into client.Object, options ...client.GetOption) error {
-					asked++
+					if into.GetObjectKind().GroupVersionKind() == appService { // the names of objects are asked about, too
+						asked++
+					}
 					return test.get(ctx, c, key, into, options...)
 				},
 			})
 			b.Actor = release.NewActor(b.Renderer.Chart, &cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
-			scope := &scope{resource: app("web-uid", "1"), memory: &remembered{}}
-			task := release.Task{Owner: scope.resource, Snapshot: &cluster.Snapshot{}, Plan: test.plan, State: release.Drifted}
+			scope := &scope{resource: app("web-uid", "1"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
+			if test.reported {
+				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}
+			}
+			task := release.Task{Owner: scope.resource, Desired: &render.Result{}, Snapshot: &cluster.Snapshot{}, Plan: test.plan, State: test.state}
 			_, err := b.write(t.Context(), scope, rendering{rendered: &rendered{}}, task)
 			if test.want == "" {
 				err = nil // what comes after the question is not looked at here

@@ -26,6 +26,7 @@ var neverTheSame = map[string]bool{
 	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
+	"collisionCount": true, // of a Deployment that was made again before the ReplicaSet of the one before was gone
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
@@ -33,9 +34,13 @@ var allocated = regexp.MustCompile(`//NODE:\d+`)
 // stateOf makes what there is comparable between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
 	names := []string{namespace, "NAMESPACE"}
-	for key, object := range objects {
-		if strings.HasPrefix(key, v1.Kind+" ") {
+	for _, object := range objects {
+		switch object.GetKind() {
+		case v1.Kind:
 			names = append(names, string(object.GetUID()), "UID")
+		case "ReplicaSet": // its template is compared; the hash of it depends on collisions, too
+			revision := object.GetAnnotations()["deployment.kubernetes.io/revision"]
+			names = append(names, object.GetLabels()["pod-template-hash"], "HASH-"+revision)
 		}
 	}
 	same := strings.NewReplacer(names...)
