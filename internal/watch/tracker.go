@@ -75,17 +75,31 @@ func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 // otherwise. Kinds that the cluster does not serve are left out. The controller begins its work when it is known of each of
 // the others whether it is seen.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
-	for _, kind := range kinds {
-		if _, err := t.watch(ctx, kind); err != nil && !meta.IsNoMatchError(err) {
-			return &UntrackedError{kind, err}
-		}
+	served, err := t.watchServed(ctx, kinds)
+	if err != nil {
+		return err
 	}
 	return t.Controller.Watch(gate(func(ctx context.Context) error {
 		if err := t.Informers.Settle(ctx, never(), t.Owner); err != nil {
 			return err
 		}
-		return t.Informers.Settle(ctx, time.Now().Add(settleTimeout), kinds...)
+		return t.Informers.Settle(ctx, time.Now().Add(settleTimeout), served...)
 	}))
+}
+
+// watchServed watches those of the kinds that the cluster serves, and returns them.
+func (t *Tracker) watchServed(ctx context.Context, kinds []schema.GroupVersionKind) ([]schema.GroupVersionKind, error) {
+	var served []schema.GroupVersionKind
+	for _, kind := range kinds {
+		switch _, err := t.watch(ctx, kind); {
+		case meta.IsNoMatchError(err):
+		case err != nil:
+			return nil, &UntrackedError{kind, err}
+		default:
+			served = append(served, kind)
+		}
+	}
+	return served, nil
 }
 
 // Ensure sees to it that a kind is watched and that its objects are in the cache.
