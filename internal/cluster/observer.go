@@ -9,9 +9,7 @@ import (
 	"slices"
 	"sync"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
@@ -72,7 +70,8 @@ type tracked struct {
 
 // Observer makes snapshots. It is safe for concurrent use.
 type Observer struct {
-	cache   cache.Cache
+	cache   cache.Informers
+	index   Index // of that cache
 	live    client.Reader
 	journal Journal
 
@@ -82,9 +81,15 @@ type Observer struct {
 	verified map[types.UID]map[kube.Key]string // by owner and outlined object: the resource version whose content is known to be right
 }
 
-// New makes an observer that reads from informers and, where these hold an outline only, from live.
-func New(informers cache.Cache, live client.Reader) *Observer {
-	return &Observer{cache: informers, live: live, verified: map[types.UID]map[kube.Key]string{}}
+// Index finds the objects of informers by a value that they have. kube.Informers is one.
+type Index interface {
+	AddIndex(kind schema.GroupVersionKind, name string, values func(client.Object) []string) error
+	ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error)
+}
+
+// New makes an observer that reads from the informers of a cache by their index and, if these hold an outline only, from live.
+func New(informers cache.Informers, index Index, live client.Reader) *Observer {
+	return &Observer{cache: informers, index: index, live: live, verified: map[types.UID]map[kube.Key]string{}}
 }
 
 // Track prepares a kind for snapshots and gives the object to watch it with. Include makes it part of them.
@@ -95,7 +100,10 @@ func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (cli
 	if slices.Contains(o.indexed, kind) {
 		return object, nil
 	}
-	if err := o.cache.IndexField(ctx, object, controllerIndex, controllerOf); err != nil {
+	if _, err := o.cache.GetInformer(ctx, object, cache.BlockUntilSynced(false)); err != nil {
+		return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
+	}
+	if err := o.index.AddIndex(kind, controllerIndex, owners); err != nil {
 		return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 	}
 	o.indexed = append(o.indexed, kind)
@@ -112,20 +120,26 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, see
 	}
 }
 
-func controllerOf(object client.Object) []string {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
-		return []string{string(owner.UID)}
-	}
-	if name := kube.RetainedFor(object); name != "" {
-		return []string{retained(name)}
-	}
-	if uid := object.GetLabels()[v1.LabelOwner]; uid != "" {
-		return []string{uid}
+// owners are the values of the index for an object: its namespace, and what it belongs to.
+func owners(object client.Object) []string {
+	if owner := ownerOf(object); owner != "" {
+		return []string{object.GetNamespace() + "/" + owner}
 	}
 	return nil
 }
 
-// retained is the value of the index for objects that are kept for a resource. No UID contains a slash.
+// ownerOf returns the UID of the controller of an object, or the resource that it is kept for; empty if it belongs to none.
+func ownerOf(object client.Object) string {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
+		return string(owner.UID)
+	}
+	if name := kube.RetainedFor(object); name != "" {
+		return retained(name)
+	}
+	return object.GetLabels()[v1.LabelOwner]
+}
+
+// retained stands for a resource that objects are kept for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
 // Snapshot tells what is there for a resource. The objects that are rendered are whole in it, or of a version that was found
@@ -146,13 +160,13 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 		if kind.clusterScoped {
 			namespace = ""
 		}
-		if err := o.list(ctx, namespace, string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
+		if err := o.list(namespace, string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 		if kind.Kind != kube.RetainedKind {
 			continue
 		}
-		if err := o.list(ctx, namespace, retained(resource.GetName()), kind.GroupVersionKind, objects); err != nil {
+		if err := o.list(namespace, retained(resource.GetName()), kind.GroupVersionKind, objects); err != nil {
 			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
 		}
 	}
@@ -176,27 +190,17 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 	return snapshot, o.payloads(ctx, resource.GetUID(), rendered, snapshot)
 }
 
-func (o *Observer) list(ctx context.Context, namespace, index string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
-	options := []client.ListOption{
-		client.InNamespace(namespace),
-		client.MatchingFields{controllerIndex: index},
-		client.UnsafeDisableDeepCopy,
-	}
-	list := kube.ListOf(kind)
-	if err := o.cache.List(ctx, list, options...); err != nil {
-		return err
-	}
-	return meta.EachListItem(list, func(item runtime.Object) error {
-		object, ok := item.(client.Object)
-		if !ok {
-			return fmt.Errorf("%T is not an object", item)
-		}
-		if kind == kube.SecretKind {
-			object.GetObjectKind().SetGroupVersionKind(kind) // of a copy: informers of metadata do not tell
+func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
+	found, err := o.index.ByIndex(kind, controllerIndex, namespace+"/"+owner)
+	for _, object := range found {
+		if metadata, yes := object.(*metav1.PartialObjectMetadata); yes { // informers of metadata do not tell the kind
+			named := *metadata
+			named.SetGroupVersionKind(kind)
+			object = &named
 		}
 		into[kube.KeyOf(object)] = object
-		return nil
-	})
+	}
+	return err
 }
 
 // Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.

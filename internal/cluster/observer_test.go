@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,19 +40,27 @@ type informers struct {
 
 	mu      sync.Mutex
 	indexed []string
+	values  map[schema.GroupVersionKind]func(client.Object) []string
 }
 
-func (i *informers) IndexField(_ context.Context, object client.Object, field string, value client.IndexerFunc) error {
-	i.mu.Lock()
-	defer i.mu.Unlock()
+func (i *informers) GetInformer(_ context.Context, object client.Object, _ ...cache.InformerGetOption) (cache.Informer, error) {
 	kind := object.GetObjectKind().GroupVersionKind().Kind
 	if err := i.failure(kind); err != nil {
-		return err
+		return nil, err
 	}
-	if field != controllerIndex || len(value(object)) != 0 {
-		return fmt.Errorf("not the index of controllers: %s", field)
-	}
+	i.mu.Lock()
+	defer i.mu.Unlock()
 	i.indexed = append(i.indexed, fmt.Sprintf("%T %s", object, kind))
+	return nil, nil
+}
+
+func (i *informers) AddIndex(kind schema.GroupVersionKind, _ string, values func(client.Object) []string) error {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if i.values == nil {
+		i.values = map[schema.GroupVersionKind]func(client.Object) []string{}
+	}
+	i.values[kind] = values
 	return nil
 }
 
@@ -64,49 +71,40 @@ func (i *informers) failure(kind string) error {
 	return i.fail(kind)
 }
 
-func (i *informers) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	kind := list.GetObjectKind().GroupVersionKind()
-	kind.Kind = strings.TrimSuffix(kind.Kind, "List")
+func (i *informers) ByIndex(kind schema.GroupVersionKind, _, value string) ([]client.Object, error) {
 	if err := i.failure(kind.Kind); err != nil {
-		return err
+		return nil, err
 	}
-	opts := (&client.ListOptions{}).ApplyOptions(options)
+	i.mu.Lock()
+	values := i.values[kind]
+	i.mu.Unlock()
+	var list []client.Object
 	for _, object := range i.shown {
-		if object.GroupVersionKind() != kind || object.GetNamespace() != opts.Namespace {
+		if object.GroupVersionKind() != kind || !slices.Contains(values(object), value) {
 			continue
 		}
-		if value, found := opts.FieldSelector.RequiresExactMatch(controllerIndex); !found || !slices.Contains(controllerOf(object), value) {
-			continue
+		item, err := kept(object)
+		if err != nil {
+			return nil, err
 		}
-		switch list := list.(type) {
-		case *unstructured.UnstructuredList:
-			list.Items = append(list.Items, *object)
-		case *metav1.PartialObjectMetadataList:
-			item := metadata(object)
-			item.TypeMeta = metav1.TypeMeta{} // as informers have them
-			list.Items = append(list.Items, *item)
-		default:
-			items, err := meta.ExtractList(list)
-			if err != nil {
-				return err
-			}
-			item, err := kept(object)
-			if err != nil {
-				return err
-			}
-			if err := meta.SetList(list, append(items, item)); err != nil {
-				return err
-			}
-		}
+		list = append(list, item)
 	}
 	if i.listed != nil {
 		i.listed(kind.Kind)
 	}
-	return nil
+	return list, nil
 }
 
 // kept is an object as the caches keep it.
-func kept(object *unstructured.Unstructured) (runtime.Object, error) {
+func kept(object *unstructured.Unstructured) (client.Object, error) {
+	if object.GroupVersionKind() == kube.SecretKind {
+		item := metadata(object)
+		item.TypeMeta = metav1.TypeMeta{}
+		return item, nil
+	}
+	if _, custom := kube.Representation(object.GroupVersionKind()).(*unstructured.Unstructured); custom {
+		return object, nil
+	}
 	typed := kube.Representation(object.GroupVersionKind())
 	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
 		return nil, err
@@ -116,7 +114,7 @@ func kept(object *unstructured.Unstructured) (runtime.Object, error) {
 	if err != nil {
 		return nil, err
 	}
-	return kept.(runtime.Object), nil
+	return kept.(client.Object), nil
 }
 
 func metadata(object *unstructured.Unstructured) *metav1.PartialObjectMetadata {
@@ -178,7 +176,7 @@ func record(revision, status, digest string) *unstructured.Unstructured {
 
 func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 	t.Helper()
-	o := New(shown, live)
+	o := New(shown, shown, live)
 	for _, kind := range []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind} {
 		if _, err := o.Track(t.Context(), kind); err != nil {
 			t.Fatal(err)
@@ -492,7 +490,7 @@ func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
 func TestTrack(t *testing.T) {
 	t.Run("a kind is indexed once, however many ask for it", func(t *testing.T) {
 		shown := &informers{}
-		o := New(shown, &api{})
+		o := New(shown, shown, &api{})
 		var group sync.WaitGroup
 		for range 8 {
 			group.Go(func() {
@@ -510,7 +508,7 @@ func TestTrack(t *testing.T) {
 	t.Run("a kind that cannot be indexed is not listed", func(t *testing.T) {
 		cause := errors.New("no such kind")
 		shown := &informers{fail: func(string) error { return cause }}
-		o := New(shown, &api{})
+		o := New(shown, shown, &api{})
 		if _, err := o.Track(t.Context(), configMaps); !errors.Is(err, cause) || err.Error() != "cannot watch ConfigMap: no such kind" {
 			t.Errorf("got %v", err)
 		}
@@ -521,7 +519,8 @@ func TestTrack(t *testing.T) {
 		}
 	})
 	t.Run("Secrets are watched as metadata, built-in kinds as their types, everything else whole", func(t *testing.T) {
-		o := New(&informers{}, &api{})
+		shown := &informers{}
+		o := New(shown, shown, &api{})
 		for kind, want := range map[schema.GroupVersionKind]string{kube.SecretKind: "*v1.PartialObjectMetadata", configMaps: "*v1.ConfigMap", routes: "*unstructured.Unstructured"} {
 			object, err := o.Track(t.Context(), kind)
 			if err != nil {
@@ -548,7 +547,8 @@ func TestAKindThatCannotBeSeenIsLeftOut(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			o := New(&informers{shown: []*unstructured.Unstructured{thing(deployments, "web", "d-1", "9"), thing(configMaps, "web", "c-1", "9")}}, &api{})
+			shown := &informers{shown: []*unstructured.Unstructured{thing(deployments, "web", "d-1", "9"), thing(configMaps, "web", "c-1", "9")}}
+			o := New(shown, shown, &api{})
 			for _, kind := range []schema.GroupVersionKind{configMaps, deployments, kube.SecretKind} {
 				var err error
 				if kind == test.unseen {
@@ -643,7 +643,7 @@ func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 	secret := thing(kube.SecretKind, "web-config", "s-1", "1")
 	shown := &informers{shown: []*unstructured.Unstructured{secret, thing(configMaps, "web", "c-1", "1")}}
-	o := New(shown, emptyAPI{})
+	o := New(shown, shown, emptyAPI{})
 	var group sync.WaitGroup
 	for _, work := range []func(int){
 		func(int) {

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -38,7 +37,7 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kub
 			delete(snapshot.Objects, key)
 		case err != nil:
 			return fmt.Errorf("cannot read %s: %w", key, err)
-		case !slices.Equal(controllerOf(whole), controllerOf(object)):
+		case ownerOf(whole) != ownerOf(object):
 			delete(snapshot.Objects, key) // it is somebody else's by now
 		default:
 			snapshot.Objects[key] = whole

@@ -32,7 +32,7 @@ type action struct {
 	unrecorded *unrecorded
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
-	// begun says that the release that the spec asks for was written in part.
+	// begun says that the objects of the release that the spec asks for are written, all or some.
 	begun bool
 	// waits says that the action waits for other rollouts.
 	waits bool
@@ -76,7 +76,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
 	}
-	a.took, a.begun = r.Clock.Since(began), written.Begun
+	a.took, a.begun = r.Clock.Since(began), written.Begun || plan.Empty()
 	if a.err != nil || !release.ActionOf(a.state).Records {
 		return a
 	}
@@ -121,18 +121,19 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
-	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.covers(digest, there.Objects) {
+	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
+		s.memory.verified = release.Verify(digest, there.Objects) // lets go of what the caches no longer hold
 		return nil, nothing, nil
 	}
 	desired, err := wanted.packed.Unpack()
 	if err != nil {
 		return nil, nil, err
 	}
-	plan := release.Compare(desired.Objects, there.Objects)
+	plan := s.memory.verified.Compare(desired.Objects, there.Objects)
 	plan.HoldBack(keysOf(wanted.held)...)
 	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
-		s.memory.verified = verify(digest, there.Objects)
+		s.memory.verified = release.Verify(digest, there.Objects)
 	}
 	return desired, plan, nil
 }
@@ -154,7 +155,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
 	if a.err == nil || a.begun || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.covers(record.Digest, a.there.Objects) {
+		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
@@ -170,7 +171,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	}
 	if plan.Empty() {
 		if len(plan.Going) == 0 {
-			s.memory.verified = verify(record.Digest, a.there.Objects)
+			s.memory.verified = release.Verify(record.Digest, a.there.Objects)
 		}
 		return a
 	}

@@ -26,7 +26,7 @@ type remembered struct {
 	// rendered last; nil if that failed.
 	rendered *rendered
 	// verified are the objects that were found to be as a release has them.
-	verified verified
+	verified release.Verified
 	// settled are the capabilities with which the objects were once as rendered in this process; 0 if they never were. A change after that
 	// is not caused by a new operator.
 	settled int64
@@ -38,34 +38,6 @@ type remembered struct {
 	backoff backoff
 
 	groups groups
-}
-
-// verified are the versions of objects that were found to be as the release with the digest has them.
-type verified struct {
-	digest   string
-	versions map[kube.Key]string
-}
-
-// covers reports whether objects are the very ones that were verified for a release.
-func (v verified) covers(digest string, objects map[kube.Key]client.Object) bool {
-	if digest != v.digest || len(objects) != len(v.versions) {
-		return false
-	}
-	for key, object := range objects {
-		if version, found := v.versions[key]; !found || version != object.GetResourceVersion() {
-			return false
-		}
-	}
-	return true
-}
-
-// verify returns the versions of objects that were found to be as a release has them.
-func verify(digest string, objects map[kube.Key]client.Object) verified {
-	v := verified{digest, make(map[kube.Key]string, len(objects))}
-	for key, object := range objects {
-		v.versions[key] = object.GetResourceVersion()
-	}
-	return v
 }
 
 // unrecorded is a release whose objects are written and whose record is yet to be.

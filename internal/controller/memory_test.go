@@ -4,7 +4,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -30,31 +29,5 @@ func TestMemory(t *testing.T) {
 	}
 	if m.uid(name) != "" || m.remember(name, "a") == first {
 		t.Error("what was forgotten is remembered")
-	}
-}
-
-func TestVerifiedObjectsAreNotComparedAgain(t *testing.T) {
-	key := func(name string) kube.Key {
-		return kube.Key{GroupKind: appService.GroupKind(), Name: name}
-	}
-	v := verify("a", map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")})
-	cases := map[string]struct {
-		digest  string
-		objects map[kube.Key]client.Object
-		want    bool
-	}{
-		"the very same":        {"a", map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}, true},
-		"another release":      {"b", map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8")}, false},
-		"one in a new version": {"a", map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "9")}, false},
-		"one less":             {"a", map[kube.Key]client.Object{key("a"): app("1", "7")}, false},
-		"another one":          {"a", map[kube.Key]client.Object{key("a"): app("1", "7"), key("c"): app("2", "8")}, false},
-		"one more":             {"a", map[kube.Key]client.Object{key("a"): app("1", "7"), key("b"): app("2", "8"), key("c"): app("3", "9")}, false},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := v.covers(test.digest, test.objects); got != test.want {
-				t.Errorf("got %t, want %t", got, test.want)
-			}
-		})
 	}
 }

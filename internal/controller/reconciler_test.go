@@ -143,7 +143,7 @@ func newBench(t *testing.T, image string) *bench {
 			Hooks: postrender.Default(),
 		},
 		Capabilities: known{},
-		Observer:     cluster.New(nil, nil),
+		Observer:     cluster.New(nil, nil, nil),
 		Client:       b.client,
 		Live:         b.client,
 		Recorder:     b.recorder,

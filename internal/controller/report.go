@@ -42,7 +42,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.end(s.name())
 	}
-	delayed, err := r.writeStatus(ctx, s, done, current)
+	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
 		return metrics.Gone, after(staleRetry), nil
@@ -53,16 +53,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	}
 	r.measureFailure(done, problem)
 	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
-}
-
-// writeStatus writes a status, or returns the time until it may be: attempts that fail have a pace of their own.
-func (r *Reconciler) writeStatus(ctx context.Context, s *scope, done action, current *v1.AppServiceStatus) (delayed time.Duration, err error) {
-	if done.err == nil {
-		if delayed := r.Status.Wait(s.resource, s.previous, current); delayed > 0 {
-			return delayed, nil
-		}
-	}
-	return 0, r.Status.Write(ctx, s.resource, s.previous, current)
 }
 
 // next returns when to look again: soon after a failure; else when the first thing is due that was put off, after the period of the kind

@@ -30,25 +30,6 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// ListOf makes an empty list of objects as they are in the caches.
-func ListOf(kind schema.GroupVersionKind) client.ObjectList {
-	listKind := kind.GroupVersion().WithKind(kind.Kind + "List")
-	if kind == SecretKind {
-		list := &metav1.PartialObjectMetadataList{}
-		list.SetGroupVersionKind(listKind)
-		return list
-	}
-	if typed, err := scheme.Scheme.New(listKind); err == nil {
-		if list, ok := typed.(client.ObjectList); ok {
-			list.GetObjectKind().SetGroupVersionKind(listKind)
-			return list
-		}
-	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(listKind)
-	return list
-}
-
 // Transform returns what a cache does to objects before it keeps them. Resources of the served kinds are kept whole; of all
 // else, what may belong to one of them up to a bound, and of the rest the identity: everybody may make an object that the cache
 // selects, of any size.

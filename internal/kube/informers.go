@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
@@ -131,6 +132,32 @@ func (f *feed) forbidden(err error) error {
 		resource.Resource = answer.Status().Details.Kind
 	}
 	return &ForbiddenError{resource.GroupResource()}
+}
+
+// AddIndex has the informers of a kind, which are there, keep their objects by values, too.
+func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values func(client.Object) []string) error {
+	for _, f := range i.of(kind) {
+		err := f.AddIndexers(toolscache.Indexers{name: func(object any) ([]string, error) { return values(object.(client.Object)), nil }})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// ByIndex returns the objects of a kind that have a value in an index. They are those of the cache: nobody may change them.
+func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error) {
+	var list []client.Object
+	for _, f := range i.of(kind) {
+		found, err := f.GetIndexer().ByIndex(name, value)
+		if err != nil {
+			return nil, err
+		}
+		for _, object := range found {
+			list = append(list, object.(client.Object))
+		}
+	}
+	return list, nil
 }
 
 // Seen returns nil where all objects of a kind are in the cache and are kept up to date, else why they are not.

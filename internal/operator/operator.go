@@ -92,7 +92,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
 		MayWatch:                rights(mgr),
 		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper()),
-		Observer:                cluster.New(mgr.GetCache(), mgr.GetAPIReader()),
+		Observer:                cluster.New(mgr.GetCache(), informers, mgr.GetAPIReader()),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Metrics:                 counters,

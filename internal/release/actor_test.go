@@ -38,7 +38,7 @@ type bench struct {
 
 func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 	t.Helper()
-	b := &bench{server: newServer(t, objects...), observer: cluster.New(nil, nil), secrets: kubernetesfake.NewClientset()}
+	b := &bench{server: newServer(t, objects...), observer: cluster.New(nil, nil, nil), secrets: kubernetesfake.NewClientset()}
 	for _, verb := range []string{"create", "update"} {
 		b.secrets.PrependReactor(verb, "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
 			record := a.(clienttesting.CreateAction).GetObject().(*corev1.Secret)

@@ -116,6 +116,11 @@ func stampOf(object client.Object) string { return object.GetAnnotations()[postr
 // Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
 // stays, but for pod templates: only what is rendered is compared.
 func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+	return Verified{}.Compare(rendered, there)
+}
+
+// Compare is the function of that name, which need not look at what was verified and is rendered as then.
+func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
 	for _, desired := range rendered {
@@ -128,6 +133,9 @@ func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Ob
 		}
 		if live.GetDeletionTimestamp() != nil {
 			plan.Going = append(plan.Going, live)
+			continue
+		}
+		if v.same(key, desired, live) {
 			continue
 		}
 		if change := compareObject(withGrowth(desired, live), live); change != nil {

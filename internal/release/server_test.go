@@ -186,7 +186,7 @@ func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object 
 // newApplier returns an applier for the owner, and what notes its writes. Live is what it reads past the caches.
 func newApplier(t *testing.T, s *server, live client.Reader) (*applier, *cluster.Observer) {
 	t.Helper()
-	observer := cluster.New(nil, nil)
+	observer := cluster.New(nil, nil, nil)
 	actor := &Actor{writer: &cluster.Writer{Client: s, Observer: observer}, live: live}
 	session := actor.writer.Begin(owner(t).GetUID())
 	t.Cleanup(session.End)

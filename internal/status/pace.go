@@ -26,11 +26,8 @@ type pace struct {
 	meaning *rate.Limiter
 }
 
-// wait returns the time until a status may be written, 0 for now, which then counts as written.
+// wait returns the time until a status may be written that differs from the one before, 0 for now, which then counts as written.
 func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
-	if equality.Semantic.DeepEqual(previous, current) {
-		return 0 // nothing will be written
-	}
 	if previous.ObservedGeneration != current.ObservedGeneration {
 		p.meaning = nil // another spec is another case: who changes it sets that pace
 	} else {

@@ -73,19 +73,28 @@ func Of(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
 	return out, nil
 }
 
-// Wait returns the time until a status may be written; 0 for now, which then counts as written.
-func (w *Writer) Wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
+// Write writes a status, if it differs from the one that the resource has. What is paced may have to wait: the time until it may be
+// written is returned. The error is the API server's: NotFound or a conflict if the resource was deleted or made again meanwhile.
+func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus, paced bool) (wait time.Duration, err error) {
+	if equality.Semantic.DeepEqual(previous, current) {
+		return 0, nil
+	}
+	if paced {
+		if wait := w.wait(resource, previous, current); wait > 0 {
+			return wait, nil
+		}
+	}
+	return 0, w.write(ctx, resource, current)
+}
+
+// wait returns the time until a status may be written that differs from the one before; 0 for now, which then counts as written.
+func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.of(resource).pace.wait(w.Clock.Now(), previous, current)
 }
 
-// Write writes a status, if it differs from the one that the resource has. The error is the API server's: NotFound or a conflict
-// if the resource was deleted or made again meanwhile.
-func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) error {
-	if equality.Semantic.DeepEqual(previous, current) {
-		return nil
-	}
+func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus) error {
 	patch, err := patchOf(resource, current)
 	if err != nil {
 		return err

@@ -101,7 +101,7 @@ func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
 			}
 			if !test.unknown {
 				current := &v1.AppServiceStatus{Phase: v1.PhaseRunning}
-				if err := w.Write(t.Context(), app("a", "1"), &v1.AppServiceStatus{}, current); err != nil {
+				if _, err := w.Write(t.Context(), app("a", "1"), &v1.AppServiceStatus{}, current, false); err != nil {
 					t.Fatal(err)
 				}
 			}

@@ -129,7 +129,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			observer := cluster.New(nil, nil)
+			observer := cluster.New(nil, nil, nil)
 			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent}
 			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer q.ShutDown()
@@ -227,7 +227,7 @@ func newTracker(t *testing.T, api *server) *Tracker {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
 	return &Tracker{
-		Owner: appService, Cache: informers, Informers: made, Mapper: mapper, Observer: cluster.New(informers, nil), Enqueue: true,
+		Owner: appService, Cache: informers, Informers: made, Mapper: mapper, Observer: cluster.New(informers, made, nil), Enqueue: true,
 		Controller: &started{ctx: ctx, queue: q},
 	}
 }

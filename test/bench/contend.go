@@ -146,7 +146,7 @@ func (m *match) remove(ctx context.Context) error {
 
 // throughput does something to all AppServices and waits until all are as wanted, then until the contender is quiet.
 func (m *match) throughput(ctx context.Context, name string, do func(context.Context, string) error, count func() int) error {
-	phase, finish, err := m.begin(name)
+	phase, finish, err := m.begin(ctx, name)
 	if err != nil {
 		return err
 	}
@@ -166,8 +166,8 @@ func (m *match) throughput(ctx context.Context, name string, do func(context.Con
 	if err := finish(); err != nil {
 		return err
 	}
-	m.say("%-12s %4d of %d in %6.2f s, %6.1f per second, %5.1f requests each, CPU %.2f s", name, phase.Converged, phase.Wanted,
-		phase.Seconds, phase.PerSecond, float64(phase.Total)/float64(phase.Wanted), phase.CPU)
+	m.say("%-12s %4d of %d in %6.2f s, %6.1f per second, %5.1f requests and %.1f reconciles each, CPU %.2f s", name, phase.Converged, phase.Wanted,
+		phase.Seconds, phase.PerSecond, float64(phase.Total)/float64(phase.Wanted), float64(phase.Reconciles)/float64(phase.Wanted), phase.CPU)
 	return nil
 }
 

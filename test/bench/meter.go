@@ -6,7 +6,7 @@ import (
 )
 
 // begin opens a phase. What it returns closes it: requests and CPU are counted in between.
-func (m *match) begin(name string) (*Phase, func() error, error) {
+func (m *match) begin(ctx context.Context, name string) (*Phase, func() error, error) {
 	phase := &Phase{Name: name}
 	m.result.Phases = append(m.result.Phases, phase)
 	user := m.contender.account.user()
@@ -22,6 +22,10 @@ func (m *match) begin(name string) (*Phase, func() error, error) {
 	if err := m.mark(name, ".cpu.pprof"); err != nil {
 		return nil, nil, err
 	}
+	reconciles, err := m.reconciles(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
 	finish := func() error {
 		if err := m.mark(name, ".heap.pprof"); err != nil {
 			return err
@@ -34,12 +38,26 @@ func (m *match) begin(name string) (*Phase, func() error, error) {
 		phase.Requests, phase.Total, phase.Writes = made, made.total(), made.writes()
 		used, err := m.cpu()
 		if process != m.process {
-			cpu = 0 // another process, which is counted from its start
+			cpu, reconciles = 0, 0 // another process, which is counted from its start
 		}
 		phase.CPU = (used - cpu).Seconds()
+		if err != nil {
+			return err
+		}
+		all, err := m.reconciles(ctx)
+		phase.Reconciles = int(all - reconciles)
 		return err
 	}
 	return phase, finish, nil
+}
+
+// reconciles is how many there were in the process that runs.
+func (m *match) reconciles(ctx context.Context) (float64, error) {
+	if m.process == nil {
+		return 0, nil
+	}
+	gauges, err := m.process.gauges(ctx)
+	return gauges.reconciles, err
 }
 
 func (m *match) cpu() (time.Duration, error) {

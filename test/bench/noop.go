@@ -18,7 +18,7 @@ func (m *match) noop(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	phase, finish, err := m.begin("noop")
+	phase, finish, err := m.begin(ctx, "noop")
 	if err != nil {
 		return err
 	}

@@ -75,7 +75,7 @@ func (m *match) one(ctx context.Context, name string, patience time.Duration) (t
 
 // idle leaves the contender alone with all that is there.
 func (m *match) idle(ctx context.Context) error {
-	phase, finish, err := m.begin("idle")
+	phase, finish, err := m.begin(ctx, "idle")
 	if err != nil {
 		return err
 	}
@@ -98,7 +98,7 @@ func (m *match) idle(ctx context.Context) error {
 // drift changes Deployments behind the contender's back, one after the other.
 func (m *match) drift(ctx context.Context) error {
 	const wrong = "registry.example.com/team/web:drifted"
-	phase, finish, err := m.begin("drift")
+	phase, finish, err := m.begin(ctx, "drift")
 	if err != nil {
 		return err
 	}

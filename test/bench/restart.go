@@ -8,7 +8,7 @@ import (
 // restart ends the contender and starts it again, with everything as it should be. It has settled when it has looked at
 // everything and then reconciles no more.
 func (m *match) restart(ctx context.Context) error {
-	phase, finish, err := m.begin("restart")
+	phase, finish, err := m.begin(ctx, "restart")
 	if err != nil {
 		return err
 	}

@@ -44,7 +44,9 @@ type Phase struct {
 	Total     int            `json:"requestsTotal"`
 	Writes    int            `json:"writes"`
 	CPU       float64        `json:"cpuSeconds"`
-	Curve     []Point        `json:"curve,omitempty"`
+	// Reconciles begun and ended, of the process that ended the phase.
+	Reconciles int     `json:"reconciles"`
+	Curve      []Point `json:"curve,omitempty"`
 }
 
 // Point says how many were as wanted at a time.

@@ -10,6 +10,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -34,14 +35,19 @@ var allocated = regexp.MustCompile(`//NODE:\d+`)
 // stateOf makes what there is comparable between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
 	names := []string{namespace, "NAMESPACE"}
+	var replicaSets []*unstructured.Unstructured
 	for _, object := range objects {
 		switch object.GetKind() {
 		case v1.Kind:
 			names = append(names, string(object.GetUID()), "UID")
-		case "ReplicaSet": // its template is compared; the hash of it depends on collisions, too
-			revision := object.GetAnnotations()["deployment.kubernetes.io/revision"]
-			names = append(names, object.GetLabels()["pod-template-hash"], "HASH-"+revision)
+		case "ReplicaSet":
+			replicaSets = append(replicaSets, object)
 		}
+	}
+	// Their templates are compared; the hash in their names depends on collisions, too.
+	slices.SortFunc(replicaSets, func(a, b *unstructured.Unstructured) int { return revisionOf(b) - revisionOf(a) })
+	for i, replicaSet := range replicaSets {
+		names = append(names, replicaSet.GetLabels()["pod-template-hash"], fmt.Sprintf("HASH-%d", i))
 	}
 	same := strings.NewReplacer(names...)
 	out := state{}
@@ -69,6 +75,12 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 	return out, nil
 }
 
+// revisionOf returns the revision of a Deployment that a ReplicaSet is of.
+func revisionOf(replicaSet *unstructured.Unstructured) int {
+	revision, _ := strconv.Atoi(replicaSet.GetAnnotations()["deployment.kubernetes.io/revision"])
+	return revision
+}
+
 func flatten(into state, same *strings.Replacer, path string, value any) {
 	switch value := value.(type) {
 	case map[string]any:
@@ -78,7 +90,7 @@ func flatten(into state, same *strings.Replacer, path string, value any) {
 			}
 		}
 		if len(value) == 0 {
-			into[path] = "{}"
+			into[same.Replace(path)] = "{}"
 		}
 	case []any:
 		for i, content := range value {

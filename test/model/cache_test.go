@@ -1,14 +1,13 @@
 package model
 
 import (
-	"context"
 	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -17,53 +16,47 @@ import (
 
 // informers are the caches of a process: each kind is as far as it was told of the server's log.
 type informers struct {
-	cache.Cache
 	// store is what they show, and told how much of the log each kind was told.
 	store map[kube.Key]*unstructured.Unstructured
 	told  map[string]int
 }
 
-// IndexField implements cache.Cache. The index is made when it is asked for.
-func (i *informers) IndexField(context.Context, client.Object, string, client.IndexerFunc) error {
+// AddIndex implements cluster.Index. The index is made when it is asked for.
+func (i *informers) AddIndex(schema.GroupVersionKind, string, func(client.Object) []string) error {
 	return nil
 }
 
-// List implements cache.Cache for the lists that snapshots are made of.
-func (i *informers) List(_ context.Context, list client.ObjectList, options ...client.ListOption) error {
-	opts := (&client.ListOptions{}).ApplyOptions(options)
-	owner, indexed := opts.FieldSelector.RequiresExactMatch("metadata.controller")
-	if !indexed {
-		return fmt.Errorf("the operator lists %T in full", list)
+// ByIndex implements cluster.Index for the index of owners, of which there is one.
+func (i *informers) ByIndex(kind schema.GroupVersionKind, index, value string) ([]client.Object, error) {
+	if index != "metadata.controller" {
+		return nil, fmt.Errorf("the operator asks for %s by %s", kind.Kind, index)
 	}
+	var list []client.Object
 	for _, key := range sorted(i.store) {
 		object := i.store[key]
-		if controller := metav1.GetControllerOfNoCopy(object); controller == nil || string(controller.UID) != owner {
+		if controller := metav1.GetControllerOfNoCopy(object); controller == nil || object.GetNamespace()+"/"+string(controller.UID) != value {
 			continue
 		}
-		switch list := list.(type) {
-		case *corev1.ConfigMapList:
-			if key.Kind == "ConfigMap" {
-				item := corev1.ConfigMap{}
-				if err := fill(&item, object); err != nil {
-					return err
-				}
-				item.SetGroupVersionKind(object.GroupVersionKind())
-				list.Items = append(list.Items, item)
+		switch {
+		case kind.GroupKind() != key.GroupKind:
+		case key.Kind == "ConfigMap":
+			item := &corev1.ConfigMap{}
+			if err := fill(item, object); err != nil {
+				return nil, err
 			}
-		case *metav1.PartialObjectMetadataList:
-			if key.Kind == kube.SecretKind.Kind {
-				item := metav1.PartialObjectMetadata{}
-				if err := fill(&item, object); err != nil {
-					return err
-				}
-				item.SetGroupVersionKind(kube.SecretKind)
-				list.Items = append(list.Items, item)
+			item.SetGroupVersionKind(object.GroupVersionKind())
+			list = append(list, item)
+		case key.Kind == kube.SecretKind.Kind:
+			item := &metav1.PartialObjectMetadata{}
+			if err := fill(item, object); err != nil {
+				return nil, err
 			}
+			list = append(list, item)
 		default:
-			return fmt.Errorf("the operator lists %T", list)
+			return nil, fmt.Errorf("the operator asks for %s", kind.Kind)
 		}
 	}
-	return nil
+	return list, nil
 }
 
 func sorted[V any](objects map[kube.Key]V) []kube.Key {

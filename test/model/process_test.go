@@ -73,7 +73,7 @@ func newProcess(w *world) *process {
 	shown := &informers{store: map[kube.Key]*unstructuredObject{}, told: map[string]int{}}
 	direct := &connection{world: w, dead: &dead}
 	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
-	observer := cluster.New(shown, direct)
+	observer := cluster.New(nil, shown, direct)
 	observer.Include(configMap, false, allShown)
 	observer.Include(kube.SecretKind, false, allShown)
 	p := &process{informers: shown, world: w, dead: &dead}

@@ -1,0 +1,38 @@
+package release
+
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Verified are objects that were found to be as a release has them. They need not be compared again while nothing but their status changes.
+// The zero value has none.
+type Verified struct {
+	digest  string
+	objects map[kube.Key]client.Object
+}
+
+// Verify returns the objects that were found to be as the release with a digest has them. Nobody may change them afterwards.
+func Verify(digest string, objects map[kube.Key]client.Object) Verified {
+	return Verified{digest, objects}
+}
+
+// Covers reports whether objects are all of a release, and still as they were found.
+func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool {
+	if digest != v.digest || len(objects) != len(v.objects) {
+		return false
+	}
+	for key, object := range objects {
+		if known := v.objects[key]; known == nil || !kube.SameButStatus(known, object) {
+			return false
+		}
+	}
+	return true
+}
+
+// same reports whether an object is still as a release had it, and rendered now as then.
+func (v Verified) same(key kube.Key, desired, live client.Object) bool {
+	known := v.objects[key]
+	return known != nil && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
+}

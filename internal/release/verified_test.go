@@ -1,0 +1,86 @@
+package release
+
+import (
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+func deploymentOf(t *testing.T, uid, version string, generation int64) *appsv1.Deployment {
+	t.Helper()
+	d := &appsv1.Deployment{}
+	d.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	d.Name, d.UID, d.ResourceVersion, d.Generation = "web", types.UID(uid), version, generation
+	d.Annotations = map[string]string{postrender.AnnotationStamp: "one"}
+	return d
+}
+
+func TestVerifiedObjectsAreNotComparedAgain(t *testing.T) {
+	key := func(name string) kube.Key {
+		return kube.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: name}
+	}
+	set := func(objects ...client.Object) map[kube.Key]client.Object {
+		out := map[kube.Key]client.Object{}
+		for i, object := range objects {
+			out[key(string(rune('a'+i)))] = object
+		}
+		return out
+	}
+	v := Verify("a", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "8", 1)))
+	for name, test := range map[string]struct {
+		digest  string
+		objects map[kube.Key]client.Object
+		want    bool
+	}{
+		"the very same":        {"a", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "8", 1)), true},
+		"one with a status":    {"a", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "9", 1)), true},
+		"another release":      {"b", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "8", 1)), false},
+		"one in a new version": {"a", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "9", 2)), false},
+		"one less":             {"a", set(deploymentOf(t, "1", "7", 1)), false},
+		"another one":          {"a", map[kube.Key]client.Object{key("a"): deploymentOf(t, "1", "7", 1), key("c"): deploymentOf(t, "2", "8", 1)}, false},
+		"one more":             {"a", set(deploymentOf(t, "1", "7", 1), deploymentOf(t, "2", "8", 1), deploymentOf(t, "3", "9", 1)), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := v.Covers(test.digest, test.objects); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+// What was verified is compared again if it is rendered otherwise or was edited, and only then.
+func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
+	desired := &unstructured.Unstructured{}
+	desired.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	desired.SetName("web")
+	desired.SetAnnotations(map[string]string{postrender.AnnotationStamp: "one"})
+	if err := unstructured.SetNestedField(desired.Object, int64(2), "spec", "minReadySeconds"); err != nil {
+		t.Fatal(err)
+	}
+	live := deploymentOf(t, "1", "7", 1) // it differs, so that a comparison is seen
+	v := Verify("a", there(live))
+	rendered := []*unstructured.Unstructured{desired}
+	if plan := v.Compare(rendered, there(live)); !plan.Empty() {
+		t.Errorf("it was compared: %s", plan)
+	}
+	if plan := Compare(rendered, there(live)); plan.Empty() {
+		t.Error("what was not verified is not compared")
+	}
+	edited := deploymentOf(t, "1", "8", 2)
+	edited.Spec.Replicas = ptr.To(int32(3))
+	if plan := v.Compare(rendered, there(edited)); plan.Empty() {
+		t.Error("what was edited is not compared")
+	}
+	other := desired.DeepCopy()
+	other.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
+	if plan := v.Compare([]*unstructured.Unstructured{other}, there(live)); plan.Empty() {
+		t.Error("what is rendered otherwise is not compared")
+	}
+}
