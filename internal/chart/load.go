@@ -12,7 +12,6 @@ import (
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -34,7 +33,7 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	if err := c.Validate(); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
-	if err := action.CheckDependencies(c, c.Metadata.Dependencies); err != nil {
+	if err := checkDependencies(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
 	if _, err := PodSecurity(c); err != nil {
@@ -44,6 +43,20 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
 	return c, nil
+}
+
+// checkDependencies looks for subcharts that Chart.yaml asks for and that are not there.
+func checkDependencies(c *chart.Chart) error {
+	var missing []string
+	for _, wanted := range c.Metadata.Dependencies {
+		if !slices.ContainsFunc(c.Dependencies(), func(there *chart.Chart) bool { return there.Name() == wanted.Name }) {
+			missing = append(missing, wanted.Name)
+		}
+	}
+	if len(missing) > 0 {
+		return fmt.Errorf("found in Chart.yaml, but missing in the folder charts: %s; run helm dependency update", strings.Join(missing, ", "))
+	}
+	return nil
 }
 
 func read(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {

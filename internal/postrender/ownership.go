@@ -3,8 +3,8 @@ package postrender
 import (
 	"context"
 	"fmt"
+	"strings"
 
-	"github.com/operator-framework/helm-operator-plugins/pkg/manifestutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -16,6 +16,7 @@ const (
 	helmManagedBy        = "app.kubernetes.io/managed-by"
 	helmReleaseName      = "meta.helm.sh/release-name"
 	helmReleaseNamespace = "meta.helm.sh/release-namespace"
+	helmResourcePolicy   = "helm.sh/resource-policy"
 )
 
 // Ownership puts every object into the namespace of its owner, makes the owner its controller, so that the garbage
@@ -45,7 +46,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 			object.SetNamespace("")
 			object.SetLabels(mergeInto(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
 			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
-		case manifestutil.HasResourcePolicyKeep(object.GetAnnotations()):
+		case kept(object):
 			object.SetNamespace(namespace)
 			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 		default:
@@ -54,4 +55,9 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 		}
 	}
 	return nil
+}
+
+// kept reports whether an object is to outlive its release, as Helm reads it.
+func kept(object *unstructured.Unstructured) bool {
+	return strings.ToLower(strings.TrimSpace(object.GetAnnotations()[helmResourcePolicy])) == "keep"
 }

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/operator-framework/helm-operator-plugins/pkg/annotation"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
@@ -21,6 +20,12 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
+)
+
+// Annotations of a resource that describe its releases, as in helm-operator-plugins.
+const (
+	installDescription = "helm.sdk.operatorframework.io/install-description"
+	upgradeDescription = "helm.sdk.operatorframework.io/upgrade-description"
 )
 
 // records keeps what Helm keeps of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects are
@@ -69,9 +74,9 @@ func (r *records) replace(ctx context.Context, desired *render.Result, record *c
 
 // secret is the record of a revision.
 func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, error) {
-	description, annotated := "Install complete", (annotation.InstallDescription{}).Name()
+	description, annotated := "Install complete", installDescription
 	if revision > 1 {
-		description, annotated = "Upgrade complete", (annotation.UpgradeDescription{}).Name()
+		description, annotated = "Upgrade complete", upgradeDescription
 	}
 	secret, err := encode(&helmrelease.Release{
 		Name:      r.owner.GetName(),

@@ -3,12 +3,13 @@ package watch
 import (
 	"context"
 	"fmt"
+	"maps"
+	"path"
 	"slices"
 	"strings"
 	"sync"
 	"time"
 
-	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -109,14 +110,13 @@ func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilitie
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the version of the API server: %w", err)
 	}
-	source := &partial{ServerResourcesInterface: d.Discovery, read: func() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
-		return cluster.ServerGroupsAndResourcesWithContext(ctx)
-	}}
-	versions, err := action.GetVersionSet(source)
-	if err != nil {
+	groups, lists, err := cluster.ServerGroupsAndResourcesWithContext(ctx)
+	failed, someFailed := discovery.GroupDiscoveryFailedErrorGroups(err)
+	if err != nil && !someFailed {
 		return nil, fmt.Errorf("cannot read the APIs of the cluster: %w", err)
 	}
-	versions = slices.Concat(versions, unread(before, source.failed, versions))
+	versions := versionSet(groups, lists)
+	versions = slices.Concat(versions, unread(before, failed, versions))
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: server.GitVersion, Major: server.Major, Minor: server.Minor},
 		APIVersions: versions,
@@ -124,17 +124,20 @@ func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilitie
 	}, nil
 }
 
-// partial remembers which groups could not be read: Helm leaves them out in silence.
-type partial struct {
-	discovery.ServerResourcesInterface
-	read   func() ([]*metav1.APIGroup, []*metav1.APIResourceList, error)
-	failed map[schema.GroupVersion]error
-}
-
-func (p *partial) ServerGroupsAndResources() ([]*metav1.APIGroup, []*metav1.APIResourceList, error) {
-	groups, lists, err := p.read()
-	p.failed, _ = discovery.GroupDiscoveryFailedErrorGroups(err)
-	return groups, lists, err
+// versionSet lists what .Capabilities.APIVersions of Helm does: group versions, and kinds as in apps/v1/Deployment.
+func versionSet(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) chartutil.VersionSet {
+	found := map[string]bool{}
+	for _, group := range groups {
+		for _, version := range group.Versions {
+			found[version.GroupVersion] = true
+		}
+	}
+	for _, list := range lists {
+		for _, resource := range list.APIResources {
+			found[path.Join(list.GroupVersion, resource.Kind)] = true
+		}
+	}
+	return slices.Collect(maps.Keys(found))
 }
 
 // unread returns what was known before of groups that cannot be read now, less what is read: a kind that only seems to be gone
