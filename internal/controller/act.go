@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -87,10 +88,21 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	return r.record(ctx, s, wanted, task, a, pending)
 }
 
+// mayAct reports whether the action may go on now: always, unless the operator itself causes a rollout while as many
+// as are allowed are under way.
+func (r *Reconciler) mayAct(s *scope, wanted rendering, a action) bool {
+	causedByUser := s.previous.Release == nil || s.previous.ObservedGeneration != s.resource.GetGeneration() ||
+		s.memory.settled != 0 && s.memory.settled == wanted.inputs.capabilities
+	if a.state != release.OutOfDate || causedByUser || !a.plan.RollsPods() {
+		return true
+	}
+	return r.Rollouts.Begin(s.name())
+}
+
 // tried reports whether an attempt has failed before, in this process or, over a name that is somebody else's, in an earlier one.
 func tried(s *scope) bool {
 	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
-	return s.memory.backoff.attempts > 0 || ready != nil && ready.Reason == v1.ReasonResourceExists
+	return s.memory.backoff.Failed() || ready != nil && ready.Reason == v1.ReasonResourceExists
 }
 
 // reported reports whether an operator has said anything about a resource. Where it has and nothing is left, the resource may be going, too.
@@ -154,7 +166,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 // keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	if a.err == nil || a.begun || !blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+	if a.err == nil || a.begun || !problem.Blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
 	}
@@ -166,7 +178,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
 	}
 	if err != nil {
-		a.err = &decayingError{a.err, err}
+		a.err = &problem.DecayingError{Refusal: a.err, Err: err}
 		return a
 	}
 	if plan.Empty() {

@@ -11,6 +11,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/retry"
 )
 
 // ensureFinalizer adds the finalizer that cluster-scoped objects need: the garbage collector does not delete them with a
@@ -55,9 +56,9 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 		if err := r.Actor.Delete(ctx, s.resource, left); err != nil {
 			return metrics.Gone, reconcile.Result{}, fmt.Errorf("cannot delete what was rendered: %w", err)
 		}
-		return metrics.Gone, after(staleRetry), nil
+		return metrics.Gone, after(retry.Stale), nil
 	case going:
-		return metrics.Gone, after(previousRetry), nil
+		return metrics.Gone, after(retry.Previous), nil
 	}
 	released := s.resource.DeepCopy()
 	controllerutil.RemoveFinalizer(released, v1.Finalizer)

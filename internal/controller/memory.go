@@ -11,6 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/retry"
 )
 
 // memory is what the process remembers of each resource. Losing it costs time, never correctness. The map is locked; one reconcile at a
@@ -35,7 +36,7 @@ type remembered struct {
 	// looks at the pods; nil while the Deployment is as desired.
 	looks *diagnose.Looks
 	// backoff after failed attempts.
-	backoff backoff
+	backoff retry.Backoff
 
 	groups groups
 }
@@ -98,7 +99,12 @@ func (m *memory) remember(name types.NamespacedName, uid types.UID) *remembered 
 	return known
 }
 
-// uid returns the UID of a resource that is remembered; empty for any other.
+// UIDOf returns the UID of a resource that was reconciled before; empty for any other.
+func (r *Reconciler) UIDOf(name types.NamespacedName) types.UID { return r.memory.uid(name) }
+
+// Rendering lists the resources of which a rendered object, left out or not, is of an API group.
+func (r *Reconciler) Rendering(group string) []types.NamespacedName { return r.memory.rendering(group) }
+
 func (m *memory) uid(name types.NamespacedName) types.UID {
 	if known := m.of(name); known != nil {
 		return known.uid
@@ -115,7 +121,6 @@ func (m *memory) forget(name types.NamespacedName) *remembered {
 	return known
 }
 
-// rendering lists the resources of which a rendered object, left out or not, is of a group.
 func (m *memory) rendering(group string) []types.NamespacedName {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -20,6 +20,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -123,9 +124,9 @@ func TestActionsAreCounted(t *testing.T) {
 	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, waits: true, plan: plan, there: &cluster.Snapshot{}})
 	failed := action{state: release.OutOfDate, plan: plan, there: &cluster.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
-	r.measureFailure(failed, problemOf(failed))
+	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}
-	r.measureFailure(failed, problemOf(failed))
+	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
 	counted(t, all,
 		`appservice_release_actions_total{action="install",kind="AppService",result="success"} 1`,
 		`appservice_release_actions_total{action="upgrade",kind="AppService",result="success"} 1`,

@@ -22,8 +22,10 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/watch"
 )
@@ -39,7 +41,7 @@ type Reconciler struct {
 	Tracker      KindTracker
 	References   ReferenceSource
 	Hosts        *hosts.Hosts
-	Rollouts     *Rollouts
+	Rollouts     *release.Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
 	Live         client.Reader                  // reads past them
@@ -88,7 +90,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
 	}
-	if wait := s.memory.backoff.wait(r.Clock.Now(), s.resource.GetGeneration()); wait > 0 {
+	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.resource.GetGeneration()); wait > 0 {
 		return metrics.Deferred, after(wait), nil
 	}
 	var wanted rendering
@@ -110,9 +112,9 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)
 	}
-	if stale(done.err) && s.memory.backoff.mayPass(r.Clock.Now()) {
+	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
-		return metrics.Deferred, after(staleRetry), nil
+		return metrics.Deferred, after(retry.Stale), nil
 	}
 	s.memory.unrecorded = done.unrecorded
 	if done.unrecorded != nil { // objects are what people wait for: the record comes when nobody's objects wait
@@ -121,7 +123,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
-		return metrics.Acted, after(noticePatience), nil
+		return metrics.Acted, after(retry.Notice), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
 		done.err = wanted.held[0].Conflict

@@ -33,6 +33,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
@@ -52,6 +53,11 @@ var webName = types.NamespacedName{Namespace: "demo", Name: "web"}
 
 // bench is a reconciler on an API server that holds the resource only. Its informers show nothing: what it knows of other
 // objects it knows from the journal.
+var (
+	appService = v1.GroupVersion.WithKind(v1.Kind)
+	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
 type bench struct {
 	*Reconciler
 	clock    *clocktesting.FakePassiveClock
@@ -150,7 +156,7 @@ func newBench(t *testing.T, image string) *bench {
 		Metrics:      metrics.New().Kind(appService.Kind, &chart.Metadata{}),
 		Clock:        b.clock,
 		Period:       20 * time.Second,
-		Rollouts:     &Rollouts{Limit: 1},
+		Rollouts:     &release.Rollouts{Limit: 1},
 		Status:       &status.Writer{Client: b.client, Clock: b.clock},
 	}
 	b.Tracker = &b.source
@@ -569,7 +575,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	b.reconcile(t)
-	if !b.Rollouts.begin(webName) {
+	if !b.Rollouts.Begin(webName) {
 		t.Fatal("there is no place")
 	}
 	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
@@ -580,7 +586,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.reconcile(t)
-	if !b.Rollouts.begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
+	if !b.Rollouts.Begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
 		t.Error("the place is still taken")
 	}
 }
@@ -671,7 +677,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 			if test.want == "" {
 				err = nil // what comes after the question is not looked at here
 			}
-			if err == nil && test.want != "" || err != nil && err.Error() != test.want || stale(err) != test.stale || (asked > 0) != (test.asked > 0) {
+			if err == nil && test.want != "" || err != nil && err.Error() != test.want || problem.Stale(err) != test.stale || (asked > 0) != (test.asked > 0) {
 				t.Errorf("got %v after %d questions, want %q after %d", err, asked, test.want, test.asked)
 			}
 		})
@@ -766,4 +772,14 @@ func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
 			}
 		})
 	}
+}
+
+func app(uid, resourceVersion string) *unstructured.Unstructured {
+	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
+	o.SetNamespace("demo")
+	o.SetName("web")
+	o.SetUID(types.UID(uid))
+	o.SetResourceVersion(resourceVersion)
+	o.SetGeneration(1)
+	return o
 }

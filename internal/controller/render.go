@@ -11,6 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -126,7 +127,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 	}
 	draft, err := r.Renderer.Draft(ctx, s.resource, capabilities)
 	if err != nil {
-		return nil, renderFailed(err)
+		return nil, problem.RenderFailed(err)
 	}
 	for _, kind := range draft.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
@@ -141,7 +142,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
 	whole, err := r.Renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
-		return renderFailed(err)
+		return problem.RenderFailed(err)
 	}
 	into.outline, into.claims = whole.Outline, hosts.WantedBy(whole.Objects)
 	s.memory.groups.set(whole.Keys, whole.Unserved)

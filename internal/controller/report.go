@@ -14,14 +14,16 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
 )
 
 // report finds out why pods do not run, writes the status and makes events of what is new in it. It returns what came of the
 // reconcile and when to look again.
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
-	problem := problemOf(done)
+	problem := problem.Of(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, done.there, problem)
 	s.memory.looks = looks
 	in := status.Input{
@@ -40,12 +42,12 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	}
 	current := status.Summarize(in)
 	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
-		r.Rollouts.end(s.name())
+		r.Rollouts.End(s.name())
 	}
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
-		return metrics.Gone, after(staleRetry), nil
+		return metrics.Gone, after(retry.Stale), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
@@ -55,19 +57,27 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
 }
 
+// failureOf is the reason of Ready if what was done fails.
+func failureOf(done action) string {
+	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
+		return v1.ReasonUpgradeFailed // the first release, taken up again, is still the install; any other is not
+	}
+	return release.ActionOf(done.state).Failure
+}
+
 // next returns when to look again: soon after a failure; else when the first thing is due that was put off, after the period of the kind
 // at the latest.
 func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
 	var previous *release.PreviousError
 	switch {
 	case errors.As(done.err, &previous):
-		return after(previousRetry)
+		return after(retry.Previous)
 	case done.err != nil:
-		return after(s.memory.backoff.again(r.Clock.Now(), s.resource.GetGeneration(), awaited(done.err)))
+		return after(s.memory.backoff.Again(r.Clock.Now(), s.resource.GetGeneration(), problem.Awaited(done.err)))
 	case done.waits:
-		return after(sooner(rolloutRetry, delayed))
+		return after(sooner(retry.First, delayed))
 	}
-	s.memory.backoff = backoff{}
+	s.memory.backoff = retry.Backoff{}
 	if wanted.rendered != nil {
 		s.memory.settled = wanted.inputs.capabilities
 	}

@@ -29,7 +29,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -85,7 +84,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
-	shared := controller.Shared{
+	shared := shared{
 		Informers:               informers,
 		References:              references,
 		ReferenceInformers:      referenceInformers,
@@ -97,12 +96,12 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Recorder:                recorder,
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
-		Rollouts:                &controller.Rollouts{Limit: options.MaxConcurrentRollouts},
+		Rollouts:                &release.Rollouts{Limit: options.MaxConcurrentRollouts},
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
 	for _, entry := range list {
-		if err := controller.Add(mgr, shared, entry); err != nil {
+		if err := addController(mgr, shared, entry); err != nil {
 			return nil, err
 		}
 	}

@@ -90,7 +90,7 @@ func newProcess(w *world) *process {
 		References:   nothing{},
 		Recorder:     nothing{},
 		Hosts:        hosts.New(nil, nil),
-		Rollouts:     &controller.Rollouts{Limit: 1},
+		Rollouts:     &release.Rollouts{Limit: 1},
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}

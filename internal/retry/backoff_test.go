@@ -1,42 +1,34 @@
-package controller
+package retry
 
 import (
 	"testing"
 	"time"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
-
-	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-var (
-	appService = v1.GroupVersion.WithKind(v1.Kind)
-	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-)
+var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
-	var f backoff
+	var f Backoff
 	now := start
 	for attempt, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120, 120, 120, 120, 120} {
-		if got := f.again(now, 1, false); got != want*time.Second {
+		if got := f.Again(now, 1, false); got != want*time.Second {
 			t.Errorf("after attempt %d: got %s, want %s", attempt+1, got, want*time.Second)
 		}
 		now = now.Add(want * time.Second)
-		if wait := f.wait(now, 1); wait != 0 {
+		if wait := f.Wait(now, 1); wait != 0 {
 			t.Errorf("when the time is over after attempt %d, it waits for another %s", attempt+1, wait)
 		}
 	}
 	for range 200 {
-		if got := f.again(now, 1, false); got != lastRetry {
-			t.Fatalf("after very many attempts: got %s, want %s", got, lastRetry)
+		if got := f.Again(now, 1, false); got != Last {
+			t.Fatalf("after very many attempts: got %s, want %s", got, Last)
 		}
 	}
-	if got := f.again(now, 2, false); got != firstRetry {
-		t.Errorf("at the first attempt of a new generation: got %s, want %s", got, firstRetry)
+	if got := f.Again(now, 2, false); got != First {
+		t.Errorf("at the first attempt of a new generation: got %s, want %s", got, First)
 	}
-	if got := f.again(now, 2, false); got != 2*firstRetry {
-		t.Errorf("at the second attempt of a new generation: got %s, want %s", got, 2*firstRetry)
+	if got := f.Again(now, 2, false); got != 2*First {
+		t.Errorf("at the second attempt of a new generation: got %s, want %s", got, 2*First)
 	}
 }
 
@@ -60,11 +52,11 @@ func TestWaitAfterAFailure(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var f backoff
+			var f Backoff
 			for range test.attempts {
-				f.again(start, 1, false)
+				f.Again(start, 1, false)
 			}
-			if got := f.wait(start.Add(test.after), test.generation); got != test.want {
+			if got := f.Wait(start.Add(test.after), test.generation); got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
@@ -73,33 +65,23 @@ func TestWaitAfterAFailure(t *testing.T) {
 
 // However many changes there are, attempts are never closer than the first retry, and none is put off.
 func TestAStormOfChangesDoesNotMakeAStormOfAttempts(t *testing.T) {
-	var f backoff
+	var f Backoff
 	last, attempts := start, 0
 	due := start
 	for now := start; now.Before(start.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {
-		if f.wait(now, 1) > 0 {
+		if f.Wait(now, 1) > 0 {
 			continue
 		}
-		if attempts > 0 && now.Sub(last) < firstRetry {
+		if attempts > 0 && now.Sub(last) < First {
 			t.Fatalf("attempt %d came %s after the one before", attempts, now.Sub(last))
 		}
 		if attempts > 0 && now.After(due) {
 			t.Fatalf("attempt %d came at %s, later than %s", attempts, now.Sub(start), due.Sub(start))
 		}
 		attempts++
-		last, due = now, now.Add(f.again(now, 1, false))
+		last, due = now, now.Add(f.Again(now, 1, false))
 	}
-	if want := int(time.Hour / firstRetry); attempts != want {
+	if want := int(time.Hour / First); attempts != want {
 		t.Errorf("got %d attempts in an hour, want %d", attempts, want)
 	}
-}
-
-func app(uid, resourceVersion string) *unstructured.Unstructured {
-	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
-	o.SetNamespace("demo")
-	o.SetName("web")
-	o.SetUID(types.UID(uid))
-	o.SetResourceVersion(resourceVersion)
-	o.SetGeneration(1)
-	return o
 }

@@ -1,4 +1,4 @@
-package controller
+package problem
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -35,11 +34,11 @@ func TestProblem(t *testing.T) {
 		reason  string // "" for that of the action
 		blocked bool
 	}{
-		"the spec cannot be translated":            {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
-		"a template fails":                         {renderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
+		"the spec cannot be translated":            {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
+		"a template fails":                         {RenderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
-		"pods are below Baseline":                  {renderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
+		"pods are below Baseline":                  {RenderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
@@ -68,71 +67,54 @@ func TestProblem(t *testing.T) {
 		"not now: something nobody thought of":     {errors.New("x"), "", false},
 	}
 	for name, test := range cases {
-		for state, ofAction := range map[release.State]string{
-			release.Absent: v1.ReasonInstallFailed, release.OutOfDate: v1.ReasonUpgradeFailed,
-			release.Unfinished: v1.ReasonInstallFailed, release.Drifted: v1.ReasonRepairFailed,
-		} {
-			t.Run(fmt.Sprintf("%s, %s", name, state), func(t *testing.T) {
-				want := test.reason
-				if want == "" {
-					want = ofAction
-				}
-				got := problemOf(action{state: state, there: &cluster.Snapshot{}, err: test.err})
-				if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
-					t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
-				}
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			want := test.reason
+			if want == "" {
+				want = v1.ReasonRepairFailed
+			}
+			got := Of(test.err, nil, v1.ReasonRepairFailed)
+			if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
+				t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
+			}
+		})
 	}
 }
 
 func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
-	going := app("a", "1")
-	going.SetFinalizers([]string{"example.com/hold"})
+	going := kube.Metadata(kube.SecretKind)
+	going.Name, going.Finalizers = "web", []string{"example.com/hold"}
 	refusal := errors.New("refused")
 	cases := map[string]struct {
-		done action
+		err  error
+		plan *release.Plan
 		want string
 	}{
-		"nothing is planned":           {action{}, ""},
-		"nothing is going":             {action{plan: &release.Plan{}}, ""},
-		"something is going":           {action{plan: &release.Plan{Going: []client.Object{going}}}, "waiting until what was deleted is gone, to make it anew: AppService web (held by finalizer example.com/hold)"},
-		"an error is told before that": {action{plan: &release.Plan{Going: []client.Object{going}}, there: &cluster.Snapshot{}, err: refusal}, "refused"},
+		"nothing is planned":           {nil, nil, ""},
+		"nothing is going":             {nil, &release.Plan{}, ""},
+		"something is going":           {nil, &release.Plan{Going: []client.Object{going}}, "waiting until what was deleted is gone, to make it anew: Secret web (held by finalizer example.com/hold)"},
+		"an error is told before that": {refusal, &release.Plan{Going: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := problemOf(test.done)
+			got := Of(test.err, test.plan, v1.ReasonRepairFailed)
 			switch {
 			case (got == nil) != (test.want == ""):
 				t.Errorf("got %+v, want %q", got, test.want)
-			case got != nil && (got.Message != test.want || got.Blocked || test.done.err == nil && got.Reason != v1.ReasonPending):
+			case got != nil && (got.Message != test.want || got.Blocked || test.err == nil && got.Reason != v1.ReasonPending):
 				t.Errorf("got %+v, want Pending with %q, not blocked", got, test.want)
 			}
 		})
 	}
 }
 
-func TestALaterReleaseThatIsTakenUpAgainIsAnUpgrade(t *testing.T) {
-	there := &cluster.Snapshot{Record: &cluster.Record{Revision: 2}}
-	if got := problemOf(action{state: release.Unfinished, there: there, err: errors.New("x")}); got.Reason != v1.ReasonUpgradeFailed {
-		t.Errorf("got %s, want %s", got.Reason, v1.ReasonUpgradeFailed)
-	}
-}
-
-func TestNoErrorIsNoProblem(t *testing.T) {
-	if got := problemOf(action{state: release.Drifted}); got != nil {
-		t.Errorf("got %+v", got)
-	}
-}
-
-func TestErrorsOfTheControllerKeepTheirCause(t *testing.T) {
+func TestErrorsKeepTheirCause(t *testing.T) {
 	cause := errors.New("the cause")
 	kind := schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}
 	cases := map[string]struct {
 		err  error
 		want string
 	}{
-		"render":    {&renderError{cause}, "the cause"},
+		"render":    {&RenderError{cause}, "the cause"},
 		"untracked": {&watch.UntrackedError{Kind: kind, Err: cause}, "the chart renders monitoring.coreos.com/v1 ServiceMonitor, which cannot be watched: the cause"},
 	}
 	for name, test := range cases {

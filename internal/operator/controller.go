@@ -1,4 +1,4 @@
-package controller
+package operator
 
 import (
 	"context"
@@ -28,6 +28,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -36,14 +37,15 @@ import (
 	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Shared is what the controllers of all kinds share.
-type Shared struct {
+// shared is what the controllers of all kinds share.
+type shared struct {
 	Observer *cluster.Observer
 	// Informers are those of the manager's cache.
 	Informers *kube.Informers
@@ -59,15 +61,15 @@ type Shared struct {
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
-	Rollouts     *Rollouts
+	Rollouts     *release.Rollouts
 	// Looks bounds how often pods are looked at.
 	Looks flowcontrol.PassiveRateLimiter
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int
 }
 
-// Add makes the controller of one entry of watches.yaml and adds it to the manager.
-func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
+// addController makes the controller of one entry of watches.yaml and adds it to the manager.
+func addController(mgr manager.Manager, shared shared, entry watches.Watch) error {
 	kind := entry.GroupVersionKind
 	secrets := rest.CopyConfig(mgr.GetConfig())
 	secrets.ContentType = runtime.ContentTypeProtobuf
@@ -75,7 +77,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	if err != nil {
 		return fmt.Errorf("cannot make a client for release records: %w", err)
 	}
-	reconciler := &Reconciler{
+	reconciler := &controller.Reconciler{
 		Kind: kind,
 		Renderer: &render.Renderer{
 			Chart:      entry.Chart,
@@ -103,7 +105,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 	if entry.ReconcilePeriod != nil {
 		reconciler.Period = entry.ReconcilePeriod.Duration
 	}
-	controller, err := ctrl.New(strings.ToLower(kind.GroupKind().String()), mgr, ctrl.Options{
+	runs, err := ctrl.New(strings.ToLower(kind.GroupKind().String()), mgr, ctrl.Options{
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
@@ -119,14 +121,14 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		Informers:  shared.Informers,
 		Mapper:     mgr.GetRESTMapper(),
 		Observer:   shared.Observer,
-		Controller: controller,
+		Controller: runs,
 		Enqueue:    *entry.WatchDependentResources,
-		UIDOf:      reconciler.memory.uid,
+		UIDOf:      reconciler.UIDOf,
 	}
 	reconciler.Tracker = tracker
 	reconciler.References = &watch.Referrers{
 		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
-		Controller: controller, MayWatch: shared.MayWatch,
+		Controller: runs, MayWatch: shared.MayWatch,
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
@@ -142,11 +144,11 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		source.Kind[client.Object](mgr.GetCache(), resource, &handler.EnqueueRequestForObject{}, changed),
 		source.Kind[client.Object](mgr.GetCache(), resource, reconciler.Status),
 	} {
-		if err := controller.Watch(source); err != nil {
+		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	if err := controller.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
+	if err := runs.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
@@ -155,7 +157,7 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 		return err
 	}
 	if allowed {
-		if err := watch.APIs(context.Background(), mgr.GetCache(), controller, reconciler.memory.rendering, shared.Capabilities.Invalidate); err != nil {
+		if err := watch.APIs(context.Background(), mgr.GetCache(), runs, reconciler.Rendering, shared.Capabilities.Invalidate); err != nil {
 			return err
 		}
 	}
@@ -165,5 +167,5 @@ func Add(mgr manager.Manager, shared Shared, entry watches.Watch) error {
 // rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
 // first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
 func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
-	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, lastRetry)
+	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, retry.Last)
 }

@@ -1,0 +1,32 @@
+package controller
+
+import (
+	"testing"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+func TestTheReasonOfAFailureIsThatOfTheAction(t *testing.T) {
+	first, second := &cluster.Record{Revision: 1}, &cluster.Record{Revision: 2}
+	for name, test := range map[string]struct {
+		state  release.State
+		record *cluster.Record
+		want   string
+	}{
+		"an install":                          {release.Absent, nil, v1.ReasonInstallFailed},
+		"the first release, taken up again":   {release.Unfinished, first, v1.ReasonInstallFailed},
+		"a later release, taken up again":     {release.Unfinished, second, v1.ReasonUpgradeFailed},
+		"an upgrade":                          {release.OutOfDate, first, v1.ReasonUpgradeFailed},
+		"a repair":                            {release.Drifted, second, v1.ReasonRepairFailed},
+		"before anything is decided":          {"", nil, v1.ReasonUpgradeFailed},
+		"the first release, not yet recorded": {release.Unfinished, nil, v1.ReasonInstallFailed},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if got := failureOf(action{state: test.state, there: &cluster.Snapshot{Record: test.record}}); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
+			}
+		})
+	}
+}

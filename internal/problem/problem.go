@@ -1,0 +1,106 @@
+// Package problem puts errors into the words of the API, and tells what may end them.
+package problem
+
+import (
+	"errors"
+	"fmt"
+	"net/http"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+// reasoned is an error that has a reason of its own in the API: nothing moves without help.
+type reasoned interface {
+	error
+	Reason() string
+}
+
+// RenderError says that the chart cannot be rendered.
+type RenderError struct{ Err error }
+
+func (e *RenderError) Error() string { return e.Err.Error() }
+func (e *RenderError) Unwrap() error { return e.Err }
+
+// Reason is that of Ready.
+func (e *RenderError) Reason() string { return v1.ReasonRenderFailed }
+
+// RenderFailed makes a RenderError of an error that has no reason of its own.
+func RenderFailed(err error) error {
+	var known reasoned
+	if errors.As(err, &known) {
+		return err
+	}
+	return &RenderError{err}
+}
+
+// DecayingError says that a release is refused and the recorded one cannot be kept alive either.
+type DecayingError struct{ Refusal, Err error }
+
+func (e *DecayingError) Error() string {
+	return fmt.Sprintf("%v; what runs is not repaired meanwhile: %v", e.Refusal, e.Err)
+}
+func (e *DecayingError) Unwrap() error { return e.Refusal }
+
+// Of says in the words of the API what keeps the objects from being as rendered, be it an error or that some of a plan are still to go;
+// nil if nothing does. Failure is the reason if the error has none of its own.
+func Of(err error, plan *release.Plan, failure string) *status.Problem {
+	var known reasoned
+	var previous *release.PreviousError
+	switch {
+	case err == nil && plan != nil && plan.Awaits() != "":
+		return &status.Problem{Reason: v1.ReasonPending, Message: plan.Awaits()}
+	case err == nil:
+		return nil
+	case errors.As(err, &known):
+		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Blocked: true}
+	case errors.As(err, &previous), Stale(err):
+		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
+	}
+	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: refused(err)}
+}
+
+// words are those of the error that has a reason, and of what else went wrong because of it.
+func words(err error, known reasoned) string {
+	var decaying *DecayingError
+	if errors.As(err, &decaying) {
+		return (&DecayingError{known, decaying.Err}).Error()
+	}
+	return known.Error()
+}
+
+// Stale reports whether the caches were too old to go on: trying again is all that it takes.
+func Stale(err error) bool {
+	var stale *release.StaleError
+	return errors.As(err, &stale) || apierrors.IsConflict(err)
+}
+
+// Blocked reports whether nothing moves without help.
+func Blocked(err error) bool {
+	var known reasoned
+	return errors.As(err, &known) || refused(err)
+}
+
+// refused reports whether the API server said no, rather than not now.
+func refused(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+}
+
+// Awaited reports whether a change of something that is watched ends the error, and trying costs nothing.
+func Awaited(err error) bool {
+	var missing *dependency.MissingError
+	var conflict *hosts.ConflictError
+	var insecure *postrender.PodSecurityError
+	return errors.As(err, &missing) || errors.As(err, &conflict) || errors.As(err, &insecure)
+}

@@ -1,0 +1,69 @@
+// Package retry owns when a reconcile is tried again that could not go on.
+package retry
+
+import "time"
+
+// The time between attempts of a reconcile that fails: it doubles from the first to the last. A change of what is watched
+// brings the next attempt forward, but never closer to the one before than the first.
+const (
+	First = 5 * time.Second
+	Last  = 2 * time.Minute
+	// Cheap takes the place of First after an attempt that wrote nothing.
+	Cheap = time.Second
+	// Stale is how soon a reconcile is tried again that the caches were too old for.
+	Stale = 250 * time.Millisecond
+	// stalePatience is for how long it is tried again that soon before the status says what it waits for.
+	stalePatience = 2 * time.Second
+	// Previous is how often the objects of an earlier resource of the same name are looked for.
+	Previous = time.Second
+	// Notice is how long the status may wait for the Deployment controller to take note of a release.
+	Notice = time.Second
+)
+
+// Backoff counts the failed attempts at one generation. The zero value has none.
+type Backoff struct {
+	generation int64
+	attempts   int
+	stale      time.Time // of the first attempt that the caches were too old for
+	last       time.Time
+	until      time.Time
+	closest    time.Duration // between this attempt and the next
+}
+
+// Wait returns the time until the next attempt, asked for by a timer that is over or by a change. A new generation is tried
+// at once.
+func (b *Backoff) Wait(now time.Time, generation int64) time.Duration {
+	if b.generation != generation || b.attempts == 0 || !now.Before(b.until) {
+		return 0
+	}
+	b.until = b.last.Add(b.closest)
+	return max(0, b.until.Sub(now))
+}
+
+// MayPass notes an attempt that the caches were too old for, and reports whether they may still catch up within moments.
+func (b *Backoff) MayPass(now time.Time) bool {
+	if b.stale.IsZero() {
+		b.stale = now
+	}
+	return now.Sub(b.stale) < stalePatience
+}
+
+// Again notes a failed attempt, cheap if it wrote nothing, and returns the time until the next one.
+func (b *Backoff) Again(now time.Time, generation int64, cheap bool) time.Duration {
+	if b.generation != generation {
+		*b = Backoff{generation: generation, stale: b.stale}
+	}
+	delay := Last
+	if b.attempts < 10 {
+		delay = min(Last, First<<b.attempts)
+	}
+	b.attempts++
+	b.last, b.until, b.closest = now, now.Add(delay), First
+	if cheap {
+		b.closest = Cheap
+	}
+	return delay
+}
+
+// Failed reports whether an attempt has failed at the generation that was tried last.
+func (b *Backoff) Failed() bool { return b.attempts > 0 }
