@@ -183,7 +183,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	}
 	if plan.Empty() {
 		if len(plan.Going) == 0 {
-			s.memory.verified = release.Verify(record.Digest, a.there.Objects)
+			s.memory.verified = release.VerifyLastGood(record.Digest, a.there.Objects)
 		}
 		return a
 	}

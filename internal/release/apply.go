@@ -106,10 +106,11 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (done Written, err er
 		}
 	}
 	for _, change := range plan.Apply {
-		if err := a.change(ctx, change); err != nil {
+		begun, err := a.change(ctx, change)
+		done.Begun = done.Begun || begun
+		if err != nil {
 			return done, err
 		}
-		done.Begun = true
 	}
 	for _, object := range plan.Delete {
 		if err := a.delete(ctx, object, object.GetResourceVersion()); err != nil {
@@ -120,25 +121,26 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (done Written, err er
 	return done, nil
 }
 
-// change brings an object that is there to what is rendered.
-func (a *applier) change(ctx context.Context, change Change) error {
+// change brings an object that is there to what is rendered, and reports whether it was written at all.
+func (a *applier) change(ctx context.Context, change Change) (begun bool, err error) {
 	held, err := a.takeOver(ctx, change)
 	if err != nil {
-		return err
+		return false, err
 	}
 	if held != nil {
 		change.Live = held
 	}
 	written, err := a.apply(ctx, change)
+	begun = held != nil || err == nil
 	if err == nil {
 		written, err = a.evict(ctx, change, written)
 	} else {
 		written, err = a.evictFirst(ctx, change, err)
 	}
 	if err != nil {
-		return err
+		return begun, err
 	}
-	return a.forgetStart(ctx, change.Desired, written)
+	return true, a.forgetStart(ctx, change.Desired, written)
 }
 
 // undo deletes objects that the action created.

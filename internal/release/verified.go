@@ -11,11 +11,18 @@ import (
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object
+	// lastGood says that some may be as another release has them: all together are known, none alone.
+	lastGood bool
 }
 
 // Verify returns the objects that were found to be as the release with a digest has them. Nobody may change them afterwards.
 func Verify(digest string, objects map[kube.Key]client.Object) Verified {
-	return Verified{digest, objects}
+	return Verified{digest: digest, objects: objects}
+}
+
+// VerifyLastGood returns the objects for which CompareLastGood found nothing to do.
+func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified {
+	return Verified{digest: digest, objects: objects, lastGood: true}
 }
 
 // Covers reports whether objects are all of a release, and still as they were found.
@@ -34,5 +41,5 @@ func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool
 // same reports whether an object is still as a release had it, and rendered now as then.
 func (v Verified) same(key kube.Key, desired, live client.Object) bool {
 	known := v.objects[key]
-	return known != nil && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
+	return known != nil && !v.lastGood && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
 }

@@ -73,6 +73,9 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	if plan := Compare(rendered, there(live)); plan.Empty() {
 		t.Error("what was not verified is not compared")
 	}
+	if plan := VerifyLastGood("a", there(live)).Compare(rendered, there(live)); plan.Empty() {
+		t.Error("what another release may have written is not compared")
+	}
 	edited := deploymentOf(t, "1", "8", 2)
 	edited.Spec.Replicas = ptr.To(int32(3))
 	if plan := v.Compare(rendered, there(edited)); plan.Empty() {
