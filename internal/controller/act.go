@@ -54,7 +54,7 @@ func (a action) released() bool {
 // record.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
 	began := r.Clock.Now()
-	desired, plan, err := r.compare(s, wanted, there)
+	desired, plan, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
 		return action{there: there, err: err}
 	}
@@ -130,7 +130,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 
 // compare returns what is desired and what has to be written for it. If neither objects nor release have changed, nothing is looked at and
 // what is desired is nil.
-func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
+func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
@@ -142,6 +142,9 @@ func (r *Reconciler) compare(s *scope, wanted rendering, there *cluster.Snapshot
 		return nil, nil, err
 	}
 	plan := s.memory.verified.Compare(desired.Objects, there.Objects)
+	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
+		return nil, nil, err
+	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
@@ -204,6 +207,9 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, there *cluster.Snap
 		return nil, err
 	}
 	plan := release.CompareLastGood(objects, there.Objects)
+	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
+		return nil, err
+	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
 	return plan, err

@@ -107,6 +107,9 @@ func foreign(entry metav1.ManagedFieldsEntry, whole []string) bool {
 		strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+whole[len(whole)-1]+`"`)
 }
 
+// OwnFields returns the fields that the operator applied and that nobody has changed since.
+func OwnFields(object client.Object) *fieldpath.Set { return ownFields(object.GetManagedFields()) }
+
 func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	if at := slices.IndexFunc(entries, own); at >= 0 {
 		return fieldsOf(entries[at])

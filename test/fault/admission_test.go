@@ -35,7 +35,8 @@ var mutations = []struct{ name, group, resource, expression string }{
 	{"an-annotation", "networking.k8s.io", "ingresses", `Object{metadata: Object.metadata{annotations: {"example.com/class": "shared"}}}`},
 	{"a-pod-annotation", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{annotations: {"example.com/injected": "yes"}}}}}`},
 	{"a-sidecar", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy:1"}]}}}}`},
-	{"an-image-of-a-mirror", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "app", imagePullPolicy: "Always"}]}}}}`},
+	{"a-pull-policy", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "app", imagePullPolicy: "Always"}]}}}}`},
+	{"another-grace-period", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{terminationGracePeriodSeconds: 31}}}}`},
 	{"another-default", "", "services", `Object{spec: Object.spec{sessionAffinity: "ClientIP"}}`},
 }
 
