@@ -170,7 +170,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
 	if a.err == nil || a.begun || !problem.Blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
-		s.memory.verified.Covers(record.Digest, a.there.Objects) {
+		s.memory.verified.CoversLastGood(record.Digest, a.there.Objects) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {

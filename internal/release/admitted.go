@@ -26,7 +26,7 @@ func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 		live := identity(change.Live)
 		err := a.live.Get(ctx, client.ObjectKeyFromObject(live), live)
 		switch {
-		case apierrors.IsNotFound(err), err == nil && live.GetResourceVersion() != change.Live.GetResourceVersion():
+		case apierrors.IsNotFound(err), err == nil && !sameContent(change.Live, live):
 			return &StaleError{errors.New(kube.KeyOf(change.Desired).String() + " has changed")}
 		case err != nil:
 			return err
@@ -36,6 +36,12 @@ func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 	}
 	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool { return slices.Contains(spared, kube.KeyOf(c.Desired)) })
 	return nil
+}
+
+// sameContent reports whether an object has the content that the caches show of it, whatever its status.
+func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
+	return cached.GetUID() == live.GetUID() &&
+		(cached.GetResourceVersion() == live.GetResourceVersion() || live.GetGeneration() != 0 && cached.GetGeneration() == live.GetGeneration())
 }
 
 // admitted reports whether an object is as rendered but for fields that the operator wrote last.

@@ -27,6 +27,11 @@ func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified 
 
 // Covers reports whether objects are all of a release, and still as they were found.
 func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool {
+	return !v.lastGood && v.CoversLastGood(digest, objects)
+}
+
+// CoversLastGood reports whether CompareLastGood would find nothing to do.
+func (v Verified) CoversLastGood(digest string, objects map[kube.Key]client.Object) bool {
 	if digest != v.digest || len(objects) != len(v.objects) {
 		return false
 	}

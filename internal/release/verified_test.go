@@ -55,6 +55,16 @@ func TestVerifiedObjectsAreNotComparedAgain(t *testing.T) {
 	}
 }
 
+func TestTheLastGoodReleaseIsVerifiedForItselfOnly(t *testing.T) {
+	live := there(deploymentOf(t, "1", "7", 1))
+	if v := VerifyLastGood("a", live); v.Covers("a", live) || !v.CoversLastGood("a", live) {
+		t.Error("objects of another release are taken for those of the one that is wanted again")
+	}
+	if v := Verify("a", live); !v.CoversLastGood("a", live) {
+		t.Error("what is as a release has it is not as its last good release")
+	}
+}
+
 // What was verified is compared again if it is rendered otherwise or was edited, and only then.
 func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	desired := &unstructured.Unstructured{}
