@@ -26,7 +26,7 @@ const (
 	apps = "appservice-e2e"
 	// restricted is a namespace that enforces Pod Security restricted.
 	restricted = "appservice-e2e-restricted"
-	// seedPort is the node port in config/samples/app_v1_appservice.yaml.
+	// seedPort is the node port in config/samples/appservice_nodeport.yaml.
 	seedPort = 30002
 )
 

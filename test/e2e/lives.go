@@ -16,7 +16,7 @@ import (
 )
 
 const (
-	seed   = "nginx-app" // the name in config/samples/app_v1_appservice.yaml
+	seed   = "nginx-app" // the name in config/samples/appservice_nodeport.yaml
 	rolled = "web"
 	// rolledPort is the node port of the application that is rolled, broken and healed.
 	rolledPort = 30003
@@ -27,7 +27,7 @@ func serveSeed(ctx context.Context, s *suite) error {
 	if err := s.makeNamespace(ctx, apps, nil); err != nil {
 		return err
 	}
-	err := s.command(ctx, "kubectl", "apply", "--namespace="+apps, "--filename=config/samples/app_v1_appservice.yaml")
+	err := s.command(ctx, "kubectl", "apply", "--namespace="+apps, "--filename=config/samples/appservice_nodeport.yaml")
 	if err != nil {
 		return err
 	}

@@ -22,7 +22,7 @@ func TestTheSeedBecomesReadyAndItsObjectsAreAsDocumented(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
 	cluster.Manager(t, namespace)
-	app := harness.Sample(t, "app_v1_appservice.yaml", namespace)
+	app := harness.Sample(t, "appservice_nodeport.yaml", namespace)
 	cluster.Create(t, app)
 	cluster.Ready(t, app)
 

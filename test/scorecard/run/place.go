@@ -9,6 +9,9 @@ import (
 	"path/filepath"
 	"strings"
 
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -72,6 +75,10 @@ func (p *place) bringImages(ctx context.Context, tests []test) error {
 	if err != nil {
 		return err
 	}
+	example, err := p.exampleImage()
+	if err != nil {
+		return err
+	}
 	tags := map[string]string{} // by the program that a test runs
 	for _, test := range tests {
 		tags[test.Entrypoint[0]] = test.Image
@@ -80,13 +87,26 @@ func (p *place) bringImages(ctx context.Context, tests []test) error {
 		{"-tag", tags[builtIn], "-file", programs[builtIn], "program"},
 		{"-tag", tags["/scorecard"], "scorecard"},
 		{"-tag", untarTag, "busybox"},
-		{"nginx"},
+		{"-tag", example, "nginx"},
 	} {
 		if err := p.bring(ctx, args...); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// exampleImage is the full name of the image of the sample that the bundle offers first, one of Docker Hub's own.
+func (p *place) exampleImage() (string, error) {
+	text, err := os.ReadFile(filepath.Join(p.root, "config/samples/app_v1_appservice.yaml"))
+	if err != nil {
+		return "", err
+	}
+	sample := &v1.AppService{}
+	if err := yaml.UnmarshalStrict(text, sample); err != nil {
+		return "", fmt.Errorf("cannot parse the first sample: %w", err)
+	}
+	return "docker.io/library/" + sample.Spec.Image, nil
 }
 
 // bring builds an image and brings it into the cluster.
