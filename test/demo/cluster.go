@@ -46,19 +46,34 @@ func (d *demo) cleanUp(ctx context.Context) error {
 	return nil
 }
 
+// takeBack undoes the one thing on the list that the command undoes, before its turn.
+func (d *demo) takeBack(ctx context.Context, command string) error {
+	i := slices.IndexFunc(d.undo, func(u undo) bool { return u.command == command })
+	if i < 0 {
+		return fmt.Errorf("cannot take back %q: nothing is undone by that", command)
+	}
+	taken := d.undo[i]
+	d.undo = slices.Delete(d.undo, i, i+1)
+	d.say("$ %s", command)
+	return taken.do(ctx)
+}
+
 // leaveRunning is what KEEP=1 puts in the place of cleanUp.
 func (d *demo) leaveRunning(ctx context.Context) error {
-	if err := d.apply(ctx); err != nil {
+	if err := d.apply(ctx, sample); err != nil {
 		return err
 	}
 	if err := d.untilReady(ctx); err != nil {
 		return err
 	}
-	d.say("\nThe cluster, the manager and %s keep running. To look around:\n", app)
+	d.say("\nThe cluster, the manager and %s keep running. To look around and to play on:\n", app)
 	d.say("  export KUBECONFIG=%s", quote(d.cluster.Kubeconfig))
 	d.say("  export PATH=%s:\"$PATH\"   # for kubectl", quote(filepath.Dir(d.cluster.Kubectl)))
 	d.say("  kubectl describe appservice %s %s", app, inNamespace)
+	d.say("  kubectl explain appservice.spec")
+	d.say("  kubectl apply --filename=config/samples/minimal.yaml %s", inNamespace)
 	d.say("  tail -f %s", quote(d.logFile()))
+	d.say("\nIts chart is %s: edit it, end the manager, and start it as above.", filepath.Join(d.folder, charts))
 	d.say("\nTo end it:\n")
 	for _, u := range slices.Backward(d.undo) {
 		d.say("  %s", u.command)
@@ -85,13 +100,21 @@ func (d *demo) bringUp(ctx context.Context) error {
 	}
 	d.say("$ export KUBECONFIG=%s", quote(cluster.Kubeconfig))
 	d.say("$ export PATH=%s:\"$PATH\"", quote(filepath.Dir(cluster.Kubectl)))
-	if !d.current {
-		d.say("The control plane is real. Its nodes are simulated (kwok): pods become Ready, but run no containers.")
-	}
-	if _, err := d.kubectl(ctx, "get", "nodes"); err != nil || !d.shared {
+	if _, err := d.kubectl(ctx, "get", "nodes"); err != nil {
 		return err
 	}
-	return d.refuseOperator(ctx)
+	kubelets, err := d.quietly(ctx, "get", "nodes", "--output=jsonpath={.items[*].status.nodeInfo.kubeletVersion}")
+	if err != nil {
+		return err
+	}
+	if d.simulated = strings.Contains(kubelets, "kwok"); d.simulated {
+		d.say("The control plane is real. Its nodes are simulated (kwok): pods become Ready, but run no containers.")
+		d.say("With real ones: make e2e, or make node (Linux, root).")
+	}
+	if d.shared {
+		return d.refuseOperator(ctx)
+	}
+	return nil
 }
 
 // refuseOperator returns an error if an operator is installed in the cluster, as both would serve the same AppService.

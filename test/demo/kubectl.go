@@ -42,6 +42,11 @@ func (d *demo) until(ctx context.Context, goal string, reached func(output strin
 	return d.printed(output, err)
 }
 
+// other reports whether there is an output, and not the one of before.
+func other(before string) func(output string) bool {
+	return func(output string) bool { return output != "" && output != before }
+}
+
 // quietly runs kubectl on the cluster and returns what it prints.
 func (d *demo) quietly(ctx context.Context, args ...string) (string, error) {
 	var complaint bytes.Buffer

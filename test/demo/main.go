@@ -37,12 +37,15 @@ type demo struct {
 	current bool   // use the cluster of the user's own kubeconfig
 	keep    bool   // leave everything running at the end
 
-	cluster *controlplane.Cluster
-	shared  bool // the cluster was there before, and other things may live in it
-	pidFile *os.File
-	manager *manager
-	abort   context.CancelCauseFunc
-	undo    []undo
+	cluster   *controlplane.Cluster
+	shared    bool // the cluster was there before, and other things may live in it
+	simulated bool // its nodes are: they run no containers
+	pidFile   *os.File
+	manager   *manager
+	earlier   int // requests of managers that have ended
+	figures   []figure
+	abort     context.CancelCauseFunc
+	undo      []undo
 }
 
 func main() {
@@ -72,16 +75,17 @@ func run(ctx context.Context, out io.Writer) error {
 	defer d.abort(nil)
 	steps := d.steps()
 	for i, s := range steps {
-		start := time.Now()
 		d.say("\n==> %d/%d %s", i+1, len(steps), s.title)
-		if err := s.do(ctx); err != nil {
+		if err := d.measured(ctx, s); err != nil {
 			if ctx.Err() != nil {
 				err = context.Cause(ctx) // and not what the commands say that it has ended
 			}
 			err = fmt.Errorf("step %d/%d (%s): %w", i+1, len(steps), s.title, err)
 			return d.fail(ctx, err)
 		}
-		d.say("    done in %s", rounded(time.Since(start)))
+	}
+	if !d.keep {
+		d.say("\nTo keep cluster and manager at the end, and play on: make demo KEEP=1")
 	}
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net"
 	"net/http"
 	"os"
@@ -28,6 +30,7 @@ const (
 // manager is the operator as a child process.
 type manager struct {
 	process *exec.Cmd
+	metrics string        // URL
 	told    atomic.Bool   // to end
 	ended   chan struct{} // closed when the process has ended
 	err     error         // how, once it has
@@ -35,9 +38,17 @@ type manager struct {
 
 func (d *demo) logFile() string { return filepath.Join(d.folder, "manager.log") }
 
-// startManager starts the manager and returns when it is ready.
+// startManager starts the manager with the embedded chart and returns when it is ready.
 func (d *demo) startManager(ctx context.Context) error {
-	probes, err := freeAddress()
+	if err := os.Remove(d.logFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return err
+	}
+	return d.startManagerWith(ctx)
+}
+
+// startManagerWith does so with more arguments.
+func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
+	probes, metrics, err := freeAddresses()
 	if err != nil {
 		return fmt.Errorf("cannot find a free port: %w", err)
 	}
@@ -45,9 +56,9 @@ func (d *demo) startManager(ctx context.Context) error {
 	if d.shared {
 		namespaces = namespace // what else lives in the cluster is none of the demo's business
 	}
-	args := []string{"--leader-elect=false", "--metrics-bind-address=0", "--health-probe-bind-address=" + probes,
-		"--watch-namespaces=" + namespaces}
-	log, err := os.Create(d.logFile())
+	args := append([]string{"--leader-elect=false", "--health-probe-bind-address=" + probes,
+		"--metrics-bind-address=" + metrics, "--metrics-secure=false", "--watch-namespaces=" + namespaces}, more...)
+	log, err := os.OpenFile(d.logFile(), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
 		return err
 	}
@@ -61,16 +72,36 @@ func (d *demo) startManager(ctx context.Context) error {
 	if err := process.Start(); err != nil {
 		return fmt.Errorf("cannot start the manager: %w", err)
 	}
-	d.manager = &manager{process: process, ended: make(chan struct{})}
+	d.manager = &manager{process: process, metrics: "http://" + metrics + "/metrics", ended: make(chan struct{})}
 	go d.manager.wait(d.abort)
+	d.later(d.manager.kill(), d.manager.stop)
 	pid := strconv.Itoa(process.Process.Pid)
-	d.later("kill "+pid, d.manager.stop)
+	if err := d.pidFile.Truncate(0); err != nil {
+		return err
+	}
 	if _, err := d.pidFile.WriteAt([]byte(pid), 0); err != nil {
 		return err
 	}
 	d.say("process %s, log %s", pid, d.logFile())
 	return poll.UntilWithin(ctx, patience, func(ctx context.Context) error { return ready(ctx, "http://"+probes+"/readyz") })
 }
+
+// restartManager ends the manager and starts it again, with more arguments.
+func (d *demo) restartManager(ctx context.Context, more ...string) error {
+	requests, err := d.manager.requests(ctx)
+	if err != nil {
+		return err
+	}
+	d.earlier += requests
+	if err := d.takeBack(ctx, d.manager.kill()); err != nil {
+		return err
+	}
+	d.manager = nil
+	return d.startManagerWith(ctx, more...)
+}
+
+// kill is the command that ends the manager.
+func (m *manager) kill() string { return "kill " + strconv.Itoa(m.process.Process.Pid) }
 
 // wait waits for the process, and aborts the demo if the process ends without being told to.
 func (m *manager) wait(abort context.CancelCauseFunc) {
@@ -104,31 +135,42 @@ func (m *manager) stop(context.Context) error {
 
 // ready returns an error unless the manager says that it is ready.
 func ready(ctx context.Context, url string) error {
+	_, err := read(ctx, url)
+	return err
+}
+
+// read returns what the manager answers to a request, which must be a success.
+func read(ctx context.Context, url string) ([]byte, error) {
 	ctx, cancel := context.WithTimeout(ctx, answer)
 	defer cancel()
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, http.NoBody)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	response, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer response.Body.Close()
 	if response.StatusCode != http.StatusOK {
-		return fmt.Errorf("%s: %s", url, response.Status)
+		return nil, fmt.Errorf("%s: %s", url, response.Status)
 	}
-	return nil
+	return io.ReadAll(response.Body)
 }
 
-// freeAddress returns a loopback address that nobody listens on.
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+// freeAddresses returns two loopback addresses that nobody listens on.
+func freeAddresses() (one, other string, err error) {
+	first, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
-		return "", err
+		return "", "", err
 	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
+	defer first.Close()
+	second, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		return "", "", err
+	}
+	defer second.Close()
+	return first.Addr().String(), second.Addr().String(), nil
 }
 
 // tail returns the last lines of a file.

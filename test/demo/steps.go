@@ -10,7 +10,7 @@ import (
 )
 
 const (
-	app         = "nginx-app" // the name in the sample
+	app         = "web" // the name in the sample
 	sample      = "config/samples/app_v1_appservice.yaml"
 	crd         = "appservices.app.example.com"
 	namespace   = "appservice-demo" // the name in namespace.yaml
@@ -27,7 +27,11 @@ func (d *demo) steps() []step {
 		{"Wait until it is ready, and look at it", d.look},
 		{"Scale it to 3 replicas", d.scale},
 		{"Delete its Service: the operator puts it back", d.damage},
+		{"Give it an image that nobody has: it says so, and serves on", d.breakImage},
+		{"Have it refer to a Secret that is not there", d.missSecret},
+		{"Change the chart: the running application follows", d.changeChart},
 		{"Delete the AppService: everything goes with it", d.remove},
+		{"What that took", d.sumUp},
 	}
 	if d.keep {
 		return append(steps, step{"Create it once more and leave everything running", d.leaveRunning})
@@ -46,17 +50,11 @@ func (d *demo) create(ctx context.Context) error {
 	if d.shared {
 		d.laterKubectl("delete", "namespace", namespace, timeout)
 	}
-	return d.apply(ctx)
+	return d.apply(ctx, sample)
 }
 
-func (d *demo) apply(ctx context.Context) error {
-	_, err := d.kubectl(ctx, "apply", "--filename="+sample, inNamespace)
-	if err != nil || !d.current {
-		return err
-	}
-	d.say("These nodes may be real, and a real container engine may refuse an image as old as the sample's:")
-	_, err = d.kubectl(ctx, "patch", "appservice", app, inNamespace, "--type=merge",
-		`--patch={"spec":{"image":"nginx:1.29"}}`)
+func (d *demo) apply(ctx context.Context, file string) error {
+	_, err := d.kubectl(ctx, "apply", "--filename="+file, inNamespace)
 	return err
 }
 
@@ -73,18 +71,23 @@ func (d *demo) look(ctx context.Context) error {
 	if _, err := d.kubectl(ctx, "get", "appservice,deploy,svc,pdb", inNamespace); err != nil {
 		return err
 	}
-	if !d.current {
+	if d.simulated {
 		d.say("(The nodes are simulated: nothing answers on that URL.)")
 	}
-	args := []string{"get", "appservice", app, "--output=jsonpath={.status}", inNamespace}
+	return d.showYAML(ctx, "{.status}")
+}
+
+// showYAML prints a part of the AppService.
+func (d *demo) showYAML(ctx context.Context, path string) error {
+	args := []string{"get", "appservice", app, "--output=jsonpath=" + path, inNamespace}
 	d.say("$ %s   # as YAML", commandLine("kubectl", args))
-	status, err := d.quietly(ctx, args...)
+	part, err := d.quietly(ctx, args...)
 	if err != nil {
 		return err
 	}
-	text, err := yaml.JSONToYAML([]byte(status))
+	text, err := yaml.JSONToYAML([]byte(part))
 	if err != nil {
-		return fmt.Errorf("cannot read the status: %w", err)
+		return fmt.Errorf("cannot read %s: %w", path, err)
 	}
 	d.say("%s", strings.TrimSpace(string(text)))
 	return nil
@@ -115,7 +118,7 @@ func (d *demo) damage(ctx context.Context) error {
 		return err
 	}
 	start := time.Now()
-	after, err := d.until(ctx, "there is a new one", func(uid string) bool { return uid != "" && uid != before }, service...)
+	after, err := d.until(ctx, "there is a new one", other(before), service...)
 	if err != nil {
 		return err
 	}
