@@ -45,7 +45,7 @@ override NAMESPACE := appservice-operator-system
 override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -75,11 +75,12 @@ manifests: ## Generate the CRD from the types in api/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
+	go run ./tools/cmd/picture
 
 .PHONY: fmt
 fmt: ## Format the Go code.
