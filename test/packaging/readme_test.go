@@ -1,0 +1,173 @@
+package packaging
+
+import (
+	"encoding/json"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"sigs.k8s.io/yaml"
+)
+
+const (
+	readme      = root + "/README.md"
+	firstSample = root + "/config/samples/app_v1_appservice.yaml"
+	screens     = 120 // lines that people read in half a minute
+)
+
+func text(t *testing.T, path string) string {
+	t.Helper()
+	content, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(content)
+}
+
+func TestTheReadmeIsShort(t *testing.T) {
+	if lines := strings.Count(text(t, readme), "\n"); lines >= screens {
+		t.Errorf("README.md has %d lines, want fewer than %d", lines, screens)
+	}
+}
+
+// What people see first is the same everywhere: in the README, among the samples, in consoles and in the catalog.
+func TestTheFirstSampleIsTheSameEverywhere(t *testing.T) {
+	want := read[object](t, firstSample)
+	var examples []object
+	if err := json.Unmarshal([]byte(csv(t).GetAnnotations()["alm-examples"]), &examples); err != nil {
+		t.Fatal(err)
+	}
+	shown := map[string]object{
+		"the README":                 firstYAML(t, text(t, readme)),
+		"the description in the CSV": firstYAML(t, at[string](t, csv(t).Object, "spec", "description")),
+		"the first alm-example":      examples[0],
+	}
+	for place, got := range shown {
+		// One is JSON and the other YAML: numbers differ in their types.
+		if diff := cmp.Diff(marshal(t, want), marshal(t, got)); diff != "" {
+			t.Errorf("%s shows another one (-sample +shown):\n%s", place, diff)
+		}
+	}
+}
+
+func firstYAML(t *testing.T, markdown string) object {
+	t.Helper()
+	_, block, _ := strings.Cut(markdown, "```yaml\n")
+	block, _, found := strings.Cut(block, "```")
+	into := object{}
+	if err := yaml.Unmarshal([]byte(block), &into); err != nil || !found {
+		t.Fatalf("cannot read the YAML (found %t): %v", found, err)
+	}
+	return into
+}
+
+func marshal(t *testing.T, value object) string {
+	t.Helper()
+	text, err := yaml.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// The figures against helm-operator are those of the published run.
+func TestTheReadmeHasTheFiguresOfTheBenchmarks(t *testing.T) {
+	figures := text(t, root+"/docs/benchmarks.md")
+	cell := func(row string, column int) string {
+		for _, line := range strings.Split(figures, "\n") {
+			if cells := strings.Split(line, "|"); len(cells) > column && strings.TrimSpace(cells[1]) == row {
+				return strings.TrimSpace(cells[column])
+			}
+		}
+		t.Fatalf("docs/benchmarks.md has no row %q", row)
+		return ""
+	}
+	ratio := func(row string) string { return strings.TrimRight(strings.TrimSuffix(cell(row, 4), " ×"), "0") }
+	flat := strings.Join(strings.Fields(text(t, readme)), " ")
+	for _, want := range []string{
+		"**" + ratio("image change of all, against (c)") + " times as fast**",
+		"install " + ratio("install, against (c)") + " times as fast",
+		"at rest there are no requests",
+	} {
+		if !strings.Contains(flat, want) {
+			t.Errorf("README.md does not say %q", want)
+		}
+	}
+	if got := cell("requests in 30 s idle, besides watches and leases", 4); got != "0" {
+		t.Errorf("README.md says that there are no requests at rest, docs/benchmarks.md measured %s", got)
+	}
+}
+
+// Every make target that a document names is there.
+func TestTargetsThatAreNamedAreThere(t *testing.T) {
+	targets := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(text(t, root+"/Makefile"), -1) {
+		targets[found[1]] = true
+	}
+	named := regexp.MustCompile("(?m)(?:`|\\$ )make ((?:[a-z][a-z0-9-]*\\b[^=a-zA-Z]?)+)")
+	for _, path := range markdown(t) {
+		for _, found := range named.FindAllStringSubmatch(text(t, path), -1) {
+			for _, target := range strings.FieldsFunc(found[1], func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
+				if !targets[target] {
+					t.Errorf("%s names make %s, which the Makefile does not have", path, target)
+				}
+			}
+		}
+	}
+}
+
+// Every link to a file of the repository leads to one, and to a heading that is there.
+func TestLinksLeadSomewhere(t *testing.T) {
+	links := regexp.MustCompile(`\]\(([^)\s]+)\)`)
+	for _, path := range markdown(t) {
+		for _, found := range links.FindAllStringSubmatch(text(t, path), -1) {
+			if strings.Contains(found[1], "://") {
+				continue
+			}
+			file, heading, _ := strings.Cut(found[1], "#")
+			target := path
+			if file != "" {
+				target = filepath.Join(filepath.Dir(path), file)
+			}
+			if _, err := os.Stat(target); err != nil {
+				t.Errorf("%s links to %s: %v", path, found[1], err)
+			} else if heading != "" && !slices.Contains(anchors(text(t, target)), heading) {
+				t.Errorf("%s links to %s, which has no such heading", path, found[1])
+			}
+		}
+	}
+}
+
+// anchors are the names that headings have in links.
+func anchors(markdown string) []string {
+	var names []string
+	for _, found := range regexp.MustCompile(`(?m)^#+ (.+)$`).FindAllStringSubmatch(markdown, -1) {
+		kept := regexp.MustCompile(`[^a-z0-9 _-]`).ReplaceAllString(strings.ToLower(found[1]), "")
+		names = append(names, strings.ReplaceAll(strings.TrimSpace(kept), " ", "-"))
+	}
+	return names
+}
+
+// markdown lists the documents that are written by hand.
+func markdown(t *testing.T) []string {
+	t.Helper()
+	paths, err := filepath.Glob(filepath.Join(root, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") && !strings.Contains(path, "/reference/") {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
+}
