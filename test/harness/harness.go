@@ -25,6 +25,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/filelock"
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -45,14 +46,26 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 	if err != nil {
 		return nil, nil, err
 	}
+	release := func() {}
+	if !current { // the operators of two runs would serve the same AppServices
+		path := filepath.Join(os.TempDir(), fmt.Sprintf("appservice-operator-tests-%s-%d.lock", name, os.Getuid()))
+		busy := func() {
+			fmt.Fprintf(os.Stderr, "waiting for other tests that use cluster %s; CLUSTER_NAME names another one\n", name)
+		}
+		if release, err = filelock.Acquire(ctx, path, busy); err != nil {
+			return nil, nil, err
+		}
+	}
 	up, err := controlplane.FromEnvironment(ctx, controlplane.Options{Name: name, Progress: os.Stderr})
 	if err != nil {
+		release()
 		return nil, nil, err
 	}
 	stop = func() {
 		if !current {
 			_ = controlplane.Down(context.WithoutCancel(ctx), up.Name)
 		}
+		release()
 	}
 	config, err := clientcmd.BuildConfigFromFlags("", up.Kubeconfig)
 	if err != nil {
