@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -33,8 +35,6 @@ type action struct {
 	unrecorded *unrecorded
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
-	// begun says that the objects of the release that the spec asks for are written, all or some.
-	begun bool
 	// waits says that the action waits for other rollouts.
 	waits bool
 	took  time.Duration
@@ -70,19 +70,19 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
-	var written release.Written
+	var created []client.Object
 	if !plan.Empty() {
-		written, a.err = r.write(ctx, s, wanted, task)
+		created, a.err = r.write(ctx, s, wanted, task)
 		if a.there, err = r.observe(ctx, s, wanted); err != nil {
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
 	}
-	a.took, a.begun = r.Clock.Since(began), written.Begun || plan.Empty()
+	a.took = r.Clock.Since(began)
 	if a.err != nil || !release.ActionOf(a.state).Records {
 		return a
 	}
 	if pending == nil && !plan.Empty() {
-		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: written.Created, took: a.took}
+		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
 		return a
 	}
 	return r.record(ctx, s, wanted, task, a, pending)
@@ -154,29 +154,30 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 }
 
 // write carries out a plan.
-func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (release.Written, error) {
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) ([]client.Object, error) {
 	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
-			return release.Written{}, err
+			return nil, err
 		}
 	}
 	if err := r.ensureFinalizer(ctx, s, wanted); err != nil {
-		return release.Written{}, err
+		return nil, err
 	}
 	return r.Actor.Write(ctx, task)
 }
 
-// keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused.
+// keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused. Once that one was planned, it may
+// have deleted what it does not have: then only what both have is repaired.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	if a.err == nil || a.begun || !problem.Blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+	if a.err == nil || !problem.Blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.CoversLastGood(record.Digest, a.there.Objects) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to go: nothing is to be created again
 	}
-	plan, err := r.lastGood(ctx, s, a.there)
+	plan, err := r.lastGood(ctx, s, wanted, a)
 	if err == nil {
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
 	}
@@ -185,7 +186,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	}
 	if plan.Empty() {
-		if len(plan.Going) == 0 {
+		if len(plan.Going) == 0 && a.plan == nil {
 			s.memory.verified = release.VerifyLastGood(record.Digest, a.there.Objects)
 		}
 		return a
@@ -201,16 +202,19 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 }
 
 // lastGood returns what has to be written so that the recorded release stays as it is. Routes that somebody else serves by now are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, there *cluster.Snapshot) (*release.Plan, error) {
-	objects, err := r.Actor.LastGood(ctx, s.resource, there.Record)
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, error) {
+	objects, err := r.Actor.LastGood(ctx, s.resource, a.there.Record)
 	if err != nil {
 		return nil, err
 	}
-	plan := release.CompareLastGood(objects, there.Objects)
+	if a.plan != nil {
+		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted.outline.Keys, kube.KeyOf(o)) })
+	}
+	plan := release.CompareLastGood(objects, a.there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
 		return nil, err
 	}
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), a.there.Objects)
 	plan.HoldBack(keysOf(held)...)
 	return plan, err
 }

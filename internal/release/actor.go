@@ -36,20 +36,12 @@ type Task struct {
 	Again bool
 }
 
-// Written is how far the writes of a task came.
-type Written struct {
-	// Created are the objects that are new.
-	Created []client.Object
-	// Begun says that something was written: what is there is no longer the release before.
-	Begun bool
-}
-
-// Write carries out the plan of a task. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API server's.
-func (a *Actor) Write(ctx context.Context, task Task) (Written, error) {
+// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API server's.
+func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
 	action := ActionOf(task.State)
 	if action.Records {
 		if err := fits(task.Desired); err != nil {
-			return Written{}, err
+			return nil, err
 		}
 	}
 	session := a.writer.Begin(task.Owner.GetUID())
@@ -58,25 +50,25 @@ func (a *Actor) Write(ctx context.Context, task Task) (Written, error) {
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
-			return Written{}, err
+			return nil, err
 		}
 		task.Plan = plan
 		if action.Undone {
 			if err := a.records(session, task.Owner).free(ctx); err != nil {
-				return Written{}, err
+				return nil, err
 			}
 		}
 	}
 	if action.DryRun {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
-			return Written{}, err
+			return nil, err
 		}
 	}
-	written, err := writes.execute(ctx, task.Plan)
+	created, err = writes.execute(ctx, task.Plan)
 	if action.Undone {
-		err = writes.undoUnlessOurs(ctx, written.Created, err)
+		err = writes.undoUnlessOurs(ctx, created, err)
 	}
-	return written, err
+	return created, err
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted

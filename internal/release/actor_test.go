@@ -134,11 +134,11 @@ func (b *bench) act(t *testing.T, task Task) error {
 	t.Helper()
 	var created []client.Object
 	if !task.Plan.Empty() {
-		written, err := b.actor.Write(t.Context(), task)
+		made, err := b.actor.Write(t.Context(), task)
 		if err != nil {
 			return err
 		}
-		created = written.Created
+		created = made
 	}
 	if !ActionOf(task.State).Records {
 		return nil

@@ -91,56 +91,51 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 }
 
 // execute writes the plan, stops at the first object that is refused, and returns how far it came.
-func (a *applier) execute(ctx context.Context, plan *Plan) (done Written, err error) {
+func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
 	for _, desired := range plan.Create {
 		written, isNew, err := a.create(ctx, desired)
 		if err != nil {
-			return done, err
+			return created, err
 		}
-		done.Begun = true
 		if isNew {
-			done.Created = append(done.Created, written)
+			created = append(created, written)
 		}
 		if err := a.handOver(ctx, desired, written); err != nil {
-			return done, err
+			return created, err
 		}
 	}
 	for _, change := range plan.Apply {
-		begun, err := a.change(ctx, change)
-		done.Begun = done.Begun || begun
-		if err != nil {
-			return done, err
+		if err := a.change(ctx, change); err != nil {
+			return created, err
 		}
 	}
 	for _, object := range plan.Delete {
 		if err := a.delete(ctx, object, object.GetResourceVersion()); err != nil {
-			return done, err
+			return created, err
 		}
-		done.Begun = true
 	}
-	return done, nil
+	return created, nil
 }
 
-// change brings an object that is there to what is rendered, and reports whether it was written at all.
-func (a *applier) change(ctx context.Context, change Change) (begun bool, err error) {
+// change brings an object that is there to what is rendered.
+func (a *applier) change(ctx context.Context, change Change) error {
 	held, err := a.takeOver(ctx, change)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if held != nil {
 		change.Live = held
 	}
 	written, err := a.apply(ctx, change)
-	begun = held != nil || err == nil
 	if err == nil {
 		written, err = a.evict(ctx, change, written)
 	} else {
 		written, err = a.evictFirst(ctx, change, err)
 	}
 	if err != nil {
-		return begun, err
+		return err
 	}
-	return true, a.forgetStart(ctx, change.Desired, written)
+	return a.forgetStart(ctx, change.Desired, written)
 }
 
 // undo deletes objects that the action created.
