@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
+	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
-
-	"github.com/example/appservice-operator/tools/filelock"
 )
 
 const (
@@ -21,75 +21,83 @@ const (
 	heartbeat = 30 * time.Second
 	// grace is how long a cancelled go command may take to end its compilers.
 	grace = 10 * time.Second
+	// compiling is what who waits for the compiler is told.
+	compiling = "waiting for another build to end"
 )
 
-// workshop builds programs from the modules in tools into the cache.
-type workshop struct {
-	tools    string
-	cache    string
-	progress io.Writer
-}
-
-func (w workshop) ensure(ctx context.Context, wanted []program) (Programs, error) {
-	programs := Programs{}
-	for _, p := range wanted {
-		path, err := w.provide(ctx, p)
-		if err != nil {
-			return nil, fmt.Errorf("cannot build %s: %w", p.name, err)
-		}
-		programs[p.name] = path
+// build builds programs, those of one module together: their packages are compiled side by side, and one is linked while
+// the others compile. What an interrupted build has compiled is in Go's own cache, so the next goes on from there.
+func (w workshop) build(ctx context.Context, missing []place) error {
+	if len(missing) == 0 {
+		return nil
 	}
-	return programs, nil
-}
-
-// provide returns the path of one program and builds it where it is missing.
-func (w workshop) provide(ctx context.Context, p program) (string, error) {
-	toolchain, err := w.goCommand(ctx, p, "env", "GOVERSION", "GOOS", "GOARCH").Output()
+	release, err := w.lock(ctx, "compiler", compiling)
 	if err != nil {
-		return "", fmt.Errorf("cannot ask the go command for its version: %w", explain(err))
-	}
-	pin, err := pinOf(p, filepath.Join(w.tools, p.module), string(toolchain))
-	if err != nil {
-		return "", err
-	}
-	path := filepath.Join(w.cache, p.module+"-"+pin.key, p.name)
-	if exists(path) {
-		return path, nil
-	}
-	release, err := filelock.Acquire(ctx, filepath.Join(w.cache, "locks", filepath.Base(filepath.Dir(path))+"-"+p.name),
-		func() { w.report("waiting for another process that builds %s", p.name) })
-	if err != nil {
-		return "", err
+		return err
 	}
 	defer release()
-	if exists(path) { // the other process was faster
-		return path, nil
+	for len(missing) > 0 {
+		first := missing[0]
+		var batch, rest []place
+		for _, p := range missing {
+			if p.module == first.module && slices.Equal(p.flags(), first.flags()) {
+				batch = append(batch, p)
+			} else {
+				rest = append(rest, p)
+			}
+		}
+		if err := w.buildBatch(ctx, batch); err != nil {
+			if ctx.Err() != nil {
+				return context.Cause(ctx) // and not what the go command says that it has ended
+			}
+			return fmt.Errorf("cannot build %s: %w", names(batch), err)
+		}
+		missing = rest
 	}
-	return path, w.build(ctx, p, pin, path)
+	return nil
 }
 
-func (w workshop) build(ctx context.Context, p program, pin pin, path string) error {
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+func (w workshop) buildBatch(ctx context.Context, batch []place) error {
+	// A folder of their own: the go command names programs by their packages, and may leave half of one when it is killed.
+	partial := filepath.Dir(batch[0].built) + ".partial"
+	if err := os.RemoveAll(partial); err != nil {
 		return err
 	}
-	// The go command refuses to overwrite what a build that was killed may have left half written.
-	partial := path + ".partial"
-	if err := os.Remove(partial); err != nil && !os.IsNotExist(err) {
+	defer func() { _ = os.RemoveAll(partial) }()
+	if err := os.MkdirAll(partial, 0o755); err != nil {
 		return err
 	}
-	defer func() { _ = os.Remove(partial) }()
-
-	w.report("building %s (%s %s), about %s on 2 cores ...", p.name, p.source, pin.version, p.minutes)
+	var uses []string
+	var takes time.Duration
+	args := append([]string{"build", "-o", partial + string(filepath.Separator)}, batch[0].flags()...)
+	for _, p := range batch {
+		uses = append(uses, fmt.Sprintf("%s (%s)", p.name, p.use))
+		takes += p.takes
+		args = append(args, p.path)
+	}
+	w.report("building %s from %s %s, about %s on 2 cores ...", enumerate(uses), batch[0].source, batch[0].pin.version, about(takes))
 	start := time.Now()
-	args := append([]string{"build"}, flags(p, pin.version)...)
-	if err := w.run(p.name, w.goCommand(ctx, p, append(args, "-o", partial, p.path)...)); err != nil {
+	if err := w.run(names(batch), w.goCommand(ctx, batch[0].module, args...)); err != nil {
 		return err
 	}
-	if err := os.Rename(partial, path); err != nil {
+	if err := os.MkdirAll(filepath.Dir(batch[0].built), 0o755); err != nil {
 		return err
 	}
-	w.report("built %s in %s", p.name, time.Since(start).Round(time.Second))
+	for _, p := range batch {
+		if err := os.Rename(filepath.Join(partial, executable(p.path)), p.built); err != nil {
+			return err
+		}
+	}
+	w.report("built %s in %s", names(batch), time.Since(start).Round(time.Second))
 	return nil
+}
+
+// executable returns what the go command calls the program of a package: the last part of its path that is no version.
+func executable(pkg string) string {
+	if regexp.MustCompile(`^v[0-9]+$`).MatchString(path.Base(pkg)) {
+		pkg = path.Dir(pkg)
+	}
+	return path.Base(pkg)
 }
 
 // run runs a go command and prints a heartbeat for as long as it takes.
@@ -117,10 +125,10 @@ func (w workshop) run(name string, command *exec.Cmd) error {
 	}
 }
 
-// goCommand prepares a go command in the module of a program, whatever the user has set for builds of their own.
-func (w workshop) goCommand(ctx context.Context, p program, args ...string) *exec.Cmd {
+// goCommand prepares a go command in a module of the tools folder, whatever the user has set for builds of their own.
+func (w workshop) goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = filepath.Join(w.tools, p.module)
+	command.Dir = filepath.Join(w.tools, module)
 	command.Env = append(os.Environ(),
 		"PWD="+command.Dir,
 		"GOFLAGS="+goFlags(os.Getenv("GOFLAGS")),
@@ -142,15 +150,6 @@ func goFlags(user string) string {
 		}
 	}
 	return strings.Join(kept, " ")
-}
-
-func (w workshop) report(format string, args ...any) {
-	_, _ = fmt.Fprintf(w.progress, format+"\n", args...)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
 }
 
 // explain adds what a command wrote before it failed.

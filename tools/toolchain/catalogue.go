@@ -1,14 +1,17 @@
 package toolchain
 
-// program is one executable and how it is built. Its version is not here: the module that pins it has it.
+import "time"
+
+// program is one executable and how it is obtained. Its version is not here: the module that pins it has it.
 type program struct {
-	name    string
-	module  string                        // the folder in tools whose go.mod pins it
-	path    string                        // the main package
-	source  string                        // the module that the package is part of, whose version it has
-	tags    string                        // build tags, if any
-	stamp   func(version string) []string // what the linker writes into it, as name=value, if anything
-	minutes string                        // how long a build takes on 2 cores when Go's build cache is empty
+	name   string
+	use    string                        // what the project needs it for
+	module string                        // the folder in tools whose go.mod pins it
+	path   string                        // the main package
+	source string                        // the module that the package is part of, whose version it has
+	tags   string                        // build tags, if any
+	stamp  func(version string) []string // what the linker writes into it, as name=value, if anything
+	takes  time.Duration                 // how long a build takes on 2 cores when Go's build cache is empty
 }
 
 const (
@@ -22,69 +25,63 @@ const slim = "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdr
 
 // catalogue lists all programs, those of Kubernetes in the version that the module kubernetes-VERSION pins.
 func catalogue(version string) []program {
-	kubernetes := func(name, minutes string) program {
+	kubernetes := func(name string, takes time.Duration, use string) program {
 		return program{
-			name: name, module: kubernetesModule + version, path: "k8s.io/kubernetes/cmd/" + name, source: "k8s.io/kubernetes",
-			stamp: stampKubernetes, minutes: minutes,
+			name: name, use: use, module: kubernetesModule + version, path: "k8s.io/kubernetes/cmd/" + name,
+			source: "k8s.io/kubernetes", stamp: stampKubernetes, takes: takes,
 		}
 	}
-	kwok := func(name, minutes string) program {
+	kwok := func(name string, takes time.Duration, use string) program {
 		return program{
-			name: name, module: "kwok", path: "sigs.k8s.io/kwok/cmd/" + name, source: "sigs.k8s.io/kwok",
-			minutes: minutes,
+			name: name, use: use, module: "kwok", path: "sigs.k8s.io/kwok/cmd/" + name, source: "sigs.k8s.io/kwok",
+			takes: takes,
 		}
 	}
-	lifecycle := func(name, path, minutes string) program {
-		return program{name: name, module: "olm", path: olm + path, source: olm, tags: slim, minutes: minutes}
+	sdk := func(name, path, tags string, takes time.Duration, use string) program {
+		return program{
+			name: name, use: use, module: "operator-sdk", path: operatorSDK + path, source: operatorSDK, tags: tags,
+			stamp: stampOperatorSDK, takes: takes,
+		}
+	}
+	lifecycle := func(name, path string, takes time.Duration) program {
+		return program{name: name, use: "part of OLM", module: "olm", path: olm + path, source: olm, tags: slim, takes: takes}
 	}
 	return []program{
 		{
-			name: "etcd", module: "etcd", path: "go.etcd.io/etcd/server/v3", source: "go.etcd.io/etcd/server/v3",
-			minutes: "1 min",
+			name: "etcd", use: "the cluster's store", module: "etcd", path: "go.etcd.io/etcd/server/v3",
+			source: "go.etcd.io/etcd/server/v3", takes: 75 * time.Second,
 		},
-		kubernetes("kube-apiserver", "4 min"),
-		kubernetes("kube-controller-manager", "1 min"),
-		kubernetes("kube-scheduler", "10 s"),
-		kubernetes("kubectl", "30 s"),
-		kubernetes("kubelet", "3 min"),
-		kubernetes("kube-proxy", "30 s"),
-		kwok("kwok", "2 min"),
-		kwok("kwokctl", "20 s"),
+		kubernetes("kube-apiserver", 6*time.Minute, "the cluster's API"),
+		kubernetes("kube-controller-manager", 90*time.Second, "Deployments and garbage collection"),
+		kubernetes("kube-scheduler", 10*time.Second, "finds nodes for pods"),
+		kubernetes("kubectl", 30*time.Second, "the cluster's client"),
+		kubernetes("kubelet", 3*time.Minute, "runs pods"),
+		kubernetes("kube-proxy", 30*time.Second, "Services on a node"),
+		kwok("kwok", 2*time.Minute, "simulates nodes"),
+		kwok("kwokctl", 20*time.Second, "starts clusters"),
+		sdk("operator-sdk", "/cmd/operator-sdk", slim, 8*time.Minute, "generates and checks the bundle"),
+		sdk("scorecard-test", "/images/scorecard-test", slim, 2*time.Minute, "the scorecard's own tests"),
+		sdk("helm-operator", "/cmd/helm-operator", "", 2*time.Minute, "what the benchmark compares with"),
+		prometheus("prometheus", "scrapes the operator in tests"),
+		prometheus("promtool", "tests the alerts"),
 		{
-			name: "operator-sdk", module: "operator-sdk",
-			path: operatorSDK + "/cmd/operator-sdk", source: operatorSDK,
-			tags: slim, stamp: stampOperatorSDK, minutes: "8 min",
-		},
-		{
-			name: "scorecard-test", module: "operator-sdk",
-			path: operatorSDK + "/images/scorecard-test", source: operatorSDK,
-			tags: slim, stamp: stampOperatorSDK, minutes: "2 min",
-		},
-		{
-			name: "helm-operator", module: "operator-sdk",
-			path: operatorSDK + "/cmd/helm-operator", source: operatorSDK,
-			stamp: stampOperatorSDK, minutes: "2 min",
-		},
-		prometheus("prometheus"),
-		prometheus("promtool"),
-		{
-			name: "opm", module: "opm", path: operatorRegistry + "/cmd/opm", source: operatorRegistry,
-			tags: slim, minutes: "6 min",
+			name: "opm", use: "renders and serves catalogs", module: "opm", path: operatorRegistry + "/cmd/opm",
+			source: operatorRegistry, tags: slim, takes: 6 * time.Minute,
 		},
 		// OLM's own programs carry names that say too little outside of it.
-		lifecycle("olm-catalog", "/cmd/catalog", "6 min"),
-		lifecycle("olm-operator", "/cmd/olm", "2 min"),
-		lifecycle("olm-cpb", "/util/cpb", "20 s"),
-		lifecycle("olm-copy-content", "/cmd/copy-content", "10 s"),
+		lifecycle("olm-catalog", "/cmd/catalog", 6*time.Minute),
+		lifecycle("olm-operator", "/cmd/olm", 2*time.Minute),
+		lifecycle("olm-cpb", "/util/cpb", 20*time.Second),
+		lifecycle("olm-copy-content", "/cmd/copy-content", 10*time.Second),
 	}
 }
 
 // prometheus is a program of Prometheus, without what finds targets in clouds, and without its pages.
-func prometheus(name string) program {
+func prometheus(name, use string) program {
 	const source = "github.com/prometheus/prometheus"
 	return program{
-		name: name, module: "prometheus", path: source + "/cmd/" + name, source: source, tags: "remove_all_sd",
-		stamp: stampPrometheus, minutes: "2 min",
+		name: name, use: use, module: "prometheus", path: source + "/cmd/" + name, source: source, tags: "remove_all_sd",
+		stamp: stampPrometheus, takes: 2 * time.Minute,
 	}
 }
 

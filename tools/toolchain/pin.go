@@ -38,7 +38,7 @@ func Root() (string, error) {
 
 // pin is what decides which build of a program is the right one.
 type pin struct {
-	version string // the version of the program, as the module that pins it says
+	version string // of the program, as the module that pins it says
 	key     string // 12 hex digits that change with anything that goes into the program
 }
 

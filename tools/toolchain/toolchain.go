@@ -58,6 +58,19 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 	return w.ensure(ctx, wanted)
 }
 
+// LockCompiler waits until no process that uses the cache compiles, and keeps others from it until it is released. Two
+// compilations at a time compile what they have in common twice, and take longer than one after the other.
+func LockCompiler(ctx context.Context, progress io.Writer) (release func(), err error) {
+	cache, err := Cache()
+	if err != nil {
+		return nil, err
+	}
+	if progress == nil {
+		progress = io.Discard
+	}
+	return workshop{cache: cache, progress: progress}.lock(ctx, "compiler", compiling)
+}
+
 // Cache returns the folder that holds the programs, and whatever else outlives a run: $APPSERVICE_CACHE, else
 // appservice-operator in the user's own cache. It makes the folder and returns its path without symbolic links.
 func Cache() (string, error) {
