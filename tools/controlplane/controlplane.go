@@ -89,7 +89,7 @@ func Down(ctx context.Context, name string) error {
 	return nil
 }
 
-// Programs provides the programs that a cluster is made of, built if need be.
+// Programs provides the programs that a cluster is made of, downloaded or built if need be.
 func Programs(ctx context.Context, progress io.Writer) (toolchain.Programs, error) {
 	return toolchain.Ensure(ctx, progress, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
 		"kubectl", "kwok", "kwokctl")

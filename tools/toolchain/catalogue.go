@@ -4,14 +4,15 @@ import "time"
 
 // program is one executable and how it is obtained. Its version is not here: the module that pins it has it.
 type program struct {
-	name   string
-	use    string                        // what the project needs it for
-	module string                        // the folder in tools whose go.mod pins it
-	path   string                        // the main package
-	source string                        // the module that the package is part of, whose version it has
-	tags   string                        // build tags, if any
-	stamp  func(version string) []string // what the linker writes into it, as name=value, if anything
-	takes  time.Duration                 // how long a build takes on 2 cores when Go's build cache is empty
+	name     string
+	use      string                           // what the project needs it for
+	module   string                           // the folder in tools whose go.mod pins it
+	path     string                           // the main package
+	source   string                           // the module that the package is part of, whose version it has
+	tags     string                           // build tags, if any
+	stamp    func(version string) []string    // what the linker writes into it, as name=value, if anything
+	takes    time.Duration                    // how long a build takes on 2 cores when Go's build cache is empty
+	official func(version, arch string) offer // where its publisher has it for Linux, if anywhere
 }
 
 const (
@@ -28,13 +29,13 @@ func catalogue(version string) []program {
 	kubernetes := func(name string, takes time.Duration, use string) program {
 		return program{
 			name: name, use: use, module: kubernetesModule + version, path: "k8s.io/kubernetes/cmd/" + name,
-			source: "k8s.io/kubernetes", stamp: stampKubernetes, takes: takes,
+			source: "k8s.io/kubernetes", stamp: stampKubernetes, takes: takes, official: kubernetesOffer(name),
 		}
 	}
 	kwok := func(name string, takes time.Duration, use string) program {
 		return program{
 			name: name, use: use, module: "kwok", path: "sigs.k8s.io/kwok/cmd/" + name, source: "sigs.k8s.io/kwok",
-			takes: takes,
+			takes: takes, official: kwokOffer(name),
 		}
 	}
 	sdk := func(name, path, tags string, takes time.Duration, use string) program {
@@ -49,7 +50,7 @@ func catalogue(version string) []program {
 	return []program{
 		{
 			name: "etcd", use: "the cluster's store", module: "etcd", path: "go.etcd.io/etcd/server/v3",
-			source: "go.etcd.io/etcd/server/v3", takes: 75 * time.Second,
+			source: "go.etcd.io/etcd/server/v3", takes: 75 * time.Second, official: etcdOffer,
 		},
 		kubernetes("kube-apiserver", 6*time.Minute, "the cluster's API"),
 		kubernetes("kube-controller-manager", 90*time.Second, "Deployments and garbage collection"),
@@ -81,7 +82,7 @@ func prometheus(name, use string) program {
 	const source = "github.com/prometheus/prometheus"
 	return program{
 		name: name, use: use, module: "prometheus", path: source + "/cmd/" + name, source: source, tags: "remove_all_sd",
-		stamp: stampPrometheus, takes: 2 * time.Minute,
+		stamp: stampPrometheus, takes: 2 * time.Minute, official: prometheusOffer(name),
 	}
 }
 

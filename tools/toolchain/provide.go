@@ -6,24 +6,29 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"time"
 
 	"github.com/example/appservice-operator/tools/filelock"
 )
 
-// workshop provides programs: it finds or builds them.
+// workshop provides programs: it finds, downloads or builds them.
 type workshop struct {
 	tools    string
 	cache    string
 	progress io.Writer
+	known    []program   // all of them
+	source   *downloader // none if nothing is to be downloaded
 }
 
 // place is a program of one version, and where the cache has it.
 type place struct {
 	program
-	pin   pin
-	built string // its path in the cache
+	pin        pin
+	offer      offer  // where its publisher has it, if its publisher has it at all
+	downloaded string // its path in the cache if it was downloaded
+	built      string // its path in the cache if it was built
 }
 
 func (p place) flags() []string { return flags(p.program, p.pin.version) }
@@ -43,7 +48,10 @@ func (w workshop) ensure(ctx context.Context, wanted []program) (Programs, error
 	}
 	defer release()
 	missing := w.find(places, programs) // the other process may have provided some
-	if err := w.build(ctx, missing); err != nil {
+	if err := w.download(ctx, missing); err != nil {
+		return nil, err
+	}
+	if err := w.build(ctx, w.find(missing, programs)); err != nil {
 		return nil, err
 	}
 	if missing := w.find(missing, programs); len(missing) > 0 {
@@ -68,7 +76,13 @@ func (w workshop) places(ctx context.Context, wanted []program) ([]place, error)
 		if err != nil {
 			return nil, fmt.Errorf("cannot provide %s: %w", p.name, err)
 		}
-		places = append(places, place{program: p, pin: pin, built: filepath.Join(w.cache, p.module+"-"+pin.key, p.name)})
+		at := place{program: p, pin: pin, built: filepath.Join(w.cache, p.module+"-"+pin.key, p.name)}
+		// Publishers offer servers for Linux only.
+		if p.official != nil && runtime.GOOS == "linux" {
+			at.offer = p.official(pin.version, runtime.GOARCH)
+			at.downloaded = filepath.Join(w.cache, strings.Join([]string{p.module, pin.version, runtime.GOOS, runtime.GOARCH}, "-"), p.name)
+		}
+		places = append(places, at)
 	}
 	return places, nil
 }
@@ -76,9 +90,12 @@ func (w workshop) places(ctx context.Context, wanted []program) ([]place, error)
 // find enters those programs that the cache has, and returns the others.
 func (w workshop) find(places []place, programs Programs) (missing []place) {
 	for _, p := range places {
-		if exists(p.built) {
+		switch {
+		case w.source != nil && p.downloaded != "" && exists(p.downloaded):
+			programs[p.name] = p.downloaded
+		case exists(p.built):
 			programs[p.name] = p.built
-		} else {
+		default:
 			missing = append(missing, p)
 		}
 	}

@@ -20,10 +20,12 @@ const usage = `usage: go run ./tools/cmd/cluster COMMAND
   down         end it and delete its state
   env          print the shell commands that point kubectl and others at it
   kubectl ...  run kubectl on it
-  build        only build its programs
+  build        only provide its programs: find, download or build them
 
 environment: CLUSTER_NAME (default appservice), NODES (default 2), KUBERNETES_VERSION (default ` + toolchain.DefaultKubernetes + `, see tools/kubernetes-*),
-APPSERVICE_CACHE (where programs and state are kept), CLUSTER=current (use the cluster of your own kubeconfig instead)
+APPSERVICE_CACHE (where programs and state are kept), CLUSTER=current (use the cluster of your own kubeconfig instead),
+APPSERVICE_MIRROR (downloads programs from this
+URL instead of from their publishers; off builds them)
 `
 
 func main() {

@@ -1,4 +1,4 @@
-// Command tool runs a program of the toolchain, built first if the cache lacks it:
+// Command tool runs a program of the toolchain, downloaded or built first if the cache lacks it:
 //
 //	go run ./tools/cmd/tool operator-sdk bundle validate ./bundle
 package main
