@@ -19,6 +19,7 @@ type workshop struct {
 	cache    string
 	progress io.Writer
 	known    []program   // all of them
+	assets   string      // a folder that may have some, if any: $KUBEBUILDER_ASSETS
 	source   *downloader // none if nothing is to be downloaded
 }
 
@@ -39,6 +40,7 @@ func (w workshop) ensure(ctx context.Context, wanted []program) (Programs, error
 		return nil, err
 	}
 	programs := Programs{}
+	places = w.fromAssets(ctx, places, programs)
 	if missing := w.find(places, programs); len(missing) == 0 {
 		return programs, nil
 	}

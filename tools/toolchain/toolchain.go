@@ -2,7 +2,7 @@
 // plane, kwok and the like.
 //
 // The version of each is pinned by a module of its own in the tools folder. A program is taken from where it is had for
-// the least work: from the cache, from its publisher as a binary whose
+// the least work: from $KUBEBUILDER_ASSETS if what is there fits, from the cache, from its publisher as a binary whose
 // checksum is verified, or else it is built with the go command from that module. The cache lies outside the tree. A
 // program's place in it follows from everything that goes into the program, so a version bump makes a new one and going
 // back finds the old one. The package never changes a program that is in the cache, and any number of processes may use
@@ -61,7 +61,13 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 	if err != nil {
 		return nil, err
 	}
-	w := workshop{tools: tools, cache: cache, progress: progress, source: source, known: catalogue(version)}
+	assets := os.Getenv("KUBEBUILDER_ASSETS")
+	if assets != "" {
+		if assets, err = filepath.Abs(assets); err != nil {
+			return nil, fmt.Errorf("cannot find KUBEBUILDER_ASSETS: %w", err)
+		}
+	}
+	w := workshop{tools: tools, cache: cache, progress: progress, source: source, assets: assets, known: catalogue(version)}
 	return w.ensure(ctx, wanted)
 }
 
