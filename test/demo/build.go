@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // heartbeat is how often a long build says that it is still alive.
@@ -40,24 +41,41 @@ func (d *demo) lock() (unlock func(), err error) {
 	return nil, errors.New("another demo uses the cluster: wait for it")
 }
 
-// build provides the programs of the cluster, and the manager, in the cache.
-func (d *demo) build(ctx context.Context) error {
-	if !d.current {
-		if _, err := controlplane.Programs(ctx, d.out); err != nil {
-			return err
+// provide provides the programs of the cluster in the cache. While they are downloaded, and while the cluster comes up,
+// the manager is built.
+func (d *demo) provide(ctx context.Context) error {
+	d.built = make(chan struct{})
+	d.working.Go(func() {
+		if err := d.build(ctx); err != nil {
+			d.abort(fmt.Errorf("cannot build the manager: %w", err))
+			return
 		}
+		close(d.built)
+	})
+	if d.current {
+		return nil
 	}
+	_, err := controlplane.Programs(ctx, d.out)
+	return err
+}
+
+// build builds the manager.
+func (d *demo) build(ctx context.Context) error {
+	release, err := toolchain.LockCompiler(ctx, d.out)
+	if err != nil {
+		return err
+	}
+	defer release()
 	args := []string{"build", "-trimpath", "-buildvcs=false", "-o", d.binary(), "./cmd/manager"}
 	d.say("$ CGO_ENABLED=0 %s", commandLine("go", args))
 	if _, err := os.Stat(d.binary()); err != nil {
-		d.say("building the manager, about 2 min on 2 cores when Go's build cache is empty ...")
+		d.say("building the manager (the operator's program), about 3 min on 2 cores when Go's build cache is empty ...")
 	}
 	command := d.command(ctx, "go", args...)
 	command.Env = append(os.Environ(), "CGO_ENABLED=0")
-	command.Stdout, command.Stderr = d.out, d.out
 	defer d.heartbeat("building the manager")()
-	if err := command.Run(); err != nil {
-		return fmt.Errorf("cannot build the manager: %w", err)
+	if output, err := command.CombinedOutput(); err != nil {
+		return fmt.Errorf("%w: %s", err, output)
 	}
 	return nil
 }

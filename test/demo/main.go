@@ -15,6 +15,7 @@ import (
 	"os/signal"
 	"path/filepath"
 	"strings"
+	"sync"
 	"syscall"
 	"time"
 
@@ -46,6 +47,8 @@ type demo struct {
 	figures   []figure
 	abort     context.CancelCauseFunc
 	undo      []undo
+	built     chan struct{} // closed when the manager is built
+	working   sync.WaitGroup
 }
 
 func main() {
@@ -71,6 +74,7 @@ func run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	defer unlock()
+	defer d.working.Wait() // for what is still being built, which the end of the context ends
 	ctx, d.abort = context.WithCancelCause(ctx)
 	defer d.abort(nil)
 	steps := d.steps()

@@ -38,8 +38,13 @@ type manager struct {
 
 func (d *demo) logFile() string { return filepath.Join(d.folder, "manager.log") }
 
-// startManager starts the manager with the embedded chart and returns when it is ready.
+// startManager starts the manager with the embedded chart, once it is built, and returns when it is ready.
 func (d *demo) startManager(ctx context.Context) error {
+	select {
+	case <-d.built:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
 	if err := os.Remove(d.logFile()); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

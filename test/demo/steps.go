@@ -19,7 +19,7 @@ const (
 
 func (d *demo) steps() []step {
 	steps := []step{
-		{"Build what is missing", d.build},
+		{"Get the programs that are missing", d.provide},
 		{"Bring up the cluster", d.bringUp},
 		{"Install the CRD", d.installCRD},
 		{"Start the manager", d.startManager},
