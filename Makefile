@@ -1,6 +1,6 @@
-# Needed on PATH: Go, make, git and coreutils, and gcc for the tests' race detector. Every other tool is pinned in tools/
-# and built from there when it is first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes are plain
-# POSIX sh.
+# Needed on PATH: Go, make, git and coreutils, and gcc for the tests' race detector. Every other tool is pinned in tools/,
+# and is downloaded or built from there when it is first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes
+# are plain POSIX sh.
 
 VERSION ?= 0.2.0
 IMAGE_TAG_BASE ?= example.com/appservice-operator
@@ -38,6 +38,9 @@ export ENABLE_WEBHOOKS
 
 # Only the race detector needs C.
 export CGO_ENABLED := 0
+# The flags that pinned tools and the manager are built with, so that all share what Go has compiled. Tests are not vetted
+# once more for each way to compile them: make vet does that.
+export GOFLAGS := $(strip -trimpath -vet=off $(filter-out -trimpath -vet=%,$(shell go env GOFLAGS)))
 
 MODULE := github.com/example/appservice-operator
 # Not to be overridden: undeploy deletes this namespace.
@@ -132,7 +135,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 
 .PHONY: test-chart
 test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
-	@echo '==> Chart tests.'
+	@echo '==> Chart tests. The first time, helm-unittest, which runs them, is built: about a minute on 2 cores.'
 	@$(call tool,helm-unittest) --strict helm-charts/appservice
 
 .PHONY: test-contract
