@@ -107,7 +107,9 @@ func (p *Plan) HoldBack(keys ...kube.Key) {
 func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := Compare(recorded, there)
 	plan.Delete = nil
-	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool { return stampOf(c.Live) != stampOf(c.Desired) })
+	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool {
+		return stampOf(c.Live) != stampOf(c.Desired) || c.Field == "" // replicas that the other release hands over
+	})
 	return plan
 }
 

@@ -167,3 +167,22 @@ func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
 		})
 	}
 }
+
+// A refused release that had begun to take over the replicas does not lose them to the one that is kept alive, and take them over again.
+func TestTheLastGoodReleaseLeavesReplicasThatAreBeingHandedOver(t *testing.T) {
+	recorded := autoscaledWeb(t, 2)
+	put(t, recorded, int64(2), "spec", "replicas")
+	unstructured.RemoveNestedField(recorded.Object, "metadata", "annotations", v1.AnnotationInitialReplicas)
+	live := recorded.DeepCopy()
+	put(t, live, "2", "metadata", "annotations", v1.AnnotationStartedWith)
+	if plan := Compare([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
+		t.Error("nobody sees that replicas are to be taken back")
+	}
+	if plan := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); !plan.Empty() {
+		t.Errorf("got the plan %q", plan)
+	}
+	put(t, live, int64(9), "spec", "replicas")
+	if plan := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
+		t.Error("an edit is not put back")
+	}
+}
