@@ -112,7 +112,7 @@ func (s *scene) refuse(group, resource string) {
 	s.Helper()
 	ensure(s, refusingPolicy(group, resource))
 	s.label("refuse-" + resource)
-	s.probe(resource, true)
+	s.probe(resource, "refused by the test")
 }
 
 // allow ends that.
@@ -122,10 +122,10 @@ func (s *scene) allow() {
 	s.fault()
 }
 
-// probe waits until objects of a kind are refused, by asking without writing.
-func (s *scene) probe(resource string, refused bool) {
+// probe waits until objects of a kind are refused with these words, by asking without writing.
+func (s *scene) probe(resource, words string) {
 	s.Helper()
-	harness.Eventually(s.T, "the policy holds for "+resource, func() error {
+	harness.Eventually(s.T, "the API server refuses "+resource, func() error {
 		for _, kind := range policed {
 			if kind.resource != resource {
 				continue
@@ -136,8 +136,8 @@ func (s *scene) probe(resource string, refused bool) {
 			}
 			object.SetName("probe")
 			err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
-			if is := err != nil && strings.Contains(err.Error(), "refused by the test"); is != refused {
-				return fmt.Errorf("refused: %t (%w)", is, err)
+			if err == nil || !strings.Contains(err.Error(), words) {
+				return fmt.Errorf("it does not yet: %w", err)
 			}
 		}
 		return nil

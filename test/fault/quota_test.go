@@ -89,6 +89,8 @@ func (s *scene) quota(kind string) *corev1.ResourceQuota {
 		}
 		return nil
 	})
+	kindName, _, _ := strings.Cut(strings.TrimPrefix(kind, "count/"), ".")
+	s.probe(kindName, "exceeded quota") // its admission looks at a cache of its own
 	return quota
 }
 
