@@ -137,7 +137,7 @@ func (s *scene) probe(resource, words string) {
 			object.SetName("probe")
 			err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
 			if err == nil || !strings.Contains(err.Error(), words) {
-				return fmt.Errorf("it does not yet: %w", err)
+				return fmt.Errorf("it does not yet: %v", err)
 			}
 		}
 		return nil
