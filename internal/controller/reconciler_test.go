@@ -324,7 +324,7 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
-			s := &scope{resource: app("a", "1"), memory: &remembered{}}
+			s := &scope{resource: app("a"), memory: &remembered{}}
 			done := action{there: &cluster.Snapshot{Unconfirmed: test.unconfirmed}}
 			if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
@@ -494,7 +494,7 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	if next := b.reconcile(t); next != 0 {
 		t.Errorf("the next one comes after %s, want none", next)
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -523,7 +523,7 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	if b.renders != 2 {
 		t.Error("what was rendered for the first was taken for the second")
 	}
-	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -668,7 +668,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 				},
 			})
 			b.Actor = release.NewActor(b.Renderer.Chart, &cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
-			scope := &scope{resource: app("web-uid", "1"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
+			scope := &scope{resource: app("web-uid"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
 			if test.reported {
 				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}
 			}
@@ -738,7 +738,7 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t, "nginx")
-			b.event(&scope{resource: app("a", "1")}, "Normal", "Why", test.note)
+			b.event(&scope{resource: app("a")}, "Normal", "Why", test.note)
 			if got, want := b.events(), []string{fmt.Sprintf("Normal Why %s", test.want)}; !slices.Equal(got, want) {
 				t.Errorf("got %q, want %q", got, want)
 			}
@@ -774,12 +774,12 @@ func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
 	}
 }
 
-func app(uid, resourceVersion string) *unstructured.Unstructured {
+func app(uid string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
 	o.SetNamespace("demo")
 	o.SetName("web")
 	o.SetUID(types.UID(uid))
-	o.SetResourceVersion(resourceVersion)
+	o.SetResourceVersion("1")
 	o.SetGeneration(1)
 	return o
 }

@@ -136,8 +136,11 @@ func (s *scene) probe(resource, words string) {
 			}
 			object.SetName("probe")
 			err := cluster.Client.Create(s.Context(), object, client.DryRunAll)
-			if err == nil || !strings.Contains(err.Error(), words) {
-				return fmt.Errorf("it does not yet: %v", err)
+			if err == nil {
+				return fmt.Errorf("it takes %s", kind.what)
+			}
+			if !strings.Contains(err.Error(), words) {
+				return fmt.Errorf("it refuses %s for another reason: %w", kind.what, err)
 			}
 		}
 		return nil
