@@ -38,9 +38,8 @@ export ENABLE_WEBHOOKS
 
 # Only the race detector needs C.
 export CGO_ENABLED := 0
-# The flags that pinned tools and the manager are built with, so that all share what Go has compiled. Tests are not vetted
-# once more for each way to compile them: make vet does that.
-export GOFLAGS := $(strip -trimpath -vet=off $(filter-out -trimpath -vet=%,$(shell go env GOFLAGS)))
+# The flag that pinned tools and the manager are built with, so that all share what Go has compiled.
+export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS)))
 
 MODULE := github.com/example/appservice-operator
 # Not to be overridden: undeploy deletes this namespace.

@@ -123,10 +123,13 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, see
 // owners are the values of the index for an object: its namespace, and what it belongs to.
 func owners(object client.Object) []string {
 	if owner := ownerOf(object); owner != "" {
-		return []string{object.GetNamespace() + "/" + owner}
+		return []string{indexed(object.GetNamespace(), owner)}
 	}
 	return nil
 }
+
+// indexed is the value of the index for what belongs to an owner. Who makes an object elsewhere can name an owner of another namespace.
+func indexed(namespace, owner string) string { return namespace + "/" + owner }
 
 // ownerOf returns the UID of the controller of an object, or the resource that it is kept for; empty if it belongs to none.
 func ownerOf(object client.Object) string {
@@ -191,7 +194,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 }
 
 func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
-	found, err := o.index.ByIndex(kind, controllerIndex, namespace+"/"+owner)
+	found, err := o.index.ByIndex(kind, controllerIndex, indexed(namespace, owner))
 	for _, object := range found {
 		if metadata, yes := object.(*metav1.PartialObjectMetadata); yes { // informers of metadata do not tell the kind
 			named := *metadata

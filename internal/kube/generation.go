@@ -8,16 +8,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// SameButStatus reports whether nothing but the status of an object can have changed between two of its versions. The API server counts
-// the changes of what is desired in the generation; objects of kinds without one are the same in the very same version only.
+// SameGeneration reports whether two versions are of one object whose kind counts the changes of what is desired, and there was none in between.
+func SameGeneration(before, after client.Object) bool {
+	return before.GetUID() == after.GetUID() && after.GetGeneration() != 0 && before.GetGeneration() == after.GetGeneration()
+}
+
+// SameButStatus reports whether nothing but the status of an object can have changed between two of its versions. Objects of kinds
+// without a generation are the same in the very same version only.
 func SameButStatus(before, after client.Object) bool {
-	if before.GetUID() != after.GetUID() {
-		return false
-	}
-	if before.GetResourceVersion() == after.GetResourceVersion() {
+	if before.GetUID() == after.GetUID() && before.GetResourceVersion() == after.GetResourceVersion() {
 		return true
 	}
-	return after.GetGeneration() != 0 && before.GetGeneration() == after.GetGeneration() &&
+	return SameGeneration(before, after) &&
 		before.GetDeletionTimestamp().Equal(after.GetDeletionTimestamp()) &&
 		maps.Equal(before.GetLabels(), after.GetLabels()) &&
 		maps.Equal(before.GetAnnotations(), after.GetAnnotations()) &&

@@ -12,10 +12,9 @@ import (
 func TestWhatCanHaveChanged(t *testing.T) {
 	deployment := func(change func(*appsv1.Deployment)) client.Object {
 		d := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{
-			UID: "d", ResourceVersion: "5", Generation: 2, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"a": "b"},
+			UID: "d", ResourceVersion: "6", Generation: 2, Labels: map[string]string{"a": "b"}, Annotations: map[string]string{"a": "b"},
 			OwnerReferences: []metav1.OwnerReference{{UID: "o"}},
 		}}
-		d.ResourceVersion = "6"
 		change(d)
 		return d
 	}
@@ -35,8 +34,8 @@ func TestWhatCanHaveChanged(t *testing.T) {
 		"a finalizer":         {before, deployment(func(d *appsv1.Deployment) { d.Finalizers = []string{"x"} }), false},
 		"that it is deleted":  {before, deployment(func(d *appsv1.Deployment) { d.DeletionTimestamp = &now }), false},
 		"who owns its fields": {before, deployment(func(d *appsv1.Deployment) { d.ManagedFields = []metav1.ManagedFieldsEntry{{Manager: "kubectl"}} }), false},
-		"no one counts":       {service("5"), service("6"), false},
-		"no one has to":       {service("5"), service("5"), true},
+		"a kind without generation, in another version":  {service("5"), service("6"), false},
+		"a kind without generation, in the same version": {service("5"), service("5"), true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if got := SameButStatus(test.before, test.after); got != test.want {

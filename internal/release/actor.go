@@ -36,7 +36,8 @@ type Task struct {
 	Again bool
 }
 
-// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a RefusedError, a StaleError or the API server's.
+// Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a
+// RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
 	action := ActionOf(task.State)
 	if action.Records {

@@ -40,8 +40,7 @@ func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 
 // sameContent reports whether an object has the content that the caches show of it, whatever its status.
 func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
-	return cached.GetUID() == live.GetUID() &&
-		(cached.GetResourceVersion() == live.GetResourceVersion() || live.GetGeneration() != 0 && cached.GetGeneration() == live.GetGeneration())
+	return cached.GetUID() == live.GetUID() && cached.GetResourceVersion() == live.GetResourceVersion() || kube.SameGeneration(cached, live)
 }
 
 // admitted reports whether an object is as rendered but for fields that the operator wrote last.

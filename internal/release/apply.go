@@ -219,7 +219,7 @@ func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
 	stamp := postrender.AnnotationStamp
 	err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now)
-	if err != nil || now.UID != seen.GetUID() || now.Generation == 0 || now.Generation != seen.GetGeneration() ||
+	if err != nil || !kube.SameGeneration(seen, now) ||
 		now.DeletionTimestamp != nil || now.Annotations[stamp] != seen.GetAnnotations()[stamp] {
 		return ""
 	}

@@ -121,7 +121,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Ob
 	return Verified{}.Compare(rendered, there)
 }
 
-// Compare is the function of that name, which need not look at what was verified and is rendered as then.
+// Compare makes the plan that the function of that name makes, without a look at what was verified and is rendered as it was then.
 func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))

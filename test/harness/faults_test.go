@@ -45,7 +45,7 @@ func TestFaultsStrikeOneRequest(t *testing.T) {
 			select {
 			case <-struck:
 			default:
-				t.Error("nobody is told that it struck")
+				t.Error("nobody learns that it struck")
 			}
 			sent := 1
 			if want.committed {

@@ -177,8 +177,8 @@ func (w *world) foreign() bool {
 	return object != nil && object.GetAnnotations()["app.example.com/rendered"] == ""
 }
 
-// calm lets the world stop: nobody changes anything any more, all is told, and the operator works until it rests. The error says that
-// it does not.
+// calm lets the world stop: nobody changes anything any more, informers show everything, and the operator works until it rests. The
+// error says that it does not.
 func (w *world) calm(ctx context.Context) error {
 	w.server.fault = nil
 	if w.former != nil {

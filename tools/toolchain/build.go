@@ -21,7 +21,7 @@ const (
 	heartbeat = 30 * time.Second
 	// grace is how long a cancelled go command may take to end its compilers.
 	grace = 10 * time.Second
-	// compiling is what who waits for the compiler is told.
+	// compiling is printed while another build has the compiler.
 	compiling = "waiting for another build to end"
 )
 
