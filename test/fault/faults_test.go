@@ -18,7 +18,7 @@ type reference struct {
 	changes map[string]int
 }
 
-// player plays the plans of T1 and T2.
+// player plays plans and scenarios.
 type player struct {
 	mu          sync.Mutex
 	references  map[string]*reference
@@ -42,6 +42,7 @@ const (
 	ownOperators = 12
 )
 
+// TestFaults plays the plans in which one request fails, and beside them the scenarios.
 func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
@@ -66,6 +67,11 @@ func TestFaults(t *testing.T) {
 				if n++; chosen(plan.name(), n) {
 					t.Run(plan.name(), func(t *testing.T) { t.Parallel(); p.play(t, plan) })
 				}
+			}
+		}
+		for n, scenario := range scenarios() {
+			if chosen(scenario.name, n) {
+				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
 			}
 		}
 	})
