@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,6 +28,8 @@ type trouble struct {
 	hint    string
 	// same says that the pods stay the same: there is no previous version.
 	same bool
+	// later is the status that the pods take after the rollout is complete.
+	later string
 }
 
 // What the kubelet says of containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
@@ -95,8 +98,8 @@ var troubleRows = map[string]trouble{
 		reason: v1.ReasonQuotaExceeded, message: []string{`ResourceQuota "none"`, "pods are used"}, hint: "quota",
 	},
 	"pods that begin to crash later": {
-		change: scripted(runs(readyPod, "1", true, "", 0),
-			waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "out of file descriptors"), 3)),
+		change: scripted(runs(readyPod, "1", true, "", 0), ""),
+		later:  waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "out of file descriptors"), 3),
 		reason: v1.ReasonContainerCrashed, message: []string{"exit code 1", "out of file descriptors"}, hint: "logs", same: true,
 	},
 }
@@ -123,6 +126,10 @@ func testTrouble(t *testing.T, row trouble) {
 	}
 	mark, start := manager.Requests.Mark(), time.Now()
 	cluster.Change(t, app, func(app *v1.AppService) { row.change(&app.Spec) })
+	if row.later != "" {
+		cluster.Ready(t, app)
+		follows(t, app, row.later)
+	}
 	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, row.reason)
 	t.Logf("seen after %s: %s", time.Since(start).Round(time.Millisecond), condition.Message)
 	manager.Rest(t)
@@ -146,6 +153,21 @@ func testTrouble(t *testing.T, row trouble) {
 	t.Logf("recovered after %s", time.Since(start).Round(time.Millisecond))
 	if len(app.Status.Problems) > 0 {
 		t.Errorf("there are still problems: %+v", app.Status.Problems)
+	}
+}
+
+// follows lets the pods of an AppService take a status after the one that they have.
+func follows(t *testing.T, app *v1.AppService, status string) {
+	t.Helper()
+	pods := &corev1.PodList{}
+	if err := cluster.Client.List(t.Context(), pods, client.InNamespace(app.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for i := range pods.Items {
+		patch := fmt.Sprintf(`{"metadata":{"annotations":{"script.kwok.x-k8s.io/then":%q}}}`, status)
+		if err := cluster.Client.Patch(t.Context(), &pods.Items[i], client.RawPatch(types.MergePatchType, []byte(patch))); client.IgnoreNotFound(err) != nil {
+			t.Fatal(err)
+		}
 	}
 }
 
