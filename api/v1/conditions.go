@@ -62,6 +62,22 @@ const (
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonAdmissionDenied: a rule of the cluster lets no pods be created.
 	ReasonAdmissionDenied = "AdmissionDenied"
+	// ReasonComplete: everything that was to run once has done so.
+	ReasonComplete = "Complete"
+	// ReasonJobFailed: a Job failed, or the last run of a CronJob.
+	ReasonJobFailed = "JobFailed"
+	// ReasonResourceNotReady: an object is not ready, for a reason that has no name of its own.
+	ReasonResourceNotReady = "ResourceNotReady"
+	// ReasonLoadBalancerPending: a Service of type LoadBalancer has no address.
+	ReasonLoadBalancerPending = "LoadBalancerPending"
+	// ReasonCertificateMissing: an Ingress names a Secret for TLS that does not exist.
+	ReasonCertificateMissing = "CertificateMissing"
+	// ReasonAutoscalingFailed: the autoscaler may not or cannot change the number of replicas.
+	ReasonAutoscalingFailed = "AutoscalingFailed"
+	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
+	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
+	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
 	// ReasonNoWorkload: the chart rendered nothing that runs.
@@ -85,7 +101,8 @@ const (
 	// ReasonPodSecurityViolation: the pods would be below the Baseline Pod Security Standard, or below what the namespace
 	// enforces.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
-	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start.
+	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
+	// of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"
 	// ReasonHostConflict: somebody else serves the host and path.
 	ReasonHostConflict = "HostConflict"
@@ -113,10 +130,10 @@ const (
 	ReasonAPIAbsent = "APIAbsent"
 	// ReasonReferenceMissing: something that the spec refers to is missing, and pods start without it.
 	ReasonReferenceMissing = "ReferenceMissing"
-	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
-	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
-	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
-	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
+	// ReasonAutoscalingLimited: the load asks for more replicas than the autoscaler may have.
+	ReasonAutoscalingLimited = "AutoscalingLimited"
+	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
+	ReasonEvictionBlocked = "EvictionBlocked"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
 	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.

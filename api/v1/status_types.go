@@ -101,10 +101,24 @@ type ResourceStatus struct {
 	// Ready says that nothing is left to wait for.
 	Ready bool `json:"ready"`
 
-	// Message says what is waited for where it is not ready.
+	// State is Ready, Waiting if it may become ready by itself, or Failed if it does so with help only.
+	// +optional
+	State ResourceState `json:"state,omitempty"`
+
+	// Message says what is waited for if it is not ready, or what is worth knowing.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
+
+// ResourceState is how a rendered object stands.
+type ResourceState string
+
+// The states of rendered objects.
+const (
+	ResourceReady   ResourceState = "Ready"
+	ResourceWaiting ResourceState = "Waiting"
+	ResourceFailed  ResourceState = "Failed"
+)
 
 // Endpoint is one address of the service.
 type Endpoint struct {

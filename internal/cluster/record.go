@@ -3,6 +3,7 @@ package cluster
 import (
 	"strconv"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -20,6 +21,7 @@ type Record struct {
 	Status   string // one of Helm's release statuses
 	Digest   string
 	Chart    string
+	Made     time.Time
 }
 
 // RecordPrefix is what the names of release records begin with.
@@ -45,5 +47,5 @@ func recordOf(object client.Object) *Record {
 	if err != nil {
 		return nil
 	}
-	return &Record{UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion]}
+	return &Record{UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion], Made: object.GetCreationTimestamp().Time}
 }

@@ -13,6 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -26,7 +27,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snap
 	if workload == nil || s.paused || problem != nil || workload.Status.ObservedGeneration < workload.Generation {
 		return nil, nil
 	}
-	if status.Settled(workload) && !mayCrashAgain(s) {
+	if !health.Deployment(workload).Holds() && !mayCrashAgain(s) {
 		return diagnose.Causes(findings), nil
 	}
 	stalled := diagnosed(s.previous) // what was known before a restart is found again before anything else is said

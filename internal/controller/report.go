@@ -13,6 +13,9 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
@@ -32,15 +35,19 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Snapshot: done.there,
 		Problem:  problem,
 		Missing:  wanted.advice,
-		Causes:   causes,
+		Causes:   map[kube.Key][]diagnose.Cause{},
 		Paused:   s.paused,
 		Waits:    done.waits,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
+	if workload := status.Workload(s.resource, done.there); workload != nil {
+		in.Causes[kube.KeyOf(workload)] = causes
+	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
+		in.Others = othersOf(wanted)
 	}
-	current := status.Summarize(in)
+	current, until := status.Summarize(in)
 	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.End(s.name())
 	}
@@ -54,7 +61,24 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		r.recordState(ctx, s, current, problem)
 	}
 	r.measureFailure(done, problem)
+	if !until.IsZero() {
+		delayed = sooner(delayed, max(time.Millisecond, until.Sub(r.Clock.Now())))
+	}
 	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
+}
+
+// othersOf returns the names of what exists instead of what is missing.
+func othersOf(wanted rendering) map[dependency.Object][]string {
+	var out map[dependency.Object][]string
+	for _, missing := range wanted.advice {
+		if others := wanted.facts.There[missing.Object].Others; len(others) > 0 {
+			if out == nil {
+				out = map[dependency.Object][]string{}
+			}
+			out[missing.Object] = others
+		}
+	}
+	return out
 }
 
 // failureOf is the reason of Ready if what was done fails.

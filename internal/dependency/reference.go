@@ -62,10 +62,12 @@ type State struct {
 	Found bool
 	// Data holds a digest of each entry of a ConfigMap or Secret, by key.
 	Data map[string]string
+	// Others are the names of the objects of its kind that there are, if it is a class that does not exist.
+	Others []string
 }
 
-// byTLS is who refers to a certificate. cert-manager makes it when it sees the Ingress, so that nothing may wait for it.
-const byTLS = "TLS of the Ingress"
+// ByTLS is who refers to a certificate. cert-manager makes it when it sees the Ingress, so that nothing may wait for it.
+const ByTLS = "TLS of the Ingress"
 
 // Of lists what rendered objects refer to, less what is among them, each reference once, sorted.
 func Of(objects []*unstructured.Unstructured) []Reference {
@@ -79,7 +81,7 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 		references := of(object)
 		all = append(all, references...)
 		for _, reference := range references {
-			if reference.By == byTLS {
+			if reference.By == ByTLS {
 				made[reference.Object] = true
 			}
 		}
@@ -144,7 +146,7 @@ func ofIngress(ingress *networkingv1.Ingress) []Reference {
 		list = append(list, Reference{Object: Object{IngressClass, *class}, Need: Advisory, By: "the Ingress"})
 	}
 	for _, tls := range ingress.Spec.TLS {
-		list = append(list, Reference{Object: Object{Secret, tls.SecretName}, Need: Advisory, By: byTLS})
+		list = append(list, Reference{Object: Object{Secret, tls.SecretName}, Need: Advisory, By: ByTLS})
 	}
 	return list
 }

@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"slices"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -106,7 +107,11 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object Object
 	switch {
 	case apierrors.IsNotFound(err):
 		d.Forget(namespace, object)
-		return State{}, nil
+		if object.Kind != IngressClass && object.Kind != StorageClass {
+			return State{}, nil
+		}
+		others, err := d.names(ctx, kind)
+		return State{Others: others}, err
 	case err != nil:
 		return State{}, fmt.Errorf("cannot look for %s: %w", object, err)
 	case object.Kind != ConfigMap && object.Kind != Secret:
@@ -119,6 +124,21 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object Object
 		return State{Found: true, Data: known.digests}, nil
 	}
 	return d.fetch(ctx, at, kind)
+}
+
+// names lists the objects of a kind, by name.
+func (d *Dependencies) names(ctx context.Context, kind schema.GroupVersionKind) ([]string, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	if err := d.informers.List(ctx, list); err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+	}
+	var names []string
+	for _, item := range list.Items {
+		names = append(names, item.Name)
+	}
+	slices.Sort(names)
+	return names, nil
 }
 
 // fetch reads the payload of an object.

@@ -43,7 +43,7 @@ func autoscaling(f Findings) []Cause {
 		case f.Now.Sub(condition.LastTransitionTime.Time) < metricsPatience:
 			return nil // metrics of new pods take their time
 		default:
-			cause.Detail = brief(afterLast(condition.Message, "unable to fetch metrics from "))
+			cause.Detail = Brief(AfterLast(condition.Message, "unable to fetch metrics from "))
 		}
 		return []Cause{cause}
 	}

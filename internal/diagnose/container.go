@@ -86,7 +86,7 @@ func configuring(c container, message string) Cause {
 	case strings.Contains(message, "timed out waiting for the condition"):
 		cause.Effect, cause.Detail = Passing, "the node has not read its ConfigMaps and Secrets yet"
 	default:
-		cause.Detail = brief(message)
+		cause.Detail = Brief(message)
 	}
 	return cause
 }
@@ -108,7 +108,7 @@ func unstartable(c container, message string, effect Effect) Cause {
 		cause.Detail = "the program was built for another kind of processor"
 		cause.Hint = "build the image for the architecture of the nodes, or choose nodes by spec.nodeSelector"
 	default:
-		cause.Detail = brief(afterLast(message, "unable to start container process: "))
+		cause.Detail = Brief(AfterLast(message, "unable to start container process: "))
 	}
 	return cause
 }

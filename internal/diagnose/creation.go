@@ -25,7 +25,7 @@ func creation(f Findings) []Cause {
 			return []Cause{cause}
 		}
 	}
-	cause.Detail = brief(forbidden.ReplaceAllString(message, ""))
+	cause.Detail = Brief(forbidden.ReplaceAllString(message, ""))
 	return []Cause{cause}
 }
 
@@ -76,29 +76,29 @@ var refusals = []struct {
 	{regexp.MustCompile(`exceeded quota: ([^,]+), requested: (.+), used: (.+), limited: (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
 		c.Source = "ResourceQuota " + found[1]
 		c.Message = fmt.Sprintf("no more pods: ResourceQuota %q is used up", found[1])
-		c.Detail = brief(usage(found[2], found[3], found[4]))
+		c.Detail = Brief(usage(found[2], found[3], found[4]))
 	}},
 	{regexp.MustCompile(`failed quota: ([^:]+): must specify (.+)$`), v1.ReasonQuotaExceeded, func(c *Cause, found []string) {
 		c.Source = "ResourceQuota " + found[1]
 		c.Message = fmt.Sprintf("no pods: ResourceQuota %q wants every container to say what it needs", found[1])
-		c.Detail = brief("missing are " + found[2])
+		c.Detail = Brief("missing are " + found[2])
 		c.Hint = "set these in spec.resources, and in sidecars and initContainers"
 	}},
 	{regexp.MustCompile(`violates PodSecurity "([^"]+)": (.+)$`), v1.ReasonPodSecurityViolation, func(c *Cause, found []string) {
 		level, _, _ := strings.Cut(found[1], ":")
 		c.Source = "Pod Security"
 		c.Message = fmt.Sprintf("no pods: the namespace enforces Pod Security level %q", level)
-		c.Detail = brief(found[2])
+		c.Detail = Brief(found[2])
 	}},
 	{regexp.MustCompile(`admission webhook "([^"]+)" denied the request(?: without explanation)?:? ?(.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "admission webhook " + found[1]
 		c.Message = fmt.Sprintf("no pods: admission webhook %q refuses them", found[1])
-		c.Detail = brief(found[2])
+		c.Detail = Brief(found[2])
 	}},
 	{regexp.MustCompile(`ValidatingAdmissionPolicy '([^']+)' with binding '[^']*' denied request: (.*)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "ValidatingAdmissionPolicy " + found[1]
 		c.Message = fmt.Sprintf("no pods: ValidatingAdmissionPolicy %q refuses them", found[1])
-		c.Detail = brief(found[2])
+		c.Detail = Brief(found[2])
 	}},
 	{regexp.MustCompile(`failed calling webhook "([^"]+)"`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "admission webhook " + found[1]
@@ -108,7 +108,7 @@ var refusals = []struct {
 	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "LimitRange"
 		c.Message = "no pods: a LimitRange of the namespace refuses them"
-		c.Detail = brief(found[1])
+		c.Detail = Brief(found[1])
 		c.Hint = "change spec.resources to what the LimitRange allows (kubectl describe limitrange)"
 	}},
 	{regexp.MustCompile(`serviceaccount "([^"]+)" not found`), v1.ReasonDependencyMissing, func(c *Cause, found []string) {
@@ -121,6 +121,6 @@ var refusals = []struct {
 		c.Hint = "take a PriorityClass of the cluster (kubectl get priorityclass), or leave spec.priorityClassName out"
 	}},
 	{regexp.MustCompile(`is forbidden: (.+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
-		c.Message, c.Detail = "no pods: the API server refuses them", brief(found[1])
+		c.Message, c.Detail = "no pods: the API server refuses them", Brief(found[1])
 	}},
 }

@@ -42,7 +42,7 @@ func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 	switch state.Reason {
 	case "InvalidImageName":
 		cause.Reason, cause.Message = v1.ReasonImageNameInvalid, fmt.Sprintf("%q is no name of an image", c.Image)
-		cause.Detail = brief(afterLast(state.Message, "invalid reference format: "))
+		cause.Detail = Brief(AfterLast(state.Message, "invalid reference format: "))
 		return cause
 	case "ErrImageNeverPull":
 		cause.Reason, cause.Message = v1.ReasonImageNotFound, fmt.Sprintf("image %q is not on the node, and imagePullPolicy Never forbids to pull it", c.Image)
@@ -72,6 +72,6 @@ func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 			return cause
 		}
 	}
-	cause.Detail = brief(afterLast(message, "desc = "))
+	cause.Detail = Brief(AfterLast(message, "desc = "))
 	return cause
 }

@@ -143,5 +143,5 @@ func answer(message string) string {
 	case strings.Contains(message, "server gave HTTP response to HTTPS client"):
 		return "it asks by HTTPS and is answered by HTTP"
 	}
-	return brief(message)
+	return Brief(message)
 }

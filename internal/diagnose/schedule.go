@@ -72,7 +72,7 @@ func nodes(message string) string {
 	}
 	found := allNodes.FindStringSubmatch(message)
 	if found == nil {
-		return brief(message)
+		return Brief(message)
 	}
 	var parts []string
 	for part := range strings.SplitSeq(strings.TrimRight(message[len(found[0]):], ". "), ", ") {
@@ -83,7 +83,7 @@ func nodes(message string) string {
 		}
 		parts = append(parts, tell(match[1], found[1], match[2]))
 	}
-	return brief(strings.Join(parts, "; "))
+	return Brief(strings.Join(parts, "; "))
 }
 
 func tell(count, of, what string) string {

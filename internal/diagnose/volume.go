@@ -75,7 +75,7 @@ func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 	case event.Reason == "ExternalProvisioning":
 		cause.Detail = "the provisioner of its StorageClass has not made it"
 	default:
-		cause.Detail = brief(event.Message)
+		cause.Detail = Brief(event.Message)
 	}
 	return cause
 }
@@ -109,7 +109,7 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 		}
 		cause := Cause{
 			Reason: v1.ReasonVolumeNotMounted, Source: volume, Message: volume + " cannot be mounted", Effect: Passing, Until: until,
-			Detail: brief(mountPrefix.ReplaceAllString(event.Message, "")),
+			Detail: Brief(mountPrefix.ReplaceAllString(event.Message, "")),
 		}
 		if strings.Contains(event.Message, "Multi-Attach error") {
 			cause.Detail = "a pod on another node still has it"
@@ -120,7 +120,7 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 	if events := f.eventsOf(pod.UID, "FailedCreatePodSandBox", "NetworkNotReady"); len(events) > 0 {
 		return []Cause{{
 			Reason: v1.ReasonNodeTrouble, Source: "node", Message: "the node cannot set up the pod", Effect: Passing,
-			Detail: brief(afterLast(events[0].Message, "desc = ")), Until: until,
+			Detail: Brief(AfterLast(events[0].Message, "desc = ")), Until: until,
 		}}
 	}
 	return nil

@@ -18,8 +18,8 @@ var (
 	emptiness  = regexp.MustCompile(`^[\s:;,|\[\]()-]+|\s{2,}`)
 )
 
-// brief makes one short line of other people's words, without times and without what may be secret.
-func brief(message string) string {
+// Brief makes one short line of other people's words, without times and without what may be secret.
+func Brief(message string) string {
 	message = podInRefs.ReplaceAllString(message, "")
 	message = timestamp.ReplaceAllString(message, "")
 	message = password.ReplaceAllString(message, "://…@")
@@ -32,8 +32,8 @@ func brief(message string) string {
 	return message
 }
 
-// afterLast gives what follows the last of a separator; all of it where there is none.
-func afterLast(message, separator string) string {
+// AfterLast returns what follows the last of a separator; all of it where there is none.
+func AfterLast(message, separator string) string {
 	if at := strings.LastIndex(message, separator); at >= 0 {
 		return message[at+len(separator):]
 	}
@@ -53,7 +53,7 @@ func lastWords(message string) string {
 			continue
 		}
 		if slices.ContainsFunc(telling, func(prefix string) bool { return strings.HasPrefix(trimmed, prefix) }) {
-			return brief(trimmed)
+			return Brief(trimmed)
 		}
 		trace := strings.TrimLeft(line, " \t") != line || strings.HasPrefix(trimmed, "at ") || strings.HasPrefix(trimmed, "goroutine ") || strings.HasPrefix(trimmed, "exit status ")
 		if last == "" && !trace {
@@ -63,5 +63,5 @@ func lastWords(message string) string {
 	if last == "" {
 		last = lines[len(lines)-1]
 	}
-	return brief(last)
+	return Brief(last)
 }

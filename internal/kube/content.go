@@ -84,6 +84,20 @@ func Content(object client.Object) (map[string]any, bool) {
 	return content, err == nil
 }
 
+// Typed returns an object of a built-in kind as its Go type, as informers show it: what a write returned may be unstructured. All others,
+// outlines among them, are returned as they are.
+func Typed(object client.Object) client.Object {
+	whole, ok := object.(*unstructured.Unstructured)
+	if !ok || IsOutline(object) {
+		return object // nil, too
+	}
+	typed := Representation(whole.GroupVersionKind())
+	if _, custom := typed.(*unstructured.Unstructured); custom || runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed) != nil {
+		return object
+	}
+	return typed
+}
+
 // As gives an object as its Go type, nil where it is nil, an outline or another kind of object. It may be shared: nobody may
 // change it.
 func As[T any](object client.Object) *T {

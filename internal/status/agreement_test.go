@@ -37,17 +37,17 @@ func TestKubectlAndKstatusAndArgoAgree(t *testing.T) {
 				want = verdicts{false, kstatus.FailedStatus, "Degraded"}
 			}
 			in := state.input(t)
-			agree(t, health, in.Resource, Summarize(in), want)
+			agree(t, health, in.Resource, summarize(in), want)
 		})
 	}
 	running := states()["everything as desired"].input(t)
 	t.Run("paused", func(t *testing.T) {
 		in := running
 		in.Paused = true
-		agree(t, health, in.Resource, Summarize(in), verdicts{false, kstatus.InProgressStatus, "Suspended"})
+		agree(t, health, in.Resource, summarize(in), verdicts{false, kstatus.InProgressStatus, "Suspended"})
 	})
 	t.Run("the spec has just changed", func(t *testing.T) {
-		status, changed := Summarize(running), resource()
+		status, changed := summarize(running), resource()
 		changed.SetGeneration(changed.GetGeneration() + 1)
 		agree(t, health, changed, status, verdicts{false, kstatus.InProgressStatus, "Progressing"})
 	})

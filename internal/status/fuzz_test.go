@@ -96,7 +96,7 @@ func fillIn(in *Input, text string, flags uint16) {
 		place(in.Snapshot, &autoscalingv2.HorizontalPodAutoscaler{})
 	}
 	if bit(9) {
-		in.Causes = []diagnose.Cause{{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)}}
+		in.Causes = ofDeployment(diagnose.Cause{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)})
 	}
 	if bit(12) {
 		in.Missing = []dependency.Reference{{Object: dependency.Object{Name: text}}}
@@ -109,15 +109,15 @@ func fillIn(in *Input, text string, flags uint16) {
 func summarizes(t *testing.T, in Input) {
 	t.Helper()
 	before := in.Previous.DeepCopy()
-	first := Summarize(in)
+	first := summarize(in)
 	if !reflect.DeepEqual(before, in.Previous) {
 		t.Error("it changed the status before")
 	}
-	if second := Summarize(in); !reflect.DeepEqual(first, second) {
+	if second := summarize(in); !reflect.DeepEqual(first, second) {
 		t.Errorf("the same input makes another status:\n%+v\n%+v", first, second)
 	}
 	in.Previous, in.Now = first, metav1.NewTime(in.Now.Add(time.Hour))
-	again := Summarize(in)
+	again := summarize(in)
 	if a, b := printed(t, first), printed(t, again); a != b {
 		t.Errorf("written, it is not the last word:\n%s\n%s", a, b)
 	}

@@ -4,10 +4,10 @@ import (
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // verdict is the one decision that all conditions follow from.
@@ -15,6 +15,7 @@ type verdict struct {
 	outcome outcome
 	reason  string
 	message string
+	hint    string
 	serving bool // while it is stuck: something answers requests, be it an earlier version
 }
 
@@ -29,102 +30,61 @@ const (
 )
 
 // judge decides how the resource stands, and where that is to be stuck, what goes on meanwhile.
-func judge(in Input, workload *appsv1.Deployment) verdict {
-	v := decide(in, workload)
-	if v.outcome != stuck {
-		return v
+func judge(in Input, list []standing) verdict {
+	switch {
+	case in.Paused:
+		return verdict{outcome: paused, reason: v1.ReasonPaused, message: "paused by spec.paused: nothing is installed, upgraded or repaired"}
+	case in.Problem != nil && !in.Problem.Blocked:
+		return verdict{outcome: moving, reason: in.Problem.Reason, message: in.Problem.Message}
+	case in.Problem != nil:
+		return verdict{outcome: stuck, reason: in.Problem.Reason, message: in.Problem.Message, serving: reachOf(in).serving()}
 	}
-	reach := reachOf(in, workload)
-	v.serving = reach.serving()
-	if in.Problem == nil {
-		meanwhile := reach.meanwhile()
-		v.message = shorten(v.message, maxMessage-len(meanwhile)) + meanwhile
+	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
+	culprit, more := worst(list, main)
+	if culprit < 0 {
+		reason, message := well(list, main)
+		return verdict{outcome: running, reason: reason, message: message}
 	}
+	return held(in, list, main, culprit, more)
+}
+
+// held is the verdict on a resource that an object keeps from being ready, and more of them.
+func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
+	first := list[culprit]
+	v := verdict{outcome: moving, reason: first.Reason, message: first.Message, hint: first.Hint}
+	if v.reason == "" {
+		v.reason = v1.ReasonResourceNotReady
+	}
+	if first.key != main || first.Reason == v1.ReasonPending {
+		v.message = fmt.Sprintf("%s %s: %s", first.key.Kind, first.key.Name, first.Message)
+	}
+	ending := ""
+	switch {
+	case more == 1:
+		ending = "; 1 more object is not ready"
+	case more > 1:
+		ending = fmt.Sprintf("; %d more objects are not ready", more)
+	}
+	if first.Verdict == health.Stuck && (runsPods(first.key) || !starting(list)) {
+		v.outcome = stuck
+		reach := reachOf(in)
+		v.serving = reach.serving()
+		if first.key == main {
+			ending = reach.meanwhile() + ending
+		}
+	}
+	v.message = shorten(v.message, maxMessage-len(ending)) + ending
 	return v
 }
 
-func decide(in Input, workload *appsv1.Deployment) (v verdict) {
-	if in.Paused {
-		v.outcome, v.reason, v.message = paused, v1.ReasonPaused, "paused by spec.paused: nothing is installed, upgraded or repaired"
-		return v
-	}
-	if in.Problem != nil {
-		v.outcome, v.reason, v.message = moving, in.Problem.Reason, in.Problem.Message
-		if in.Problem.Blocked {
-			v.outcome = stuck
-		}
-		return v
-	}
-	if name := missingDeployment(in); name != "" {
-		v.outcome, v.reason, v.message = moving, v1.ReasonPending, fmt.Sprintf("waiting for Deployment %s, which is not there", name)
-		return v
-	}
-	if workload == nil {
-		v.outcome, v.reason, v.message = running, v1.ReasonNoWorkload, "deployed; the chart renders no Deployment to wait for"
-		return v
-	}
-	v.outcome, v.reason, v.message = rollout(workload)
-	v.explain(workload, in.Causes)
-	return v
-}
-
-// explain takes the worst cause into the verdict. One that lasts means that the rollout is stuck, whatever its deadline; one
-// that may pass only says what is waited for. Causes of an earlier spec of the Deployment count no more.
-func (v *verdict) explain(workload *appsv1.Deployment, causes []diagnose.Cause) {
-	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || workload.Status.ObservedGeneration < workload.Generation {
-		return
-	}
-	switch first := causes[0]; {
-	case first.Effect == diagnose.Lasting, v.outcome == stuck:
-		v.outcome, v.reason, v.message = stuck, first.Reason, first.Text()
-	case v.outcome == moving:
-		v.message = first.Text()
-	}
-}
-
-// Settled tells whether a Deployment is as desired, so that there is nothing to look for.
-func Settled(workload *appsv1.Deployment) bool {
-	outcome, _, _ := rollout(workload)
-	return outcome == running
-}
-
-// missingDeployment gives the name of a Deployment that is rendered and not there: somebody has just deleted it, or it is
-// yet to be created. It is empty where there is none.
-func missingDeployment(in Input) string {
-	for _, key := range in.Rendered {
-		if key.Group == appsv1.GroupName && key.Kind == "Deployment" && in.Snapshot.Objects[key] == nil {
-			return key.Name
+// starting reports whether a workload is on its way: until that has ended, what else is wrong is said without an alarm.
+func starting(list []standing) bool {
+	for _, one := range list {
+		if one.Verdict == health.Waiting && runsPods(one.key) {
+			return true
 		}
 	}
-	return ""
-}
-
-// rollout tells how far a Deployment is, as `kubectl rollout status` does.
-func rollout(d *appsv1.Deployment) (outcome, string, string) {
-	want, have := wanted(d), d.Status
-	if have.ObservedGeneration < d.Generation {
-		return moving, v1.ReasonRollingOut, "waiting for the rollout to begin"
-	}
-	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
-		return stuck, v1.ReasonReplicaFailure, "pods cannot be created: " + failure.Message
-	}
-	complete := have.UpdatedReplicas == want && have.Replicas == want && have.AvailableReplicas == want
-	switch progressing := deploymentCondition(d, appsv1.DeploymentProgressing); {
-	case complete && want == 0:
-		return running, v1.ReasonScaledToZero, "scaled to zero as desired"
-	case complete:
-		return running, v1.ReasonRunning, fmt.Sprintf("%d of %d replicas are up to date and available", have.AvailableReplicas, want)
-	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
-		return stuck, v1.ReasonRolloutStalled, fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
-			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), want)
-	case have.UpdatedReplicas < want:
-		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are up to date", have.UpdatedReplicas, want)
-	case have.Replicas > have.UpdatedReplicas:
-		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d old replicas are still to end", have.Replicas-have.UpdatedReplicas)
-	case have.Replicas > want:
-		return moving, v1.ReasonRollingOut, fmt.Sprintf("%d replicas are still to end", have.Replicas-want)
-	}
-	return moving, v1.ReasonRollingOut, fmt.Sprintf("%d of %d replicas are available", have.AvailableReplicas, want)
+	return false
 }
 
 func deploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {

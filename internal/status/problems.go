@@ -1,24 +1,27 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/health"
 )
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
+func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
-	explained := v.outcome != paused && in.Problem == nil
-	if v.outcome == stuck && !(explained && slices.ContainsFunc(in.Causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
+	switch {
+	case v.outcome == paused:
+	case in.Problem == nil:
+		list = append(list, wrong(in, objects)...)
+	case v.outcome == stuck:
 		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message), Hint: diagnose.Hint(v.reason)})
-	}
-	if explained {
-		list = append(list, caused(in.Causes)...)
 	}
 	for _, key := range in.Unserved {
 		list = append(list, v1.Problem{
@@ -30,6 +33,14 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 		})
 	}
 	for _, missing := range in.Missing {
+		switch missing.Kind {
+		case dependency.IngressClass, dependency.StorageClass:
+			continue // the object that names it says so
+		case dependency.Secret:
+			if missing.By == dependency.ByTLS {
+				continue
+			}
+		}
 		message := fmt.Sprintf("%s does not exist, %s refers to it", missing.Object, missing.By)
 		if missing.Key != "" {
 			message = fmt.Sprintf("%s has no key %q, %s refers to it", missing.Object, missing.Key, missing.By)
@@ -55,6 +66,35 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 		list = append(list, problem)
 	}
 	return list
+}
+
+// wrong lists what is wrong with objects, errors first: the causes if these are known, else what the object itself shows.
+func wrong(in Input, objects []standing) []v1.Problem {
+	var errors, warnings []v1.Problem
+	for _, one := range objects {
+		causes := in.Causes[one.key]
+		known := slices.ContainsFunc(causes, func(c diagnose.Cause) bool { return c.Reason == one.Reason })
+		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
+			problem := v1.Problem{
+				Type: v1.ProblemError, Source: one.key.Kind + " " + one.key.Name, Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
+				Message: oneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "kubectl describe it, or ask whoever runs what makes it ready"),
+			}
+			if one.Verdict == health.Warned {
+				problem.Type = v1.ProblemWarning
+				warnings = append(warnings, problem)
+			} else {
+				errors = append(errors, problem)
+			}
+		}
+		for _, problem := range caused(causes) {
+			if problem.Type == v1.ProblemError {
+				errors = append(errors, problem)
+			} else {
+				warnings = append(warnings, problem)
+			}
+		}
+	}
+	return append(errors, warnings...)
 }
 
 // caused makes problems of causes: errors of those that last.

@@ -38,7 +38,7 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 			if test.started != "" {
 				d.Annotations[v1.AnnotationStartedWith] = test.started
 			}
-			out := Summarize(state{workload: d}.input(t))
+			out := summarize(state{workload: d}.input(t))
 			if !reflect.DeepEqual(out.Problems, test.want) {
 				t.Errorf("got %+v, want %+v", out.Problems, test.want)
 			}
@@ -47,7 +47,7 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 }
 
 func TestNoDeploymentIgnoresNoSize(t *testing.T) {
-	if out := Summarize(state{}.input(t)); len(out.Problems) != 0 {
+	if out := summarize(state{}.input(t)); len(out.Problems) != 0 {
 		t.Errorf("got %+v", out.Problems)
 	}
 }

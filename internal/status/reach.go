@@ -23,7 +23,8 @@ type reach struct {
 	earlier *diagnose.Earlier
 }
 
-func reachOf(in Input, workload *appsv1.Deployment) reach {
+func reachOf(in Input) reach {
+	workload := Workload(in.Resource, in.Snapshot)
 	out := reach{workload: workload}
 	if workload == nil {
 		return out
@@ -41,8 +42,8 @@ func reachOf(in Input, workload *appsv1.Deployment) reach {
 	slices.SortFunc(out.services, func(a, b corev1.ServicePort) int {
 		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Name, b.Name))
 	})
-	if len(in.Causes) > 0 {
-		out.earlier = in.Causes[0].Earlier
+	if causes := in.Causes[kube.KeyOf(workload)]; len(causes) > 0 {
+		out.earlier = causes[0].Earlier
 	}
 	return out
 }

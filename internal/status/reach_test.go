@@ -75,8 +75,8 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 				others.Spec.Ports = []corev1.ServicePort{to("unknown", 1)}
 				in.Snapshot = snapshot(t, workload, ours, others)
 			}
-			in.Causes = []diagnose.Cause{{Reason: v1.ReasonImageNotFound, Message: "no image", Detail: strings.Repeat("x", 300), Effect: diagnose.Lasting, Earlier: test.earlier}}
-			out := Summarize(in)
+			in.Causes = ofDeployment(diagnose.Cause{Reason: v1.ReasonImageNotFound, Message: "no image", Detail: strings.Repeat("x", 300), Effect: diagnose.Lasting, Earlier: test.earlier})
+			out := summarize(in)
 			message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message
 			if _, end, _ := strings.Cut(message, "…"); end != test.ends || utf8.RuneCountInString(message) > maxMessage {
 				t.Errorf("got the end %q of %q, want %q", end, message, test.ends)
@@ -105,7 +105,7 @@ func TestWhatServesWhileTheOperatorIsBlocked(t *testing.T) {
 			ours.Spec.Selector = workload.Spec.Template.Labels
 			in := state{workload: workload, problem: &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}}.input(t)
 			in.Snapshot = snapshot(t, workload, ours)
-			out := Summarize(in)
+			out := summarize(in)
 			if message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; out.Phase != test.phase || message != "too large" {
 				t.Errorf("got phase %s and the message %q, want %s", out.Phase, message, test.phase)
 			}

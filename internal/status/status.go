@@ -3,13 +3,17 @@
 package status
 
 import (
-	"fmt"
+	"maps"
+	"slices"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -34,10 +38,12 @@ type Input struct {
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
-	// Causes are why the Deployment is not as desired, the worst first.
-	Causes []diagnose.Cause
-	// Missing are references to what is not there, though pods start without it.
+	// Causes are why objects are not as desired, by object, the worst first.
+	Causes map[kube.Key][]diagnose.Cause
+	// Missing are references to what does not exist, though pods start without it.
 	Missing []dependency.Reference
+	// Others are the names of what exists instead of what is missing.
+	Others map[dependency.Object][]string
 	// Waits says that a rollout that the operator causes waits for others.
 	Waits bool
 	// Paused says that the operator leaves everything as it is.
@@ -56,21 +62,22 @@ type Problem struct {
 	Blocked bool
 }
 
-// Summarize makes the status.
-func Summarize(in Input) *v1.AppServiceStatus {
+// Summarize makes the status. It returns, too, when it has to be made again although nothing changes; zero if there is no such time.
+func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out := in.Previous.DeepCopy()
 	out.ObservedGeneration = in.Resource.GetGeneration()
 	workload := Workload(in.Resource, in.Snapshot)
-	counters(out, workload)
+	counters(out, mainObject(in.Resource, in.Snapshot))
 	endpoints(out, in.Resource, in.Snapshot)
-	resources(out, in)
+	list := standings(in)
+	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
 	} else {
 		out.Release = nil
 	}
-	verdict := judge(in, workload)
-	out.Problems = problems(in, workload, verdict)
+	verdict := judge(in, list)
+	out.Problems = problems(in, list, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, workload, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration
@@ -79,24 +86,22 @@ func Summarize(in Input) *v1.AppServiceStatus {
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
-	return out
+	return out, until(list)
 }
 
-// Workload gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
+// Workload returns the Deployment that a resource is about; nil if it is about another workload, or none.
 func Workload(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) *appsv1.Deployment {
-	object := snapshot.Object("apps", "Deployment", resource.GetName())
-	if object == nil {
-		for key := range snapshot.Objects {
-			if key.Kind != "Deployment" {
-				continue
-			}
-			if object != nil {
-				return nil
-			}
-			object = snapshot.Object(key.Group, key.Kind, key.Name)
-		}
+	deployment, _ := kube.Typed(mainObject(resource, snapshot)).(*appsv1.Deployment)
+	return deployment
+}
+
+// mainObject returns the live workload that a resource is about; nil if there is none.
+func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) client.Object {
+	main, found := mainOf(resource.GetName(), slices.Collect(maps.Keys(snapshot.Objects)))
+	if !found {
+		return nil
 	}
-	return kube.As[appsv1.Deployment](object)
+	return snapshot.Objects[main]
 }
 
 // Unnoticed reports whether there is a Deployment that was just written and of which the Deployment controller has not taken note: its
@@ -111,24 +116,6 @@ func Unnoticed(there *cluster.Snapshot) bool {
 		}
 	}
 	return false
-}
-
-func counters(out *v1.AppServiceStatus, workload *appsv1.Deployment) {
-	if workload == nil {
-		out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
-		out.Readiness, out.Selector, out.Image = "", "", ""
-		return
-	}
-	have := workload.Status
-	out.Replicas, out.UpdatedReplicas = have.Replicas, have.UpdatedReplicas
-	out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = have.ReadyReplicas, have.AvailableReplicas, have.UnavailableReplicas
-	out.Readiness = fmt.Sprintf("%d/%d", have.ReadyReplicas, wanted(workload))
-	if selector, err := metav1.LabelSelectorAsSelector(workload.Spec.Selector); err == nil {
-		out.Selector = selector.String()
-	}
-	if containers := workload.Spec.Template.Spec.Containers; len(containers) > 0 {
-		out.Image = containers[0].Image
-	}
 }
 
 func wanted(workload *appsv1.Deployment) int32 {

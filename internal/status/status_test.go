@@ -206,7 +206,7 @@ func states() map[string]state {
 		},
 		"the chart renders nothing that runs": {
 			nil, nil, "",
-			true, true, false, false, v1.PhaseRunning, v1.ReasonNoWorkload, "deployed; the chart renders no Deployment to wait for",
+			true, true, false, false, v1.PhaseRunning, v1.ReasonNoWorkload, "the chart renders nothing",
 		},
 	}
 }
@@ -219,6 +219,7 @@ func (s state) input(t *testing.T) Input {
 	}
 	if s.workload != nil {
 		in.Snapshot = snapshot(t, s.workload)
+		in.Rendered = []kube.Key{kube.KeyOf(s.workload)}
 	}
 	return in
 }
@@ -229,6 +230,7 @@ func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
 	}
 	second := deployment(counts{1, 1, 1, 1})
 	second.Name = "second"
+	service := &corev1.Service{TypeMeta: metav1.TypeMeta{APIVersion: "v1", Kind: "Service"}, ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web"}}
 	cases := map[string]struct {
 		rendered []kube.Key
 		there    []client.Object
@@ -240,17 +242,16 @@ func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
 		"it is missing later":                 {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
 		"one of two is missing":               {[]kube.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
 		"it is there":                         {[]kube.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
-		"none is rendered":                    {[]kube.Key{rendered("Service", "", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
-		"a Deployment of another API is none": {[]kube.Key{rendered("Deployment", "example.com", "web")}, nil, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"none is rendered":                    {[]kube.Key{rendered("Service", "", "web")}, []client.Object{service}, "", v1.PhaseRunning, v1.ReasonNoWorkload},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := state{previous: test.previous}.input(t)
 			in.Rendered, in.Snapshot = test.rendered, snapshot(t, test.there...)
-			out := Summarize(in)
+			out := summarize(in)
 			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
 			waits := test.reason == v1.ReasonPending
-			if out.Phase != test.phase || ready.Reason != test.reason || waits != strings.Contains(ready.Message, "waiting for Deployment web") {
+			if out.Phase != test.phase || ready.Reason != test.reason || waits != strings.Contains(ready.Message, "Deployment web: it does not exist") {
 				t.Errorf("got phase %s and %s %q, want %s and %s", out.Phase, ready.Reason, ready.Message, test.phase, test.reason)
 			}
 			if got := meta.IsStatusConditionTrue(out.Conditions, v1.ConditionReconciling); got != waits {
@@ -289,8 +290,8 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := state{workload: test.workload, problem: test.problem, previous: v1.PhaseUpdating}.input(t)
-			in.Causes = test.causes
-			out := Summarize(in)
+			in.Causes = ofDeployment(test.causes...)
+			out := summarize(in)
 			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
 			if out.Phase != test.phase || ready.Reason != test.reason || !strings.HasPrefix(ready.Message, test.begins) {
 				t.Errorf("got phase %s, %s %q", out.Phase, ready.Reason, ready.Message)
@@ -316,7 +317,7 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 func TestSummarize(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
-			out := Summarize(test.input(t))
+			out := summarize(test.input(t))
 			for kind, want := range map[string]bool{
 				v1.ConditionReady: test.ready, v1.ConditionAvailable: test.available,
 				v1.ConditionReconciling: test.reconciling, v1.ConditionStalled: test.stalled,
@@ -351,7 +352,7 @@ func TestSummarize(t *testing.T) {
 func TestConditionsAreWellFormed(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
-			out := Summarize(test.input(t))
+			out := summarize(test.input(t))
 			var types []string
 			for _, condition := range out.Conditions {
 				types = append(types, condition.Type)
@@ -374,17 +375,17 @@ func TestSummarizeIsIdempotentAndPure(t *testing.T) {
 	for name, test := range states() {
 		t.Run(name, func(t *testing.T) {
 			in, same := test.input(t), test.input(t)
-			out := Summarize(in)
+			out := summarize(in)
 			if !reflect.DeepEqual(in, same) {
 				t.Error("the input was changed")
 			}
-			if again := Summarize(same); text(t, again) != text(t, out) {
+			if again := summarize(same); text(t, again) != text(t, out) {
 				t.Errorf("the same input gave two statuses:\n%s\n%s", text(t, out), text(t, again))
 			}
 			later := in
 			later.Previous, later.Now = out.DeepCopy(), metav1.NewTime(now.Add(time.Hour))
 			for range 2 {
-				again := Summarize(later)
+				again := summarize(later)
 				if text(t, again) != text(t, out) {
 					t.Errorf("the status changed though nothing did:\n%s\n%s", text(t, out), text(t, again))
 				}
@@ -407,9 +408,9 @@ func TestTransitionTimesChangeWithTheStatusOfTheConditionOnly(t *testing.T) {
 	all := states()
 	running, rolling := all["everything as desired"].input(t), all["old pods are still to end"].input(t)
 	running.Now = then
-	first := Summarize(running)
+	first := summarize(running)
 	rolling.Previous, rolling.Now = first, now
-	second := Summarize(rolling)
+	second := summarize(rolling)
 	for kind, want := range map[string]metav1.Time{
 		v1.ConditionReady: now, v1.ConditionReconciling: now,
 		v1.ConditionAvailable: then, v1.ConditionStalled: then, v1.ConditionDeployed: then,
@@ -427,7 +428,7 @@ func TestTransitionTimesChangeWithTheStatusOfTheConditionOnly(t *testing.T) {
 func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
 	in := states()["everything as desired"].input(t)
 	in.Previous.Conditions = []metav1.Condition{{Type: "example.com/Audited", Status: metav1.ConditionTrue, Reason: "Audited", LastTransitionTime: then}}
-	out := Summarize(in)
+	out := summarize(in)
 	if len(out.Conditions) != 7 || meta.FindStatusCondition(out.Conditions, "example.com/Audited") == nil {
 		t.Errorf("got %v", out.Conditions)
 	}
@@ -474,7 +475,7 @@ func TestDeployed(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 99}}, Snapshot: snapshot(t), Digest: "digest", Problem: test.problem, Now: now}
 			in.Snapshot.Record = test.record
-			out := Summarize(in)
+			out := summarize(in)
 			condition := meta.FindStatusCondition(out.Conditions, v1.ConditionDeployed)
 			if condition.Status != test.status || condition.Reason != test.reason || condition.Message != test.message {
 				t.Errorf("got %s %s %q, want %s %s %q", condition.Status, condition.Reason, condition.Message, test.status, test.reason, test.message)
@@ -506,7 +507,11 @@ func TestCounters(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := stale
-			counters(&got, test.workload)
+			var main client.Object
+			if test.workload != nil {
+				main = test.workload
+			}
+			counters(&got, main)
 			if !reflect.DeepEqual(got, test.want) {
 				t.Errorf("got %+v, want %+v", got, test.want)
 			}
@@ -576,7 +581,7 @@ func TestMessagesOfTheDeploymentAndOfProblemsAreCut(t *testing.T) {
 	for name, problem := range map[string]*Problem{"of the Deployment": nil, "of a problem": {Reason: v1.ReasonInstallFailed, Message: long, Blocked: true}} {
 		t.Run(name, func(t *testing.T) {
 			in.Problem = problem
-			for _, condition := range Summarize(in).Conditions {
+			for _, condition := range summarize(in).Conditions {
 				if utf8.RuneCountInString(condition.Message) > maxMessage || strings.Contains(condition.Message, "\n") {
 					t.Errorf("%s: %q", condition.Type, condition.Message)
 				}
@@ -598,7 +603,7 @@ func TestNoStatusContradictsItself(t *testing.T) {
 						d := deployment(counts{want, all, updated, available}, extra...)
 						name := fmt.Sprintf("%d wanted, %d there, %d updated, %d available, %s", want, all, updated, available, said)
 						in := state{workload: d, previous: v1.PhaseUpdating}.input(t)
-						out := Summarize(in)
+						out := summarize(in)
 						is := func(kind string) bool { return meta.IsStatusConditionTrue(out.Conditions, kind) }
 						if one := count(is(v1.ConditionReady), is(v1.ConditionReconciling), is(v1.ConditionStalled)); one != 1 {
 							t.Errorf("%s: %d of Ready, Reconciling and Stalled are True, want 1", name, one)
@@ -627,4 +632,15 @@ func count(flags ...bool) (set int) {
 		}
 	}
 	return set
+}
+
+// summarize is Summarize without the time at which it has to be done again.
+func summarize(in Input) *v1.AppServiceStatus {
+	status, _ := Summarize(in)
+	return status
+}
+
+// ofDeployment makes causes those of the Deployment web.
+func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
+	return map[kube.Key][]diagnose.Cause{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: causes}
 }

@@ -108,15 +108,19 @@ func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 	resource := &unstructured.Unstructured{}
 	resource.SetName("web")
 	snapshot := &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+	in := status.Input{
+		Resource: resource, Previous: &v1.AppServiceStatus{}, Snapshot: snapshot, Now: metav1.NewTime(r.Time),
+		Causes: map[kube.Key][]diagnose.Cause{},
+	}
 	for i := range r.Objects {
 		if object := &r.Objects[i]; object.GetKind() == "Deployment" {
-			snapshot.Objects[kube.KeyOf(object)] = object
+			key := kube.KeyOf(object)
+			snapshot.Objects[key] = object
+			in.Rendered, in.Causes[key] = append(in.Rendered, key), diagnose.Causes(r.findings(t))
 		}
 	}
-	return status.Summarize(status.Input{
-		Resource: resource, Previous: &v1.AppServiceStatus{}, Snapshot: snapshot, Now: metav1.NewTime(r.Time),
-		Causes: diagnose.Causes(r.findings(t)),
-	})
+	summary, _ := status.Summarize(in)
+	return summary
 }
 
 func TestRecordingsAreOfARealCluster(t *testing.T) {

@@ -1,0 +1,70 @@
+package health
+
+import (
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
+)
+
+// metricsPatience is for how long metrics of new pods may be missing.
+const metricsPatience = 90 * time.Second
+
+var missingRequest = regexp.MustCompile(`missing request for (\S+) in container (\S+)`)
+
+// autoscaler needs a look of its controller that found metrics.
+func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
+	var active *autoscalingv2.HorizontalPodAutoscalerCondition
+	for i := range a.Status.Conditions {
+		condition := &a.Status.Conditions[i]
+		switch {
+		case condition.Type == autoscalingv2.ScalingActive:
+			active = condition
+		case condition.Type == autoscalingv2.AbleToScale && condition.Status == corev1.ConditionFalse && condition.Reason != "BackoffDownscale" && condition.Reason != "BackoffBoth":
+			return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling does nothing: " + condition.Message}
+		}
+	}
+	switch {
+	case active == nil:
+		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "the autoscaler has not looked at the pods yet"}
+	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
+		return inactive(active, facts)
+	}
+	for _, condition := range a.Status.Conditions {
+		if condition.Type == autoscalingv2.ScalingLimited && condition.Status == corev1.ConditionTrue && condition.Reason == "TooManyReplicas" {
+			return State{
+				Verdict: Warned,
+				Reason:  v1.ReasonAutoscalingLimited,
+				Message: fmt.Sprintf("the load asks for more than the %d replicas that it may have", a.Spec.MaxReplicas),
+				Hint:    "raise spec.autoscaling.maxReplicas if the load is meant",
+			}
+		}
+	}
+	return State{}
+}
+
+// inactive is the state of an autoscaler that cannot work out a number of replicas.
+func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, facts Facts) State {
+	if found := missingRequest.FindStringSubmatch(condition.Message); found != nil {
+		return State{
+			Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing,
+			Message: fmt.Sprintf("autoscaling does nothing: container %q requests no %s, of which the target is a share", found[2], found[1]),
+		}
+	}
+	state := State{Verdict: Stuck, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "autoscaling does nothing: it has no metrics: "}
+	if strings.Contains(condition.Message, "could not find the requested resource") {
+		state.Message += "the cluster has no metrics API, which metrics-server brings"
+		return state
+	}
+	state.Message += diagnose.Brief(diagnose.AfterLast(condition.Message, "unable to fetch metrics from "))
+	if until := condition.LastTransitionTime.Add(metricsPatience); facts.Now.Before(until) { // metrics of new pods take their time
+		state.Verdict, state.Until = Waiting, until
+	}
+	return state
+}

@@ -1,0 +1,82 @@
+package health
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
+)
+
+const (
+	// balancerPatience is the time that clouds have for an address, and certificatePatience that of whoever makes certificates.
+	balancerPatience, certificatePatience = 5 * time.Minute, 2 * time.Minute
+)
+
+// service is ready at once, but if it asks for a load balancer: that needs an address.
+func service(s *corev1.Service, facts Facts) State {
+	if s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 {
+		return State{}
+	}
+	return State{
+		Reason:  v1.ReasonLoadBalancerPending,
+		Message: "no load balancer has given it an address",
+		Hint:    "clusters without a cloud need something that gives Services addresses, MetalLB for example; else take spec.service.type ClusterIP and an Ingress",
+	}.overdue(s, facts, balancerPatience)
+}
+
+// ingress needs its class, which says who serves it, and the certificates that it names.
+func ingress(i *networkingv1.Ingress, facts Facts) State {
+	if class := i.Spec.IngressClassName; class != nil {
+		if others, missing := facts.Missing[dependency.Object{Kind: dependency.IngressClass, Name: *class}]; missing {
+			return missingClass(*class, others)
+		}
+	}
+	var names []string
+	for _, tls := range i.Spec.TLS {
+		if _, missing := facts.Missing[dependency.Object{Kind: dependency.Secret, Name: tls.SecretName}]; missing && tls.SecretName != "" && !slices.Contains(names, tls.SecretName) {
+			names = append(names, tls.SecretName)
+		}
+	}
+	if len(names) == 0 {
+		return State{}
+	}
+	return State{
+		Reason:  v1.ReasonCertificateMissing,
+		Message: fmt.Sprintf("the certificate is missing: Secret %s does not exist", quoted(names)),
+		Hint:    "create the Secret, or see what cert-manager says: kubectl describe certificate",
+	}.overdue(i, facts, certificatePatience)
+}
+
+func missingClass(class string, others []string) State {
+	state := State{
+		Verdict: Stuck,
+		Reason:  v1.ReasonDependencyMissing,
+		Message: fmt.Sprintf("IngressClass %q does not exist, so nobody serves it; the cluster has none", class),
+		Hint:    "install an ingress controller, or leave the class out where the cluster has a default one",
+	}
+	if len(others) > 0 {
+		state.Message = fmt.Sprintf("IngressClass %q does not exist, so nobody serves it; the cluster has %s", class, quoted(others))
+		state.Hint = "take one of the classes that there are, or ask the platform team to install that one"
+	}
+	return state
+}
+
+// quoted lists names, a few of them.
+func quoted(names []string) string {
+	const most = 5
+	var list []string
+	for i, name := range names {
+		if i == most {
+			list = append(list, fmt.Sprintf("%d more", len(names)-most))
+			break
+		}
+		list = append(list, fmt.Sprintf("%q", name))
+	}
+	return strings.Join(list, ", ")
+}

@@ -1,0 +1,67 @@
+package health
+
+import (
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	policyv1 "k8s.io/api/policy/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// claim needs a volume. One whose storage class waits for the first pod has none before that is scheduled.
+func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
+	switch c.Status.Phase {
+	case corev1.ClaimBound:
+		return State{}
+	case corev1.ClaimLost:
+		return State{Verdict: Stuck, Reason: v1.ReasonVolumeNotBound, Message: "its volume is lost"}
+	}
+	if class := c.Spec.StorageClassName; class != nil {
+		if others, missing := facts.Missing[dependency.Object{Kind: dependency.StorageClass, Name: *class}]; missing {
+			state := State{Verdict: Stuck, Reason: v1.ReasonDependencyMissing, Message: fmt.Sprintf("no volume is bound to it: StorageClass %q does not exist", *class)}
+			if len(others) > 0 {
+				state.Message += "; the cluster has " + quoted(others)
+			}
+			return state
+		}
+	}
+	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound to it yet"}
+}
+
+// computed is the state that kstatus computes from what most kinds have in common: observedGeneration and conditions.
+func computed(object client.Object) State {
+	content, whole := kube.Content(object)
+	if !whole {
+		return State{}
+	}
+	result, err := kstatus.Compute(&unstructured.Unstructured{Object: content})
+	switch {
+	case err != nil:
+		return State{Verdict: Waiting, Message: "its status cannot be read: " + err.Error()}
+	case result.Status == kstatus.CurrentStatus:
+		return State{}
+	case result.Status == kstatus.FailedStatus:
+		return State{Verdict: Stuck, Message: result.Message}
+	}
+	return State{Verdict: Waiting, Message: result.Message}
+}
+
+// budget is ready, and worth a word if it lets no pod go although all that it counts are well: nodes cannot be drained then.
+func budget(b *policyv1.PodDisruptionBudget) State {
+	have := b.Status
+	if have.ObservedGeneration < b.Generation || have.ExpectedPods == 0 || have.DisruptionsAllowed > 0 || have.CurrentHealthy < have.ExpectedPods {
+		return State{}
+	}
+	return State{
+		Verdict: Warned,
+		Reason:  v1.ReasonEvictionBlocked,
+		Message: fmt.Sprintf("it lets none of %d pods go, so that nodes cannot be drained", have.ExpectedPods),
+		Hint:    "run more replicas than the budget keeps, or allow one to be unavailable",
+	}
+}

@@ -1,0 +1,158 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// standing is how one rendered object stands.
+type standing struct {
+	key kube.Key
+	health.State
+}
+
+// standings returns how the rendered objects stand, in the order in which they are written.
+func standings(in Input) []standing {
+	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}}
+	for _, missing := range in.Missing {
+		if missing.Key == "" {
+			facts.Missing[missing.Object] = in.Others[missing.Object]
+		}
+	}
+	if in.Snapshot.Record != nil {
+		facts.Since = in.Snapshot.Record.Made
+	}
+	list := make([]standing, 0, len(in.Rendered))
+	for _, key := range in.Rendered {
+		state := health.Of(in.Snapshot.Objects[key], facts)
+		if in.Snapshot.Sees([]kube.Key{key}) != nil {
+			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "it cannot be seen"}
+		}
+		list = append(list, standing{key, explain(state, in.Causes[key])})
+	}
+	return list
+}
+
+// explain takes the worst cause into a state. One that lasts means that the object is stuck, whatever its deadline; one that may pass only
+// says what is waited for. Causes of an earlier spec count no more.
+func explain(state health.State, causes []diagnose.Cause) health.State {
+	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || state == health.Unnoticed {
+		return state
+	}
+	switch first := causes[0]; {
+	case first.Effect == diagnose.Lasting, state.Verdict == health.Stuck:
+		state.Verdict, state.Reason, state.Message, state.Hint = health.Stuck, first.Reason, first.Text(), first.Hint
+	case state.Verdict == health.Waiting:
+		state.Message = first.Text()
+	}
+	return state
+}
+
+// until is when a state has to be judged again although nothing changes; zero if there is no such time.
+func until(list []standing) time.Time {
+	var first time.Time
+	for _, one := range list {
+		if !one.Until.IsZero() && (first.IsZero() || one.Until.Before(first)) {
+			first = one.Until
+		}
+	}
+	return first
+}
+
+// mainKinds are those whose pods serve for as long as they are wanted, the most usual first.
+var mainKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
+
+// mainOf returns the workload that a resource is about: the one of its name, else the only one of its kind. It returns false if there is
+// none.
+func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
+	for _, kind := range mainKinds {
+		var of []kube.Key
+		for _, key := range keys {
+			if key.Group == appsv1.GroupName && key.Kind == kind {
+				of = append(of, key)
+			}
+		}
+		at := slices.IndexFunc(of, func(key kube.Key) bool { return key.Name == name })
+		switch {
+		case at >= 0:
+			return of[at], true
+		case len(of) == 1:
+			return of[0], true
+		case len(of) > 1:
+			return kube.Key{}, false
+		}
+	}
+	return kube.Key{}, false
+}
+
+// runsPods reports whether the objects of a kind make pods.
+func runsPods(key kube.Key) bool {
+	return kube.TraitsOf(key.GroupKind).PodTemplate != nil || key.Kind == "Job" && key.Group == batchv1.GroupName
+}
+
+// worst returns the object that keeps the resource from being ready, the main workload first, then others that run pods; and how many more
+// do. It returns -1 if none does.
+func worst(list []standing, main kube.Key) (first, more int) {
+	first = -1
+	rank := func(one standing) int {
+		rank := 0
+		if one.Verdict == health.Stuck {
+			rank += 4
+		}
+		switch {
+		case one.key == main:
+			rank += 2
+		case runsPods(one.key):
+			rank++
+		}
+		return rank
+	}
+	for i, one := range list {
+		switch {
+		case !one.Holds():
+		case first < 0:
+			first = i
+		default:
+			more++
+			if rank(one) > rank(list[first]) {
+				first = i
+			}
+		}
+	}
+	return first, more
+}
+
+// well puts into words that all objects are ready.
+func well(list []standing, main kube.Key) (reason, message string) {
+	var complete, running int
+	for _, one := range list {
+		switch {
+		case one.key == main:
+			return one.Reason, one.Message
+		case one.Reason == v1.ReasonComplete:
+			complete++
+		case runsPods(one.key):
+			running++
+		}
+	}
+	switch {
+	case complete > 0 && running == 0:
+		return v1.ReasonComplete, fmt.Sprintf("all %d objects are ready, what runs once is complete", len(list))
+	case running > 0:
+		return v1.ReasonRunning, fmt.Sprintf("all %d objects are ready", len(list))
+	}
+	if len(list) == 0 {
+		return v1.ReasonNoWorkload, "the chart renders nothing"
+	}
+	return v1.ReasonNoWorkload, fmt.Sprintf("all %d objects are ready; none of them runs pods", len(list))
+}
