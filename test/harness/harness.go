@@ -88,6 +88,17 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 	}
 	fmt.Fprintf(os.Stderr, "cluster %s runs Kubernetes %s\n", up.Name, version.GitVersion)
 	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current}
+	if !current {
+		end, err := cluster.serveMetrics(ctx)
+		if err != nil {
+			return nil, stop, err
+		}
+		down := stop
+		stop = func() { down(); end() }
+		if err := cluster.serveBalancers(ctx); err != nil {
+			return nil, stop, err
+		}
+	}
 	return cluster, stop, cluster.installOurs(ctx)
 }
 
