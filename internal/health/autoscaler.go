@@ -62,7 +62,7 @@ func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, facts F
 		state.Message += "the cluster has no metrics API, which metrics-server brings"
 		return state
 	}
-	state.Message += diagnose.Brief(diagnose.AfterLast(condition.Message, "unable to fetch metrics from "))
+	state.Message += diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get "))
 	if until := condition.LastTransitionTime.Add(metricsPatience); facts.Now.Before(until) { // metrics of new pods take their time
 		state.Verdict, state.Until = Waiting, until
 	}
