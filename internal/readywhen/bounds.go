@@ -32,24 +32,27 @@ const functions = `
 	getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds
 	hasValue value or orValue`
 
-// maxPattern is the size of a regular expression, as regexp counts it: about a character of it each.
-const maxPattern = 2_000
+// maxPatterns is the size of all regular expressions of an expression, as length counts it.
+const maxPatterns = 2_000
 
 // bounded returns an error if an expression could grow beyond the object that it is about.
 func bounded(parsed *cel.Ast) error {
 	tree := parsed.NativeRep()
-	walk := walker{tree.SourceInfo()}
+	walk := &walker{source: tree.SourceInfo()}
 	return walk.expression(tree.Expr(), "")
 }
 
-type walker struct{ source *ast.SourceInfo }
+type walker struct {
+	source   *ast.SourceInfo
+	patterns int // their length so far
+}
 
-func (w walker) refuse(e ast.Expr, words string, args ...any) error {
+func (w *walker) refuse(e ast.Expr, words string, args ...any) error {
 	return at(w.source.GetStartLocation(e.ID()), fmt.Sprintf(words, args...))
 }
 
 // expression walks through e; item is the variable of the innermost all, exists or filter.
-func (w walker) expression(e ast.Expr, item string) error {
+func (w *walker) expression(e ast.Expr, item string) error {
 	switch e.Kind() {
 	case ast.SelectKind:
 		return w.expression(e.AsSelect().Operand(), item)
@@ -78,7 +81,7 @@ func (w walker) expression(e ast.Expr, item string) error {
 	return nil
 }
 
-func (w walker) call(e ast.Expr, item string) error {
+func (w *walker) call(e ast.Expr, item string) error {
 	call := e.AsCall()
 	if !allowed[call.FunctionName()] {
 		return w.refuse(e, "the function %s cannot be used: nothing bounds what it takes, or there is none of that name", call.FunctionName())
@@ -100,11 +103,8 @@ func (w walker) call(e ast.Expr, item string) error {
 	return nil
 }
 
-func (w walker) comprehension(e ast.Expr, item string) error {
+func (w *walker) comprehension(e ast.Expr, item string) error {
 	c := e.AsComprehension()
-	if c.IterVar() == "#unused" {
-		return w.refuse(e, "optMap and optFlatMap cannot be used: nothing bounds what they take")
-	}
 	if err := w.expression(c.IterRange(), item); err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (w walker) comprehension(e ast.Expr, item string) error {
 }
 
 // pattern bounds the regular expression of a call of matches.
-func (w walker) pattern(e ast.Expr, parts []ast.Expr) error {
+func (w *walker) pattern(e ast.Expr, parts []ast.Expr) error {
 	last := parts[len(parts)-1]
 	if last.Kind() != ast.LiteralKind || last.AsLiteral().Type() != types.StringType {
 		return w.refuse(last, "a regular expression must be a constant")
@@ -126,8 +126,8 @@ func (w walker) pattern(e ast.Expr, parts []ast.Expr) error {
 	if err != nil {
 		return w.refuse(last, "%v", err)
 	}
-	if length(parsed) > maxPattern {
-		return w.refuse(last, "the regular expression is too large, as it repeats much")
+	if w.patterns += length(parsed); w.patterns > maxPatterns {
+		return w.refuse(last, "the regular expression is too large: let it repeat less")
 	}
 	return nil
 }

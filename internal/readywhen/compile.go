@@ -17,8 +17,8 @@ import (
 // MaxExpression is the length of an expression in bytes.
 const MaxExpression = 1 << 10
 
-// kept is the number of expressions that are kept compiled.
-const kept = 128
+// kept is the number of expressions that are kept compiled, with about 20 KiB each, and 300 KiB at worst.
+const kept = 64
 
 // expressionError says what is wrong with an expression, and where.
 type expressionError struct {
