@@ -1,10 +1,13 @@
 package chart
 
 import (
+	"bytes"
 	"maps"
 	"os"
 	"strings"
 	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
 )
 
 func TestWrongExpressionsAreRefusedWithTheirPlace(t *testing.T) {
@@ -58,6 +61,24 @@ func TestTheChartsHereLoad(t *testing.T) {
 	for _, dir := range []string{shipped, "config/chart"} {
 		if _, err := Load(os.DirFS("../.."), dir); err != nil {
 			t.Error(err)
+		}
+	}
+}
+
+func TestTheExamplesInTheDocumentationAreRight(t *testing.T) {
+	text, err := os.ReadFile("../../docs/chart-maintainers.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	check := func(text []byte) error {
+		return checkExpressions(&chart.Chart{Metadata: &chart.Metadata{Name: "docs"}, Templates: []*chart.File{{Name: "text", Data: text}}})
+	}
+	if err := check(text); err != nil {
+		t.Error(err)
+	}
+	for _, example := range []string{`.phase == "Bound"`, `c.type == "Ready" &&`, `[0].message`} {
+		if check(bytes.ReplaceAll(text, []byte(example), []byte("("))) == nil {
+			t.Errorf("%q is not looked at", example)
 		}
 	}
 }

@@ -90,8 +90,8 @@ func (w *walker) call(e ast.Expr, item string) error {
 	if call.IsMemberFunction() {
 		parts = append([]ast.Expr{call.Target()}, parts...)
 	}
-	if call.FunctionName() == "matches" {
-		if err := w.pattern(e, parts); err != nil {
+	if call.FunctionName() == "matches" && len(parts) > 0 {
+		if err := w.pattern(parts); err != nil {
 			return err
 		}
 	}
@@ -117,7 +117,7 @@ func (w *walker) comprehension(e ast.Expr, item string) error {
 }
 
 // pattern bounds the regular expression of a call of matches.
-func (w *walker) pattern(e ast.Expr, parts []ast.Expr) error {
+func (w *walker) pattern(parts []ast.Expr) error {
 	last := parts[len(parts)-1]
 	if last.Kind() != ast.LiteralKind || last.AsLiteral().Type() != types.StringType {
 		return w.refuse(last, "a regular expression must be a constant")

@@ -37,6 +37,7 @@ func TestWhatNothingBoundsIsRefused(t *testing.T) {
 		"many patterns":                              {`self.a.matches("a{400}") || self.a.matches("b{400}")`, "the regular expression is too large"},
 		"a pattern that does not parse":              {`self.a.matches("(")`, "missing closing )"},
 		"a pattern, in a call":                       {`matches(self.a, self.b)`, "a regular expression must be a constant"},
+		"a pattern of nothing":                       {`matches()`, "found no matching overload for 'matches'"},
 		"a function of no library":                   {`self.a.now() > 1`, "the function now cannot be used"},
 		"another variable":                           {`object.a == 1`, "column 1: undeclared reference to 'object'"},
 		"a function that is refused, within another": {`!(self.a[self.b.join()] == 1 || true)`, "the function join cannot be used"},
@@ -95,6 +96,7 @@ func TestAnEvaluationThatCostsTooMuchEnds(t *testing.T) {
 		"the object once":                  {`self == self`, false},
 		"text that is made again":          {long, true},
 		"each number, in a filter":         {`self.numbers.filter(a, a > 10).size() > 10`, false},
+		"each number, in two filters":      {`self.numbers.filter(a, a > 10).size() + self.numbers.filter(a, a > 20).size() > 10`, true},
 		"each number, in a long list":      {`self.numbers.all(a, a in self.numbers)`, true},
 		"each number, with a long pattern": {`self.numbers.all(a, self.texts[0].matches("b?b?b?b?b?b?b?b?b?b?a*"))`, true},
 	}
