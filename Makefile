@@ -103,8 +103,9 @@ lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
 	$(call tool,golangci-lint) run --fix
 
 .PHONY: lint-chart
-lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it.
+lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it. Check their CEL expressions.
 	$(call tool,helm) lint --strict helm-charts/appservice config/chart
+	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
 
 .PHONY: verify
 verify: ## Check that the generated files, the bundle among them, are up to date.

@@ -182,6 +182,14 @@ const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
 
+// AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
+// called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.
+const AnnotationReadyWhen = "app.example.com/ready-when"
+
+// AnnotationReadyMessage is the annotation of an object with AnnotationReadyWhen that says, as long as it is not ready, what is
+// waited for: a CEL expression over the live object that returns a string.
+const AnnotationReadyMessage = "app.example.com/ready-message"
+
 // AnnotationRestartedAt is the annotation of a resource that restarts its pods when it is set or changed; any value will
 // do, a time is usual.
 const AnnotationRestartedAt = "app.example.com/restarted-at"

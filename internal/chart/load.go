@@ -19,8 +19,8 @@ import (
 	"helm.sh/helm/v3/pkg/ignore"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates do not
-// parse: the error then names file and line.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates, or expressions in
+// them, do not parse: the error then names file and line.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	files, err := read(fsys, dir)
 	if err != nil {
@@ -40,6 +40,9 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
 	if err := parse(c); err != nil {
+		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
+	if err := checkExpressions(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
 	return c, nil

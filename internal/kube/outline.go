@@ -18,10 +18,13 @@ const bound = 32 << 10
 // outlined is the annotation of an outline. The API server takes no annotation of such a name.
 const outlined = "(outline)"
 
-// What outlines keep of labels and annotations: what tells whose an object is, and which version of it was applied.
+// What outlines keep of labels and annotations: what tells whose an object is, which version of it was applied and when it is ready.
 var (
 	outlineLabels      = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name", "status", "version"}
-	outlineAnnotations = []string{v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"}
+	outlineAnnotations = []string{
+		v1.AnnotationStamp, v1.AnnotationRetainedFor, v1.AnnotationOwnerKind, v1.AnnotationReadyWhen, v1.AnnotationReadyMessage,
+		"meta.helm.sh/release-name", "meta.helm.sh/release-namespace",
+	}
 )
 
 // IsOutline reports whether an object stands for a larger one, of which only the outline is known.
@@ -107,7 +110,7 @@ func outline(object client.Object) client.Object {
 func some(entries map[string]string, names []string) map[string]string {
 	kept := map[string]string{}
 	for _, name := range names {
-		if value, found := entries[name]; found && len(value) <= 256 {
+		if value, found := entries[name]; found && len(value) <= 1<<10 {
 			kept[name] = value
 		}
 	}

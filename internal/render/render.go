@@ -24,6 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/readywhen"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -107,6 +108,9 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	}
 	draft := &Draft{resource: resource, result: Result{Values: vals}}
 	for _, manifest := range manifests {
+		if err := readywhen.Check(manifest.object); err != nil {
+			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
+		}
 		if !served(manifest.object, capabilities) {
 			draft.result.Unserved = append(draft.result.Unserved, kube.KeyOf(manifest.object))
 			continue

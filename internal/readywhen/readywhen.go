@@ -1,0 +1,138 @@
+package readywhen
+
+import (
+	"cmp"
+	"fmt"
+	"strings"
+	"unicode"
+
+	"github.com/google/cel-go/common/types"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// State is how an object stands by its own annotation.
+type State struct {
+	Ready bool
+	// Fault says that the expression itself is wrong, or that the operator does not see what it asks for: waiting changes nothing.
+	Fault bool
+	// Message is one line that says what is waited for or what is wrong; empty if the object is ready.
+	Message string
+}
+
+// Of returns how a live object stands by its annotation; false if it has none. The object may be an outline, which is all that the
+// caches keep of Secrets and of large objects: the expression sees its metadata only.
+func Of(object client.Object) (State, bool) {
+	annotations := object.GetAnnotations()
+	expression, found := annotations[v1.AnnotationReadyWhen]
+	if !found {
+		return State{}, false
+	}
+	self, whole := seen(object)
+	ready, err := evaluate[bool](expression, self)
+	if err != nil {
+		return unanswered(expression, annotations, self, whole, err), true
+	}
+	if ready {
+		return State{Ready: true}, true
+	}
+	return State{Message: message(annotations, self, quote(expression)+" is not true yet")}, true
+}
+
+// seen is what an expression sees of an object, and whether that is all of it.
+func seen(object client.Object) (map[string]any, bool) {
+	if content, whole := kube.Content(object); whole {
+		return content, true
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
+	if err != nil {
+		return nil, false
+	}
+	return map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": content["metadata"]}, false
+}
+
+// unanswered is the state of an object whose expression returned an error.
+func unanswered(expression string, annotations map[string]string, self map[string]any, whole bool, err error) State {
+	absent, waits := err.(*absentError) //nolint:errorlint // evaluate does not wrap it
+	switch {
+	case waits && whole:
+		return State{Message: message(annotations, self, fmt.Sprintf("%s is not there yet, which %s asks for", absent.path, quote(expression)))}
+	case waits:
+		return State{Fault: true, Message: fmt.Sprintf("%s asks for %s, but of Secrets and of large objects the operator knows nothing but metadata: change annotation %s",
+			quote(expression), absent.path, v1.AnnotationReadyWhen)}
+	}
+	return State{Fault: true, Message: oneLine(fmt.Sprintf("annotation %s, %s: %s", v1.AnnotationReadyWhen, quote(expression), err))}
+}
+
+// message is what the object itself says of what is waited for, else the given words.
+func message(annotations map[string]string, self map[string]any, otherwise string) string {
+	if expression, found := annotations[v1.AnnotationReadyMessage]; found {
+		if said, err := evaluate[string](expression, self); err == nil && oneLine(said) != "" {
+			return oneLine(said)
+		}
+	}
+	return otherwise
+}
+
+// evaluate returns what an expression says of an object; an absentError if it asks for what is not there.
+func evaluate[T bool | string](expression string, self map[string]any) (T, error) {
+	var none T
+	compiled, err := programs.of(expression)
+	if err != nil {
+		return none, err
+	}
+	value, _, err := compiled.program.Eval(map[string]any{"self": self})
+	if err != nil {
+		return none, compiled.explain(err)
+	}
+	result, ok := value.Value().(T)
+	if !ok {
+		return none, fmt.Errorf("it returns %s: it must return %s", article(value.Type().TypeName()), article(typeOf(none).TypeName()))
+	}
+	return result, nil
+}
+
+// typeOf is the type of a result in CEL.
+func typeOf(value any) *types.Type {
+	if _, isBool := value.(bool); isBool {
+		return types.BoolType
+	}
+	return types.StringType
+}
+
+func article(name string) string {
+	if name == "int" {
+		return "an int"
+	}
+	return "a " + name
+}
+
+// What is shown of an expression and of a message, in characters.
+const maxQuoted, maxMessage = 128, 512
+
+func quote(expression string) string {
+	return cmp.Or(shorten(printable(expression), maxQuoted), `""`)
+}
+
+func oneLine(text string) string { return shorten(printable(text), maxMessage) }
+
+// printable makes one line of a text, without what cannot be printed.
+func printable(text string) string {
+	text = strings.Map(func(r rune) rune {
+		if !unicode.IsPrint(r) {
+			return ' '
+		}
+		return r
+	}, text)
+	return strings.Join(strings.Fields(text), " ")
+}
+
+func shorten(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
