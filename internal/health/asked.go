@@ -1,6 +1,21 @@
 package health
 
-import "sigs.k8s.io/controller-runtime/pkg/client"
+import (
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
-// asked returns the state that the annotations of an object ask for, if they do.
-func asked(client.Object) (State, bool) { return State{}, false }
+	"github.com/example/appservice-operator/internal/readywhen"
+)
+
+// asked returns the state that the annotations of an object ask for, if they do: then no other rule counts.
+func asked(object client.Object) (State, bool) {
+	found, applies := readywhen.Of(object)
+	switch {
+	case !applies:
+		return State{}, false
+	case found.Ready:
+		return State{}, true
+	case found.Fault:
+		return State{Verdict: Stuck, Message: found.Message, Hint: "ask the chart's maintainers: the annotation is part of the chart"}, true
+	}
+	return State{Verdict: Waiting, Message: found.Message}, true
+}
