@@ -102,9 +102,9 @@ func TestPodTemplate(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	there := Object{Secret, "there"}
-	gone := Object{Secret, "gone"}
-	untold := Object{Secret, "untold"}
+	there := Object{Kind: Secret, Name: "there"}
+	gone := Object{Kind: Secret, Name: "gone"}
+	untold := Object{Kind: Secret, Name: "untold"}
 	states := map[Object]State{there: {Found: true, Data: map[string]string{"k": "digest"}}, gone: {}}
 	cases := map[string]struct {
 		references []Reference
@@ -134,7 +134,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestChecksum(t *testing.T) {
-	a, b := Object{ConfigMap, "a"}, Object{Secret, "b"}
+	a, b := Object{Kind: ConfigMap, Name: "a"}, Object{Kind: Secret, Name: "b"}
 	references := []Reference{{Object: a, Content: true}, {Object: b, Key: "k", Content: true}}
 	states := func(change func(map[Object]State)) map[Object]State {
 		all := map[Object]State{a: {Found: true, Data: map[string]string{"x": "1", "y": "2"}}, b: {Found: true, Data: map[string]string{"k": "1", "other": "1"}}}

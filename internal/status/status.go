@@ -15,6 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -38,6 +39,8 @@ type Input struct {
 	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []dependency.Reference
+	// Gateways are those that routes attach to, as far as they are known.
+	Gateways gateway.Gateways
 	// Waits says that a rollout that the operator causes waits for others.
 	Waits bool
 	// Paused says that the operator leaves everything as it is.
@@ -62,7 +65,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	out.ObservedGeneration = in.Resource.GetGeneration()
 	workload := Workload(in.Resource, in.Snapshot)
 	counters(out, workload)
-	endpoints(out, in.Resource, in.Snapshot)
+	endpoints(out, in)
 	resources(out, in)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
