@@ -12,7 +12,7 @@ import (
 
 // Gateway is of a Gateway what decides on the addresses of routes.
 type Gateway struct {
-	Listeners []Listener
+	Listeners []Listener `json:"listeners"`
 }
 
 // Gateways are the Gateways of which something is known: nil for one that does not exist.
