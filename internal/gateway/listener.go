@@ -90,8 +90,8 @@ func meet(listener, route string) (string, bool) {
 	return "", false
 }
 
-// covers reports whether a wildcard covers a host or a narrower wildcard; it may stand for several labels.
+// covers reports whether a wildcard covers a host or a wildcard that is no wider; it may stand for several labels.
 func covers(wildcard, host string) bool {
 	domain, found := strings.CutPrefix(wildcard, "*")
-	return found && host != wildcard && strings.HasSuffix(host, domain)
+	return found && strings.HasSuffix(host, domain)
 }

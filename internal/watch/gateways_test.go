@@ -3,6 +3,7 @@ package watch
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,13 +74,20 @@ func TestOnlyAChangeOfItsSpecMakesAGatewayNew(t *testing.T) {
 
 // Gateways are not among the facts of hooks: nothing is rendered again because of one.
 func TestFactsLeaveOutGateways(t *testing.T) {
+	var asked []string
 	r := &Referrers{
 		Dependencies: dependency.NewDependencies(nil, nil),
-		MayWatch:     func(context.Context, schema.GroupVersionKind) (bool, error) { return false, nil },
+		MayWatch: func(_ context.Context, kind schema.GroupVersionKind) (bool, error) {
+			asked = append(asked, kind.Kind)
+			return false, nil
+		},
 	}
 	reference := dependency.Reference{Object: dependency.Object{Kind: dependency.Gateway, Name: "edge"}, Need: dependency.Reported}
 	facts, err := r.Facts(t.Context(), &unstructured.Unstructured{}, []dependency.Reference{reference})
 	if err != nil || len(facts.There) > 0 || len(dependency.Missing([]dependency.Reference{reference}, facts.There)) > 0 {
 		t.Errorf("got %v, %v", facts.There, err)
+	}
+	if !slices.Equal(asked, []string{"Namespace"}) {
+		t.Errorf("looked for %q", asked)
 	}
 }
