@@ -128,7 +128,7 @@ func TestAGatewayIsReadOnceForEachGeneration(t *testing.T) {
 		t.Helper()
 		current := &unstructured.Unstructured{}
 		current.SetGroupVersionKind(gateway.Kind)
-		if err := live.Client.Get(t.Context(), client.ObjectKeyFromObject(edge), current); err != nil {
+		if err := live.Get(t.Context(), client.ObjectKeyFromObject(edge), current); err != nil {
 			t.Fatal(err)
 		}
 		live.payloads-- // the test's own

@@ -27,7 +27,7 @@ func (a Address) String() string {
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {
-		if parent.Group == "" || parent.refused() || gateways.Missing(parent.Ref) { // of the core group are Services of a mesh, which have addresses of their own
+		if mesh := parent.Group == ""; mesh || parent.refused() || gateways.Missing(parent.Ref) { // Services of a mesh have addresses of their own
 			continue
 		}
 		for _, listener := range listenersOf(parent.Ref, gateways) {

@@ -50,7 +50,7 @@ func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Ref
 	r.Forget(name)
 	places := []dependency.Object{{Kind: dependency.NamespaceKind.Kind, Name: name.Namespace}}
 	for _, reference := range references {
-		places = append(places, reference.Object.From(name.Namespace))
+		places = append(places, reference.From(name.Namespace))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
