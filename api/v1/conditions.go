@@ -106,6 +106,8 @@ const (
 	ReasonDependencyMissing = "DependencyMissing"
 	// ReasonHostConflict: somebody else serves the host and path.
 	ReasonHostConflict = "HostConflict"
+	// ReasonRouteNotAccepted: a gateway refuses a route or cannot resolve what it refers to, or no controller has looked at it.
+	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
 	ReasonNodePortInvalid = "NodePortInvalid"
 	// ReasonNodePortConflict: another Service has the node port.

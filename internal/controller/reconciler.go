@@ -19,6 +19,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -67,6 +68,8 @@ type ReferenceSource interface {
 	Forget(name types.NamespacedName)
 	// Facts returns what hooks may know of the cluster.
 	Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error)
+	// Gateways returns what is known of Gateways, nil for those that do not exist.
+	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
 
 // Reconcile brings one resource to what its spec says.

@@ -29,6 +29,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -88,6 +89,8 @@ func (s *factSource) Refer(name types.NamespacedName, references []dependency.Re
 func (s *factSource) Forget(name types.NamespacedName) { delete(s.referred, name) }
 
 // Facts implements ReferenceSource.
+func (s *factSource) Gateways(context.Context, []types.NamespacedName) gateway.Gateways { return nil }
+
 func (s *factSource) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
 	return s.known, nil
 }

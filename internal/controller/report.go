@@ -9,12 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/problem"
@@ -38,6 +40,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Causes:   map[kube.Key][]diagnose.Cause{},
 		Paused:   s.paused,
 		Waits:    done.waits,
+		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
 	if workload := status.Workload(s.resource, done.there); workload != nil {
@@ -79,6 +82,17 @@ func othersOf(wanted rendering) map[dependency.Object][]string {
 		}
 	}
 	return out
+}
+
+// gateways returns what is known of the Gateways that routes attach to. The live routes count: they serve while a spec is refused, too.
+func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gateway.Gateways {
+	var names []types.NamespacedName
+	for _, object := range there.Objects {
+		if route := gateway.RouteOf(object); route != nil {
+			names = append(names, route.Gateways()...)
+		}
+	}
+	return r.References.Gateways(ctx, names)
 }
 
 // failureOf is the reason of Ready if what was done fails.

@@ -12,10 +12,10 @@ const defaultServiceAccount = "default"
 func ofPod(pod *corev1.PodSpec) []Reference {
 	var list []Reference
 	if name := pod.ServiceAccountName; name != defaultServiceAccount {
-		list = append(list, Reference{Object: Object{ServiceAccount, name}, By: "serviceAccountName"})
+		list = append(list, Reference{Object: Object{Kind: ServiceAccount, Name: name}, By: "serviceAccountName"})
 	}
 	for _, secret := range pod.ImagePullSecrets {
-		list = append(list, Reference{Object: Object{Secret, secret.Name}, Need: Advisory, By: "imagePullSecrets"})
+		list = append(list, Reference{Object: Object{Kind: Secret, Name: secret.Name}, Need: Advisory, By: "imagePullSecrets"})
 	}
 	for i := range pod.InitContainers {
 		list = append(list, ofContainer(&pod.InitContainers[i])...)
@@ -63,7 +63,7 @@ func ofVolume(volume *corev1.Volume) []Reference {
 	case volume.Secret != nil:
 		return items(Secret, volume.Secret.SecretName, volume.Secret.Items, volume.Secret.Optional, by)
 	case volume.PersistentVolumeClaim != nil:
-		return []Reference{{Object: Object{PersistentVolumeClaim, volume.PersistentVolumeClaim.ClaimName}, By: by}}
+		return []Reference{{Object: Object{Kind: PersistentVolumeClaim, Name: volume.PersistentVolumeClaim.ClaimName}, By: by}}
 	case volume.Projected != nil:
 		var list []Reference
 		for _, source := range volume.Projected.Sources {
@@ -92,7 +92,7 @@ func items(kind, name string, keys []corev1.KeyToPath, optional *bool, by string
 }
 
 func content(kind, name, key string, optional *bool, by string) Reference {
-	reference := Reference{Object: Object{kind, name}, Key: key, Content: true, By: by}
+	reference := Reference{Object: Object{Kind: kind, Name: name}, Key: key, Content: true, By: by}
 	if optional != nil && *optional {
 		reference.Need = Optional
 	}

@@ -11,16 +11,34 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/example/appservice-operator/internal/gateway"
 )
 
-// Object is what a reference points to, in the namespace of what refers to it where its kind has namespaces.
+// Object is what a reference points to.
 type Object struct {
 	Kind string
 	Name string
+	// Namespace is empty for that of what refers to it, and for kinds without namespaces.
+	Namespace string
 }
 
 // String is the kind and the name in quotes, as in `Secret "web"`.
-func (o Object) String() string { return fmt.Sprintf("%s %q", o.Kind, o.Name) }
+func (o Object) String() string {
+	if o.Namespace != "" {
+		return fmt.Sprintf("%s %q", o.Kind, o.Namespace+"/"+o.Name)
+	}
+	return fmt.Sprintf("%s %q", o.Kind, o.Name)
+}
+
+// From is where the object is that something in a namespace refers to.
+func (o Object) From(namespace string) Object {
+	if _, clusterScoped := ReferenceKind(o.Kind); clusterScoped {
+		namespace = ""
+	}
+	o.Namespace = cmp.Or(o.Namespace, namespace)
+	return o
+}
 
 // The kinds of objects that references point to.
 const (
@@ -30,6 +48,7 @@ const (
 	PersistentVolumeClaim = "PersistentVolumeClaim"
 	IngressClass          = "IngressClass"
 	StorageClass          = "StorageClass"
+	Gateway               = "Gateway"
 )
 
 // Need says what becomes of the one who refers where the object is missing.
@@ -42,6 +61,8 @@ const (
 	Optional
 	// Advisory objects are missed by something, but not by pods.
 	Advisory
+	// Reported objects say something for the status: nothing is rendered otherwise because of them, and nothing misses them.
+	Reported
 )
 
 // Reference is one mention of an object.
@@ -64,6 +85,8 @@ type State struct {
 	Data map[string]string
 	// Others are the names of the objects of its kind that there are, if it is a class that does not exist.
 	Others []string
+	// Gateway is what was read of a Gateway.
+	Gateway *gateway.Gateway
 }
 
 // ByTLS is who refers to a certificate. cert-manager makes it when it sees the Ingress, so that nothing may wait for it.
@@ -95,7 +118,7 @@ func Of(objects []*unstructured.Unstructured) []Reference {
 		}
 	}
 	slices.SortStableFunc(list, func(a, b Reference) int {
-		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Need, b.Need))
+		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Namespace, b.Namespace), cmp.Compare(a.Name, b.Name), cmp.Compare(a.Key, b.Key), cmp.Compare(a.Need, b.Need))
 	})
 	return slices.CompactFunc(list, func(a, b Reference) bool {
 		return a.Object == b.Object && a.Key == b.Key && a.Content == b.Content
@@ -110,6 +133,9 @@ func of(object *unstructured.Unstructured) []Reference {
 		}
 		return nil // post-rendering says what is wrong with it
 	}
+	if route := gateway.RouteOf(object); route != nil {
+		return ofRoute(route)
+	}
 	switch object.GetKind() {
 	case "Ingress":
 		var ingress networkingv1.Ingress
@@ -118,7 +144,7 @@ func of(object *unstructured.Unstructured) []Reference {
 		}
 	case PersistentVolumeClaim:
 		if class, _, _ := unstructured.NestedString(object.Object, "spec", "storageClassName"); class != "" {
-			return []Reference{{Object: Object{StorageClass, class}, Need: Advisory, By: "the claim " + object.GetName()}}
+			return []Reference{{Object: Object{Kind: StorageClass, Name: class}, Need: Advisory, By: "the claim " + object.GetName()}}
 		}
 	}
 	return nil
@@ -143,10 +169,19 @@ func PodTemplate(object *unstructured.Unstructured) map[string]any {
 func ofIngress(ingress *networkingv1.Ingress) []Reference {
 	var list []Reference
 	if class := ingress.Spec.IngressClassName; class != nil {
-		list = append(list, Reference{Object: Object{IngressClass, *class}, Need: Advisory, By: "the Ingress"})
+		list = append(list, Reference{Object: Object{Kind: IngressClass, Name: *class}, Need: Advisory, By: "the Ingress"})
 	}
 	for _, tls := range ingress.Spec.TLS {
-		list = append(list, Reference{Object: Object{Secret, tls.SecretName}, Need: Advisory, By: ByTLS})
+		list = append(list, Reference{Object: Object{Kind: Secret, Name: tls.SecretName}, Need: Advisory, By: ByTLS})
+	}
+	return list
+}
+
+// ofRoute are the Gateways of a route: a route whose Gateway is missing says so itself.
+func ofRoute(route *gateway.Route) []Reference {
+	var list []Reference
+	for _, name := range route.Gateways() {
+		list = append(list, Reference{Object: Object{Kind: Gateway, Namespace: name.Namespace, Name: name.Name}, Need: Reported, By: "a route"})
 	}
 	return list
 }

@@ -2,6 +2,7 @@ package dependency
 
 import (
 	"fmt"
+	"path"
 	"strings"
 	"testing"
 
@@ -30,6 +31,9 @@ func TestOf(t *testing.T) {
 	const configMap = "{apiVersion: v1, kind: ConfigMap, metadata: {name: web-config}}"
 	const ingress = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {ingressClassName: nginx, tls: [{secretName: certificate}]}}"
 	const claim = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {storageClassName: fast}}"
+	route := func(kind, parents string) string {
+		return "{apiVersion: gateway.networking.k8s.io/v1, kind: " + kind + ", metadata: {name: web}, spec: {parentRefs: [" + parents + "]}}"
+	}
 	cases := map[string]struct {
 		objects []string // pod specs where they begin with a field of one
 		want    []string // kind name/key need content
@@ -50,11 +54,15 @@ func TestOf(t *testing.T) {
 		"a ConfigMap that is rendered":   {[]string{"containers: [{name: app, envFrom: [{configMapRef: {name: web-config}}]}]", configMap}, nil},
 		"an Ingress":                     {[]string{ingress}, []string{"IngressClass nginx/ advisory", "Secret certificate/ advisory"}},
 		"a certificate that pods mount":  {[]string{"volumes: [{name: v, secret: {secretName: certificate}}]", ingress}, []string{"IngressClass nginx/ advisory", "Secret certificate/ advisory content", "Secret certificate/ advisory"}},
+		"a route":                        {[]string{route("HTTPRoute", "{name: edge}, {name: edge, sectionName: https}, {name: edge, namespace: infra}")}, []string{"Gateway edge/ reported", "Gateway infra/edge/ reported"}},
+		"a route of another kind":        {[]string{route("GRPCRoute", "{name: edge}")}, []string{"Gateway edge/ reported"}},
+		"a route in a mesh":              {[]string{route("HTTPRoute", "{group: '', kind: Service, name: web}")}, nil},
+		"a Gateway that is rendered":     {[]string{route("HTTPRoute", "{name: edge}"), "{apiVersion: gateway.networking.k8s.io/v1, kind: Gateway, metadata: {name: edge}}"}, nil},
 		"the same twice":                 {[]string{"containers: [{name: a, envFrom: [{secretRef: {name: a}}]}, {name: b, envFrom: [{secretRef: {name: a, optional: true}}]}]"}, []string{"Secret a/ required content"}},
 		"a pod spec that is none":        {[]string{"containers: 7"}, nil},
 		"an optional key without a name": {[]string{"containers: [{name: a, envFrom: [{secretRef: {name: ''}}]}]"}, nil},
 	}
-	needs := map[Need]string{Required: "required", Optional: "optional", Advisory: "advisory"}
+	needs := map[Need]string{Required: "required", Optional: "optional", Advisory: "advisory", Reported: "reported"}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			var objects []*unstructured.Unstructured
@@ -67,7 +75,7 @@ func TestOf(t *testing.T) {
 			}
 			var got []string
 			for _, r := range Of(objects) {
-				line := fmt.Sprintf("%s %s/%s %s", r.Kind, r.Name, r.Key, needs[r.Need])
+				line := fmt.Sprintf("%s %s/%s %s", r.Kind, path.Join(r.Namespace, r.Name), r.Key, needs[r.Need])
 				if r.Content {
 					line += " content"
 				}
@@ -75,6 +83,24 @@ func TestOf(t *testing.T) {
 			}
 			if diff := cmp.Diff(test.want, got); diff != "" {
 				t.Errorf("references (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+func TestWhereAnObjectIs(t *testing.T) {
+	cases := map[string]struct {
+		object Object
+		want   string
+	}{
+		"beside what refers to it": {Object{Kind: Secret, Name: "x"}, `Secret "demo/x"`},
+		"in no namespace":          {Object{Kind: IngressClass, Name: "x"}, `IngressClass "x"`},
+		"elsewhere":                {Object{Kind: Gateway, Namespace: "infra", Name: "x"}, `Gateway "infra/x"`},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := test.object.From("demo").String(); got != test.want {
+				t.Errorf("got %s, want %s", got, test.want)
 			}
 		})
 	}
@@ -102,9 +128,9 @@ func TestPodTemplate(t *testing.T) {
 }
 
 func TestMissing(t *testing.T) {
-	there := Object{Secret, "there"}
-	gone := Object{Secret, "gone"}
-	untold := Object{Secret, "untold"}
+	there := Object{Kind: Secret, Name: "there"}
+	gone := Object{Kind: Secret, Name: "gone"}
+	untold := Object{Kind: Secret, Name: "untold"}
 	states := map[Object]State{there: {Found: true, Data: map[string]string{"k": "digest"}}, gone: {}}
 	cases := map[string]struct {
 		references []Reference
@@ -134,7 +160,7 @@ func TestMissing(t *testing.T) {
 }
 
 func TestChecksum(t *testing.T) {
-	a, b := Object{ConfigMap, "a"}, Object{Secret, "b"}
+	a, b := Object{Kind: ConfigMap, Name: "a"}, Object{Kind: Secret, Name: "b"}
 	references := []Reference{{Object: a, Content: true}, {Object: b, Key: "k", Content: true}}
 	states := func(change func(map[Object]State)) map[Object]State {
 		all := map[Object]State{a: {Found: true, Data: map[string]string{"x": "1", "y": "2"}}, b: {Found: true, Data: map[string]string{"k": "1", "other": "1"}}}

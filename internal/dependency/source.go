@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"fmt"
 	"slices"
+	"strconv"
 	"sync"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,6 +20,7 @@ import (
 	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -33,6 +35,7 @@ var referenceKinds = map[string]schema.GroupVersionKind{
 	PersistentVolumeClaim: corev1.SchemeGroupVersion.WithKind(PersistentVolumeClaim),
 	IngressClass:          networkingv1.SchemeGroupVersion.WithKind(IngressClass),
 	StorageClass:          storagev1.SchemeGroupVersion.WithKind(StorageClass),
+	Gateway:               gateway.Kind,
 	NamespaceKind.Kind:    NamespaceKind,
 }
 
@@ -45,6 +48,15 @@ func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped boo
 	return referenceKinds[name], clusterScoped
 }
 
+// Version returns what differs between two versions of an object if anything does that is read of it. Of a Gateway that is the
+// generation: its status changes whenever a route comes or goes, whoever it belongs to.
+func Version(object client.Object) string {
+	if object.GetObjectKind().GroupVersionKind() == gateway.Kind {
+		return strconv.FormatInt(object.GetGeneration(), 10)
+	}
+	return object.GetResourceVersion()
+}
+
 // Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
 // of namespaces, the label that says which Pod Security level they enforce.
 func Strip(in any) (any, error) {
@@ -54,6 +66,7 @@ func Strip(in any) (any, error) {
 	}
 	kept := &metav1.PartialObjectMetadata{TypeMeta: object.TypeMeta}
 	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID, object.ResourceVersion
+	kept.Generation = object.Generation
 	if object.Kind == NamespaceKind.Kind {
 		if level, found := object.Labels[api.EnforceLevelLabel]; found {
 			kept.Labels = map[string]string{api.EnforceLevelLabel: level}
@@ -63,50 +76,42 @@ func Strip(in any) (any, error) {
 }
 
 // Dependencies tells what is there of objects that others own. It sees their metadata in informers and fetches the payload
-// of a ConfigMap or Secret that is referred to when its version is new; of that it keeps digests only. It is safe for
-// concurrent use.
+// of a ConfigMap, Secret or Gateway that is referred to when its version is new; of that it keeps digests or listeners only. It is
+// safe for concurrent use.
 type Dependencies struct {
 	informers client.Reader
 	live      client.Reader
 
 	mu       sync.Mutex
-	payloads map[location]payload
+	payloads map[Object]payload // by where the objects are
 }
 
-// location is where an object is.
-type location struct {
-	Object
-	namespace string
-}
-
-// payload is the digests of an object's data, by key, in a version.
+// payload is what is kept of an object in a version.
 type payload struct {
 	uid     types.UID
 	version string
-	digests map[string]string
+	state   State
 }
 
 // NewDependencies makes a reader. The informers hold metadata of all objects of the kinds that are asked for.
 func NewDependencies(informers, live client.Reader) *Dependencies {
-	return &Dependencies{informers: informers, live: live, payloads: map[location]payload{}}
+	return &Dependencies{informers: informers, live: live, payloads: map[Object]payload{}}
 }
 
-// Look tells what is there of one object. Where the informers do not show it, confirm asks the API server as well.
+// Look tells what is there of one object that something in a namespace refers to. Where the informers do not show it, confirm asks
+// the API server as well.
 func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
-	kind, clusterScoped := ReferenceKind(object.Kind)
-	if clusterScoped {
-		namespace = ""
-	}
-	key := types.NamespacedName{Namespace: namespace, Name: object.Name}
+	kind, _ := ReferenceKind(object.Kind)
+	at := object.From(namespace)
+	key := types.NamespacedName{Namespace: at.Namespace, Name: at.Name}
 	metadata := kube.Metadata(kind)
 	err := d.informers.Get(ctx, key, metadata)
 	if confirm && apierrors.IsNotFound(err) { // or the informer is behind
 		err = d.live.Get(ctx, key, metadata)
 	}
-	at := location{object, namespace}
 	switch {
 	case apierrors.IsNotFound(err):
-		d.Forget(namespace, object)
+		d.Forget(at)
 		if object.Kind != IngressClass && object.Kind != StorageClass {
 			return State{}, nil
 		}
@@ -114,14 +119,14 @@ func (d *Dependencies) Look(ctx context.Context, namespace string, object Object
 		return State{Others: others}, err
 	case err != nil:
 		return State{}, fmt.Errorf("cannot look for %s: %w", object, err)
-	case object.Kind != ConfigMap && object.Kind != Secret:
+	case keeps[object.Kind] == nil:
 		return State{Found: true}, nil
 	}
 	d.mu.Lock()
 	known := d.payloads[at]
 	d.mu.Unlock()
-	if known.uid == metadata.UID && (known.version == metadata.ResourceVersion || kube.Newer(known.version, metadata.ResourceVersion)) {
-		return State{Found: true, Data: known.digests}, nil
+	if version := Version(metadata); known.uid == metadata.UID && (known.version == version || kube.Newer(known.version, version)) {
+		return known.state, nil
 	}
 	return d.fetch(ctx, at, kind)
 }
@@ -142,29 +147,36 @@ func (d *Dependencies) names(ctx context.Context, kind schema.GroupVersionKind) 
 }
 
 // fetch reads the payload of an object.
-func (d *Dependencies) fetch(ctx context.Context, at location, kind schema.GroupVersionKind) (State, error) {
+func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVersionKind) (State, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(kind)
-	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.namespace, Name: at.Name}, object)
+	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.Namespace, Name: at.Name}, object)
 	if apierrors.IsNotFound(err) {
-		d.Forget(at.namespace, at.Object)
+		d.Forget(at)
 		return State{}, nil
 	}
 	if err != nil {
-		return State{}, fmt.Errorf("cannot read %s: %w", at.Object, err)
+		return State{}, fmt.Errorf("cannot read %s: %w", at, err)
 	}
-	read := payload{uid: object.GetUID(), version: object.GetResourceVersion(), digests: digests(object)}
+	read := payload{uid: object.GetUID(), version: Version(object), state: keeps[at.Kind](object)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.payloads[at] = read
-	return State{Found: true, Data: read.digests}, nil
+	return read.state, nil
 }
 
 // Forget drops what is remembered of an object that is gone.
-func (d *Dependencies) Forget(namespace string, object Object) {
+func (d *Dependencies) Forget(at Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	delete(d.payloads, location{object, namespace})
+	delete(d.payloads, at)
+}
+
+// keeps are the kinds of which the payload is read, and what is kept of it.
+var keeps = map[string]func(*unstructured.Unstructured) State{
+	ConfigMap: func(object *unstructured.Unstructured) State { return State{Found: true, Data: digests(object)} },
+	Secret:    func(object *unstructured.Unstructured) State { return State{Found: true, Data: digests(object)} },
+	Gateway:   func(object *unstructured.Unstructured) State { return State{Found: true, Gateway: gateway.Of(object)} },
 }
 
 // digests are those of the entries of a ConfigMap or Secret: 32 hexadecimal characters of the SHA-256 each.

@@ -8,10 +8,13 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+
+	"github.com/example/appservice-operator/internal/gateway"
 )
 
 // counted is a cluster that counts the reads of each kind of answer.
@@ -101,6 +104,50 @@ func TestAnInformerThatIsBehindIsNotBelieved(t *testing.T) {
 	}
 }
 
+// Of a Gateway the listeners are kept, and it is read again when they may have changed: each route that comes or goes changes the
+// resource version.
+func TestAGatewayIsReadOnceForEachGeneration(t *testing.T) {
+	edge := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"listeners": []any{map[string]any{"name": "https", "protocol": "HTTPS", "port": int64(443)}}}}}
+	edge.SetGroupVersionKind(gateway.Kind)
+	edge.SetNamespace("infra")
+	edge.SetName("edge")
+	edge.SetGeneration(1)
+	live := newCounted(edge)
+	d := NewDependencies(live, live)
+	look := func(payloads int, listener string) {
+		t.Helper()
+		state, err := d.Look(t.Context(), "demo", Object{Kind: Gateway, Namespace: "infra", Name: "edge"}, false)
+		if err != nil || !state.Found || len(state.Gateway.Listeners) != 1 || state.Gateway.Listeners[0].Name != listener {
+			t.Errorf("got %+v, %v, want the listener %s", state.Gateway, err, listener)
+		}
+		if live.payloads != payloads {
+			t.Errorf("the Gateway was read %d times, want %d", live.payloads, payloads)
+		}
+	}
+	change := func(edit func(*unstructured.Unstructured)) {
+		t.Helper()
+		current := &unstructured.Unstructured{}
+		current.SetGroupVersionKind(gateway.Kind)
+		if err := live.Get(t.Context(), client.ObjectKeyFromObject(edge), current); err != nil {
+			t.Fatal(err)
+		}
+		live.payloads-- // the test's own
+		edit(current)
+		if err := live.Update(t.Context(), current); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(1, "https")
+	look(1, "https")
+	change(func(g *unstructured.Unstructured) { g.SetAnnotations(map[string]string{"attached": "1"}) })
+	look(1, "https")
+	change(func(g *unstructured.Unstructured) {
+		g.SetGeneration(2)
+		_ = unstructured.SetNestedSlice(g.Object, []any{map[string]any{"name": "other"}}, "spec", "listeners")
+	})
+	look(2, "other")
+}
+
 func TestOtherKindsHaveNoPayload(t *testing.T) {
 	live := newCounted(&networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: "nginx"}},
 		&corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"a": "b"}}})
@@ -120,14 +167,14 @@ func TestOtherKindsHaveNoPayload(t *testing.T) {
 func TestStripKeepsWhatIsAskedFor(t *testing.T) {
 	of := func(kind string) *metav1.PartialObjectMetadata {
 		object := &metav1.PartialObjectMetadata{TypeMeta: metav1.TypeMeta{Kind: kind}}
-		object.Name, object.ResourceVersion, object.UID = "x", "7", "u"
+		object.Name, object.ResourceVersion, object.UID, object.Generation = "x", "7", "u", 3
 		object.Labels, object.Annotations = map[string]string{"a": "b", "pod-security.kubernetes.io/enforce": "baseline"}, map[string]string{"large": "text"}
 		return object
 	}
 	for kind, labels := range map[string]int{"Secret": 0, "Namespace": 1} {
 		got, err := Strip(of(kind))
 		kept, ok := got.(*metav1.PartialObjectMetadata)
-		if err != nil || !ok || kept.Name != "x" || kept.ResourceVersion != "7" || kept.UID != "u" || len(kept.Labels) != labels || kept.Annotations != nil {
+		if err != nil || !ok || kept.Name != "x" || kept.ResourceVersion != "7" || kept.UID != "u" || kept.Generation != 3 || len(kept.Labels) != labels || kept.Annotations != nil {
 			t.Errorf("%s: got %v, %v", kind, got, err)
 		}
 	}

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -53,6 +54,8 @@ type Facts struct {
 	Since time.Time
 	// Missing are the objects that something rendered refers to and that do not exist, with the names of those that do.
 	Missing map[dependency.Object][]string
+	// Gateways are those that routes attach to, as far as they are known.
+	Gateways gateway.Gateways
 }
 
 // Of returns how a live object stands; nil stands for one that does not exist.
@@ -94,6 +97,9 @@ func Of(object client.Object, facts Facts) State {
 		return budget(object)
 	case *corev1.ConfigMap, *corev1.ServiceAccount, *networkingv1.NetworkPolicy, *rbacv1.Role, *rbacv1.RoleBinding: // they have no status
 		return State{}
+	}
+	if gateway.RouteOf(object) != nil {
+		return Route(object, facts.Gateways, facts.Now)
 	}
 	return computed(object)
 }

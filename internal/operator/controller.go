@@ -54,7 +54,7 @@ type shared struct {
 	// ReferenceInformers are those of that cache.
 	ReferenceInformers *kube.Informers
 	Dependencies       *dependency.Dependencies
-	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
+	// MayWatch tells whether the operator may watch a kind in all of the cluster.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Hosts        *hosts.Hosts
 	Capabilities *watch.Discovered
@@ -128,7 +128,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	reconciler.Tracker = tracker
 	reconciler.References = &watch.Referrers{
 		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
-		Controller: runs, MayWatch: shared.MayWatch,
+		Controller: runs, MayWatch: shared.MayWatch, Served: shared.Capabilities.Serves,
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)

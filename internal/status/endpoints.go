@@ -9,12 +9,14 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -23,17 +25,17 @@ const nodeAddress = "NODE"
 
 // endpoints lists the addresses of the service, the best first: external, in the cluster, by node. A node's address has to
 // be filled in by the reader, and so has what a wildcard stands for: they never are the URL.
-func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, snapshot *cluster.Snapshot) {
+func endpoints(out *v1.AppServiceStatus, in Input) {
 	out.Endpoints, out.URL = nil, ""
-	name := resource.GetName()
+	name, snapshot := in.Resource.GetName(), in.Snapshot
 	if ingress := kube.As[networkingv1.Ingress](snapshot.Object(networkingv1.GroupName, "Ingress", name)); ingress != nil {
 		out.Endpoints = append(out.Endpoints, ingressEndpoints(ingress)...)
 	}
-	if route := kube.As[httpRoute](snapshot.Object("gateway.networking.k8s.io", "HTTPRoute", name)); route != nil {
-		out.Endpoints = append(out.Endpoints, route.endpoints()...)
+	if route := gateway.RouteOf(snapshot.Object(gateway.Group, "HTTPRoute", name)); route != nil {
+		out.Endpoints = append(out.Endpoints, routeEndpoints(route, in.Gateways)...)
 	}
 	if service := kube.As[corev1.Service](snapshot.Object(corev1.GroupName, "Service", name)); service != nil {
-		out.Endpoints = append(out.Endpoints, serviceEndpoints(service, Workload(resource, snapshot))...)
+		out.Endpoints = append(out.Endpoints, serviceEndpoints(service, snapshot)...)
 	}
 	for _, endpoint := range out.Endpoints {
 		if endpoint.Scope != v1.ScopeNode && !strings.Contains(endpoint.URL, "*") {
@@ -43,7 +45,7 @@ func endpoints(out *v1.AppServiceStatus, resource *unstructured.Unstructured, sn
 	}
 }
 
-func serviceEndpoints(service *corev1.Service, workload *appsv1.Deployment) []v1.Endpoint {
+func serviceEndpoints(service *corev1.Service, snapshot *cluster.Snapshot) []v1.Endpoint {
 	var list []v1.Endpoint
 	for _, balancer := range service.Status.LoadBalancer.Ingress {
 		for _, port := range service.Spec.Ports {
@@ -51,12 +53,11 @@ func serviceEndpoints(service *corev1.Service, workload *appsv1.Deployment) []v1
 		}
 	}
 	host := fmt.Sprintf("%s.%s.svc", service.Name, service.Namespace)
+	if service.Spec.Type == corev1.ServiceTypeExternalName { // an alias, which neither certificates nor virtual hosts know
+		host = service.Spec.ExternalName
+	}
 	for _, port := range service.Spec.Ports {
-		number := port.Port
-		if service.Spec.ClusterIP == corev1.ClusterIPNone { // the name is that of the pods: nothing in between translates ports
-			number = targetNumber(port, workload)
-		}
-		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, number)})
+		list = append(list, v1.Endpoint{Name: port.Name, Scope: v1.ScopeCluster, URL: address(port, host, numberOf(service, port, snapshot))})
 	}
 	for _, port := range service.Spec.Ports {
 		if port.NodePort != 0 {
@@ -66,16 +67,52 @@ func serviceEndpoints(service *corev1.Service, workload *appsv1.Deployment) []v1
 	return list
 }
 
-// targetNumber is the number that a Service's port has in pods.
-func targetNumber(port corev1.ServicePort, workload *appsv1.Deployment) int32 {
-	var ports diagnose.Ports
-	if workload != nil {
-		ports = diagnose.PortsOf(&workload.Spec.Template.Spec)
+// numberOf is the number of a Service's port under the name of the Service. That of a headless Service is the name of its pods: nothing
+// in between translates ports.
+func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *cluster.Snapshot) int32 {
+	if service.Spec.ClusterIP != corev1.ClusterIPNone {
+		return port.Port
 	}
-	if number, known := ports.Target(port); known {
+	if number, known := diagnose.PortsOf(podsOf(service, snapshot)).Target(port); known {
 		return number
 	}
 	return port.Port
+}
+
+// podsOf are the pods that a Service leads to, as the first workload by kind and name has them that makes such pods; without containers
+// if there is none.
+func podsOf(service *corev1.Service, snapshot *cluster.Snapshot) *corev1.PodSpec {
+	selector := labels.SelectorFromSet(service.Spec.Selector)
+	var first string
+	found := &corev1.PodSpec{}
+	for key, object := range snapshot.Objects {
+		template := podTemplate(object)
+		if template == nil || len(service.Spec.Selector) == 0 || !selector.Matches(labels.Set(template.Labels)) {
+			continue
+		}
+		if first == "" || key.String() < first {
+			first, found = key.String(), &template.Spec
+		}
+	}
+	return found
+}
+
+// podTemplate is that of an object; nil if it has none.
+func podTemplate(object client.Object) *corev1.PodTemplateSpec {
+	if kube.IsOutline(object) {
+		return nil
+	}
+	switch object := object.(type) {
+	case *appsv1.Deployment:
+		return &object.Spec.Template
+	case *appsv1.StatefulSet:
+		return &object.Spec.Template
+	case *appsv1.DaemonSet:
+		return &object.Spec.Template
+	case *appsv1.ReplicaSet:
+		return &object.Spec.Template
+	}
+	return nil
 }
 
 // literal is an IP address as it stands in a URL.
@@ -86,64 +123,25 @@ func literal(ip string) string {
 	return ip
 }
 
-// httpRoute is what tells the addresses of a route of the Gateway API, whose types are nobody's but its own.
-type httpRoute struct {
-	Spec struct {
-		Hostnames []string `json:"hostnames"`
-		Rules     []struct {
-			Matches []struct {
-				Path struct {
-					Type  string `json:"type"`
-					Value string `json:"value"`
-				} `json:"path"`
-			} `json:"matches"`
-		} `json:"rules"`
-	} `json:"spec"`
-}
-
-// endpoints are the paths of a route under each of its hosts. Whether the gateway serves TLS is the gateway's business: what
-// does redirects.
-func (r *httpRoute) endpoints() []v1.Endpoint {
-	var list []v1.Endpoint
-	for _, host := range r.Spec.Hostnames {
-		for _, rule := range r.Spec.Rules {
-			paths := []string{""}
-			if len(rule.Matches) > 0 {
-				paths = nil
-			}
-			for _, match := range rule.Matches {
-				if match.Path.Type != "RegularExpression" {
-					paths = append(paths, strings.TrimSuffix(match.Path.Value, "/"))
-				}
-			}
-			for _, path := range paths {
-				if endpoint := (v1.Endpoint{Scope: v1.ScopeExternal, URL: "http://" + host + path}); !slices.Contains(list, endpoint) {
-					list = append(list, endpoint)
-				}
+// routeEndpoints are the paths of a route under each of its hosts, by each listener that it attaches to.
+func routeEndpoints(route *gateway.Route, gateways gateway.Gateways) []v1.Endpoint {
+	var paths []string
+	for _, rule := range route.Spec.Rules {
+		if len(rule.Matches) == 0 {
+			paths = append(paths, "")
+		}
+		for _, match := range rule.Matches {
+			if match.Path.Type != "RegularExpression" {
+				paths = append(paths, strings.TrimSuffix(match.Path.Value, "/"))
 			}
 		}
 	}
-	return list
-}
-
-func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {
-	secure := map[string]bool{}
-	for _, tls := range ingress.Spec.TLS {
-		for _, host := range tls.Hosts {
-			secure[host] = true
-		}
-	}
 	var list []v1.Endpoint
-	for _, rule := range ingress.Spec.Rules {
-		scheme := "http"
-		if secure[rule.Host] {
-			scheme = "https"
-		}
-		if rule.HTTP == nil {
-			continue
-		}
-		for _, path := range rule.HTTP.Paths {
-			list = append(list, v1.Endpoint{Scope: v1.ScopeExternal, URL: scheme + "://" + rule.Host + strings.TrimSuffix(path.Path, "/")})
+	for _, address := range route.Addresses(gateways) {
+		for _, path := range paths {
+			if endpoint := (v1.Endpoint{Scope: v1.ScopeExternal, URL: address.String() + path}); !slices.Contains(list, endpoint) {
+				list = append(list, endpoint)
+			}
 		}
 	}
 	return list

@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -33,14 +34,38 @@ func named(name string) *corev1.Service {
 
 func headless(port int32, target intstr.IntOrString) *corev1.Service {
 	s := service(corev1.ServicePort{Port: port, Protocol: corev1.ProtocolTCP, TargetPort: target})
-	s.Spec.ClusterIP = corev1.ClusterIPNone
+	s.Spec.ClusterIP, s.Spec.Selector = corev1.ClusterIPNone, map[string]string{"app": "web"}
 	return s
+}
+
+// pods have a port and a label.
+func pods(app string, number int32) corev1.PodTemplateSpec {
+	return corev1.PodTemplateSpec{
+		ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{"app": app}},
+		Spec: corev1.PodSpec{Containers: []corev1.Container{{Ports: []corev1.ContainerPort{
+			{Name: "http", ContainerPort: number, Protocol: corev1.ProtocolTCP},
+		}}}},
+	}
 }
 
 // exposed is a Deployment whose pods have a port.
 func exposed() client.Object {
 	out := deployment(counts{1, 1, 1, 1})
-	out.Spec.Template.Spec.Containers[0].Ports = []corev1.ContainerPort{{Name: "http", ContainerPort: 8080, Protocol: corev1.ProtocolTCP}}
+	out.Spec.Template = pods("web", 8080)
+	return out
+}
+
+func stateful(name, app string, number int32) client.Object {
+	return &appsv1.StatefulSet{
+		TypeMeta:   metav1.TypeMeta{APIVersion: "apps/v1", Kind: "StatefulSet"},
+		ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name},
+		Spec:       appsv1.StatefulSetSpec{Template: pods(app, number)},
+	}
+}
+
+func alias(host string, ports ...corev1.ServicePort) client.Object {
+	out := service(ports...)
+	out.Spec.Type, out.Spec.ClusterIP, out.Spec.ExternalName = corev1.ServiceTypeExternalName, "", host
 	return out
 }
 
@@ -80,7 +105,7 @@ func balanced(addresses ...corev1.LoadBalancerIngress) client.Object {
 
 func route(spec string) client.Object {
 	out := &unstructured.Unstructured{Object: map[string]any{}}
-	if err := yaml.Unmarshal([]byte("{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web}, spec: "+spec+"}"), &out.Object); err != nil {
+	if err := yaml.Unmarshal([]byte("{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web, namespace: demo}, spec: "+spec+"}"), &out.Object); err != nil {
 		panic(err)
 	}
 	return out
@@ -89,7 +114,8 @@ func route(spec string) client.Object {
 // A wildcard is nothing to click on.
 func TestAWildcardIsNoURL(t *testing.T) {
 	got := v1.AppServiceStatus{}
-	endpoints(&got, resource(), snapshot(t, ingress(nil, site{"*.example.com", []string{"/"}}), service(corev1.ServicePort{Port: 80})))
+	objects := snapshot(t, ingress(nil, site{"*.example.com", []string{"/"}}), service(corev1.ServicePort{Port: 80}))
+	endpoints(&got, Input{Resource: resource(), Snapshot: objects})
 	if len(got.Endpoints) != 2 || got.URL != "http://web.demo.svc" {
 		t.Errorf("got %s of %v", got.URL, got.Endpoints)
 	}
@@ -127,6 +153,14 @@ func TestEndpoints(t *testing.T) {
 		"a headless Service with a target by a name that pods have": {
 			[]client.Object{headless(80, intstr.FromString("http")), exposed()}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")},
 		},
+		"a headless Service of a StatefulSet": {
+			[]client.Object{headless(80, intstr.FromString("http")), stateful("db", "web", 5000)}, []v1.Endpoint{cluster("", "http://web.demo.svc:5000")},
+		},
+		"a headless Service and pods of others": {
+			[]client.Object{headless(80, intstr.FromString("http")), stateful("db", "other", 5000)}, []v1.Endpoint{cluster("", "http://web.demo.svc")},
+		},
+		"a Service that is an alias":            {[]client.Object{alias("db.example.com", corev1.ServicePort{Port: 5432, AppProtocol: ptr.To("postgresql")})}, []v1.Endpoint{cluster("", "postgresql://db.example.com:5432")}},
+		"a Service that is an alias of no port": {[]client.Object{alias("db.example.com")}, nil},
 		"a target port is nothing to other Services": {
 			[]client.Object{service(corev1.ServicePort{Port: 80, TargetPort: intstr.FromInt32(8080)})}, []v1.Endpoint{cluster("", "http://web.demo.svc")},
 		},
@@ -158,22 +192,33 @@ func TestEndpoints(t *testing.T) {
 			[]client.Object{balanced(corev1.LoadBalancerIngress{IP: "192.0.2.1"}, corev1.LoadBalancerIngress{IP: "2001:db8::1"}, corev1.LoadBalancerIngress{Hostname: "lb.example.com"})},
 			[]v1.Endpoint{external("http://192.0.2.1:8080"), external("http://[2001:db8::1]:8080"), external("http://lb.example.com:8080"), cluster("", "http://web.demo.svc:8080")},
 		},
+		"a load balancer with TLS, which keeps its port": {
+			[]client.Object{func() client.Object {
+				out := balanced(corev1.LoadBalancerIngress{IP: "192.0.2.1"}).(*corev1.Service)
+				out.Spec.Ports = []corev1.ServicePort{{Name: "https", Port: 8443, NodePort: 30843}}
+				return out
+			}()},
+			[]v1.Endpoint{
+				{Name: "https", Scope: v1.ScopeExternal, URL: "https://192.0.2.1:8443"}, cluster("https", "https://web.demo.svc:8443"), node("https", "https://NODE:30843"),
+			},
+		},
 		"a load balancer without address": {[]client.Object{balanced()}, []v1.Endpoint{cluster("", "http://web.demo.svc:8080")}},
 		"a route": {
-			[]client.Object{route(`{hostnames: [a.example.com, b.example.com], rules: [{}]}`), service(http)},
+			[]client.Object{route(`{parentRefs: [{name: edge}], hostnames: [a.example.com, b.example.com], rules: [{}]}`), service(http)},
 			[]v1.Endpoint{external("http://a.example.com"), external("http://b.example.com"), cluster("http", "http://web.demo.svc")},
 		},
 		"a route with paths": {
-			[]client.Object{route(`{hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}, {path: {type: Exact, value: /api}}]}, {matches: [{path: {type: RegularExpression, value: "/x.*"}}, {path: {value: /api}}]}]}`)},
+			[]client.Object{route(`{parentRefs: [{name: edge}], hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}, {path: {type: Exact, value: /api}}]}, {matches: [{path: {type: RegularExpression, value: "/x.*"}}, {path: {value: /api}}]}]}`)},
 			[]v1.Endpoint{external("http://a.example.com"), external("http://a.example.com/api")},
 		},
-		"a route for every host":        {[]client.Object{route(`{rules: [{}]}`)}, nil},
+		"a route for every host":        {[]client.Object{route(`{parentRefs: [{name: edge}], rules: [{}]}`)}, nil},
+		"a route without a Gateway":     {[]client.Object{route(`{hostnames: [a.example.com], rules: [{}]}`)}, nil},
 		"an Ingress rule without paths": {[]client.Object{ingress(nil, site{"a.example.com", nil})}, nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			got := v1.AppServiceStatus{URL: "old", Endpoints: []v1.Endpoint{external("old")}}
-			endpoints(&got, resource(), snapshot(t, test.objects...))
+			endpoints(&got, Input{Resource: resource(), Snapshot: snapshot(t, test.objects...)})
 			if !reflect.DeepEqual(got.Endpoints, test.want) {
 				t.Errorf("got %v, want %v", got.Endpoints, test.want)
 			}

@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -44,6 +45,8 @@ type Input struct {
 	Missing []dependency.Reference
 	// Others are the names of what exists instead of what is missing.
 	Others map[dependency.Object][]string
+	// Gateways are those that routes attach to, as far as they are known.
+	Gateways gateway.Gateways
 	// Waits says that a rollout that the operator causes waits for others.
 	Waits bool
 	// Paused says that the operator leaves everything as it is.
@@ -68,7 +71,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out.ObservedGeneration = in.Resource.GetGeneration()
 	workload := Workload(in.Resource, in.Snapshot)
 	counters(out, mainObject(in.Resource, in.Snapshot))
-	endpoints(out, in.Resource, in.Snapshot)
+	endpoints(out, in)
 	list := standings(in)
 	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {

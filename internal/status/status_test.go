@@ -238,11 +238,11 @@ func TestADeploymentThatIsRenderedAndMissingIsWaitedFor(t *testing.T) {
 		phase    v1.Phase
 		reason   string
 	}{
-		"it is missing at first":              {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
-		"it is missing later":                 {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"one of two is missing":               {[]kube.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
-		"it is there":                         {[]kube.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
-		"none is rendered":                    {[]kube.Key{rendered("Service", "", "web")}, []client.Object{service}, "", v1.PhaseRunning, v1.ReasonNoWorkload},
+		"it is missing at first": {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, "", v1.PhasePending, v1.ReasonPending},
+		"it is missing later":    {[]kube.Key{rendered("Deployment", "apps", "web")}, nil, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"one of two is missing":  {[]kube.Key{rendered("Deployment", "apps", "web"), rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseUpdating, v1.ReasonPending},
+		"it is there":            {[]kube.Key{rendered("Deployment", "apps", "second")}, []client.Object{second}, v1.PhaseRunning, v1.PhaseRunning, v1.ReasonRunning},
+		"none is rendered":       {[]kube.Key{rendered("Service", "", "web")}, []client.Object{service}, "", v1.PhaseRunning, v1.ReasonNoWorkload},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -63,6 +63,12 @@ func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, e
 	return capabilities, version, nil
 }
 
+// Serves reports whether the cluster serves a kind, as far as that is known.
+func (d *Discovered) Serves(ctx context.Context, kind schema.GroupVersionKind) bool {
+	capabilities, _, err := d.Get(ctx)
+	return err == nil && capabilities.APIVersions.Has(path.Join(kind.GroupVersion().String(), kind.Kind))
+}
+
 // state is what is known at a time.
 type state struct {
 	capabilities  *chartutil.Capabilities // nil for nothing

@@ -32,34 +32,30 @@ type Referrers struct {
 	Informers    *kube.Informers // of the cache
 	Dependencies *dependency.Dependencies
 	Controller   ctrl.Controller
-	// MayWatch tells whether the operator may watch a kind that lives outside of namespaces.
+	// MayWatch tells whether the operator may watch a kind in all of the cluster.
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
+	// Served reports whether the cluster serves a kind that is not built in.
+	Served func(context.Context, schema.GroupVersionKind) bool
 
 	watching sync.Mutex
 	watched  map[string]time.Time // by kind, since when; zero where it may not be watched
 
 	mu sync.Mutex
-	by map[place]map[types.NamespacedName]bool
-	of map[types.NamespacedName][]place
-}
-
-// place is where an object is that is referred to.
-type place struct {
-	dependency.Object
-	namespace string
+	by map[dependency.Object]map[types.NamespacedName]bool // by where the objects are
+	of map[types.NamespacedName][]dependency.Object
 }
 
 // Refer notes all that a resource refers to, its namespace included.
 func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Reference) {
 	r.Forget(name)
-	places := []place{placeOf(name.Namespace, namespaceOf(name.Namespace))}
+	places := []dependency.Object{{Kind: dependency.NamespaceKind.Kind, Name: name.Namespace}}
 	for _, reference := range references {
-		places = append(places, placeOf(name.Namespace, reference.Object))
+		places = append(places, reference.From(name.Namespace))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.by == nil {
-		r.by, r.of = map[place]map[types.NamespacedName]bool{}, map[types.NamespacedName][]place{}
+		r.by, r.of = map[dependency.Object]map[types.NamespacedName]bool{}, map[types.NamespacedName][]dependency.Object{}
 	}
 	for _, at := range places {
 		if r.by[at] == nil {
@@ -83,18 +79,7 @@ func (r *Referrers) Forget(name types.NamespacedName) {
 	delete(r.of, name)
 }
 
-func namespaceOf(name string) dependency.Object {
-	return dependency.Object{Kind: dependency.NamespaceKind.Kind, Name: name}
-}
-
-func placeOf(namespace string, object dependency.Object) place {
-	if _, clusterScoped := dependency.ReferenceKind(object.Kind); clusterScoped {
-		namespace = ""
-	}
-	return place{object, namespace}
-}
-
-// Facts tells what hooks may know of the cluster.
+// Facts tells what hooks may know of the cluster. What is only reported is left out: nothing is rendered again because of it.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
 	if known, err := r.ensure(ctx, dependency.NamespaceKind.Kind); err != nil {
@@ -109,7 +94,7 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 		}
 	}
 	for _, mention := range references {
-		if _, told := facts.There[mention.Object]; told {
+		if _, told := facts.There[mention.Object]; told || mention.Need == dependency.Reported {
 			continue
 		}
 		known, err := r.ensure(ctx, mention.Kind)
@@ -132,7 +117,7 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 // some namespaces may not see what lives outside of them.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	kind, clusterScoped := dependency.ReferenceKind(name)
-	since, err := r.watch(ctx, kind, clusterScoped)
+	since, err := r.watch(ctx, kind, clusterScoped || name == dependency.Gateway) // those are everywhere
 	if err != nil || since.IsZero() {
 		return false, err
 	}
@@ -169,14 +154,14 @@ func (e *UnseenError) Unwrap() error { return e.Err }
 // Reason is that of Ready.
 func (e *UnseenError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// watch returns since when a kind is watched, never where the operator may not. The API server is asked while nobody waits
-// for the lock.
-func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, clusterScoped bool) (since time.Time, err error) {
+// watch returns since when a kind is watched, never where the operator may not. Whether it may watch a kind everywhere, the API server
+// is asked while nobody waits for the lock.
+func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, everywhere bool) (since time.Time, err error) {
 	if since, decided := r.watchedSince(kind); decided {
 		return since, nil
 	}
 	allowed := true
-	if clusterScoped {
+	if everywhere {
 		if allowed, err = r.MayWatch(ctx, kind); err != nil {
 			return time.Time{}, err
 		}
@@ -212,12 +197,12 @@ func (r *Referrers) events(kind string) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { r.changed(kind, e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			if e.ObjectOld.GetResourceVersion() != e.ObjectNew.GetResourceVersion() {
+			if dependency.Version(e.ObjectOld) != dependency.Version(e.ObjectNew) {
 				r.changed(kind, e.ObjectNew, q)
 			}
 		},
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) {
-			r.Dependencies.Forget(e.Object.GetNamespace(), dependency.Object{Kind: kind, Name: e.Object.GetName()})
+			r.Dependencies.Forget(locate(kind, e.Object))
 			r.changed(kind, e.Object, q)
 		},
 	}
@@ -226,7 +211,11 @@ func (r *Referrers) events(kind string) handler.EventHandler {
 func (r *Referrers) changed(kind string, object client.Object, q queue) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for name := range r.by[place{dependency.Object{Kind: kind, Name: object.GetName()}, object.GetNamespace()}] {
+	for name := range r.by[locate(kind, object)] {
 		q.Add(reconcile.Request{NamespacedName: name})
 	}
+}
+
+func locate(kind string, object client.Object) dependency.Object {
+	return dependency.Object{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }

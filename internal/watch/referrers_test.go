@@ -16,9 +16,10 @@ import (
 func TestEventsReachThoseWhoRefer(t *testing.T) {
 	settings := dependency.Reference{Object: dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}}
 	class := dependency.Reference{Object: dependency.Object{Kind: dependency.IngressClass, Name: "nginx"}}
+	edge := dependency.Reference{Object: dependency.Object{Kind: dependency.Gateway, Namespace: "infra", Name: "edge"}}
 	web, other := types.NamespacedName{Namespace: "demo", Name: "web"}, types.NamespacedName{Namespace: "other", Name: "web"}
 	r := &Referrers{Dependencies: dependency.NewDependencies(nil, nil)}
-	r.Refer(web, []dependency.Reference{settings, class})
+	r.Refer(web, []dependency.Reference{settings, class, edge})
 	r.Refer(other, []dependency.Reference{settings, class})
 	cases := map[string]struct {
 		kind, namespace, name string
@@ -26,6 +27,8 @@ func TestEventsReachThoseWhoRefer(t *testing.T) {
 	}{
 		"what one refers to":           {dependency.ConfigMap, "demo", "settings", []string{"demo/web"}},
 		"what is in no namespace":      {dependency.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
+		"what is in another namespace": {dependency.Gateway, "infra", "edge", []string{"demo/web"}},
+		"that name in its own":         {dependency.Gateway, "demo", "edge", nil},
 		"the namespace":                {"Namespace", "", "other", []string{"other/web"}},
 		"what nobody refers to":        {dependency.ConfigMap, "demo", "more", nil},
 		"another kind of that name":    {dependency.Secret, "demo", "settings", nil},

@@ -130,9 +130,13 @@ func (s *suite) pods(ctx context.Context, app client.Object) ([]corev1.Pod, erro
 	return living, nil
 }
 
-// request asks for a page and reads it, over a connection of its own, as a new user does.
+// request asks a node port for a page.
 func (s *suite) request(ctx context.Context, nodePort int) error {
-	url := "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
+	return get(ctx, "http://"+net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort)))
+}
+
+// get asks for a page and reads it, over a connection of its own, as a new user does.
+func get(ctx context.Context, url string) error {
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
 	if err != nil {
 		return err

@@ -90,3 +90,29 @@ func TestNothingBut(t *testing.T) {
 		t.Errorf("got error %v", err)
 	}
 }
+
+func TestHasEndpoints(t *testing.T) {
+	service := v1.Endpoint{Scope: v1.ScopeCluster, URL: "http://web.demo.svc"}
+	node := v1.Endpoint{Scope: v1.ScopeNode, URL: "http://NODE:30005"}
+	both := []v1.EndpointScope{v1.ScopeCluster, v1.ScopeNode}
+	cases := map[string]struct {
+		url  string
+		list []v1.Endpoint
+		ok   bool
+	}{
+		"as wanted":      {service.URL, []v1.Endpoint{service, node}, true},
+		"one is missing": {service.URL, []v1.Endpoint{service}, false},
+		"one too many":   {service.URL, []v1.Endpoint{service, node, node}, false},
+		"another order":  {node.URL, []v1.Endpoint{node, service}, false},
+		"another URL":    {node.URL, []v1.Endpoint{service, node}, false},
+		"none":           {"", nil, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			app := &v1.AppService{Status: v1.AppServiceStatus{URL: test.url, Endpoints: test.list}}
+			if err := hasEndpoints(app, both); (err == nil) != test.ok {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

@@ -139,6 +139,7 @@ func checks() []check {
 	return []check{
 		{"make deploy: two managers run under Pod Security restricted, one leads, one may be evicted", deploy},
 		{"the seed resource serves HTTP 200 through node port 30002", serveSeed},
+		{"each address in a status answers: node ports, and from a pod the names of Services, headless ones too", visitEndpoints},
 		{"an application runs in a namespace that enforces Pod Security restricted", runRestricted},
 		{"a rolling update drops no request", rollUnderLoad},
 		{"a broken tag is reported while the old version serves, and reverting recovers", breakTag},

@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -123,6 +124,8 @@ func (nothing) Forget(types.NamespacedName)                                     
 func (nothing) Event(runtime.Object, string, string, string)                                      {}
 func (nothing) Eventf(runtime.Object, string, string, string, ...any)                             {}
 func (nothing) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
+func (nothing) Gateways(context.Context, []types.NamespacedName) gateway.Gateways { return nil }
+
 func (nothing) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
 	return postrender.Facts{}, nil
 }

@@ -5,10 +5,12 @@
 //	MODE=crash  says that it cannot start and exits with code 3
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
+//	VISIT=URL   answers with an error unless that URL answers with 200
 package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"os"
@@ -38,7 +40,12 @@ func serve() error {
 		return err
 	}
 	server := &http.Server{Addr: ":8080", ReadHeaderTimeout: 10 * time.Second}
+	url := os.Getenv("VISIT")
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if err := visit(r.Context(), url); err != nil {
+			http.Error(w, err.Error(), http.StatusBadGateway)
+			return
+		}
 		select {
 		case <-time.After(delay):
 			_, _ = fmt.Fprintln(w, "ok")
@@ -55,6 +62,26 @@ func serve() error {
 	case <-ended.Done():
 		return server.Shutdown(context.Background())
 	}
+}
+
+// visit asks for a page, unless there is nothing to ask.
+func visit(ctx context.Context, url string) error {
+	if url == "" {
+		return nil
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return err
+	}
+	response, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return err
+	}
+	defer response.Body.Close()
+	if response.StatusCode != http.StatusOK {
+		return errors.New(response.Status)
+	}
+	return nil
 }
 
 // hog takes 1 MiB after the other and touches each page, or the system would not give it.

@@ -1,0 +1,67 @@
+package gateway
+
+import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+// The conditions of a route that the Gateway API defines.
+const (
+	Accepted         = "Accepted"
+	ResolvedRefs     = "ResolvedRefs"
+	PartiallyInvalid = "PartiallyInvalid"
+)
+
+// Entry is what one controller says of one parent of a route.
+type Entry struct {
+	Controller string
+	Conditions []Condition
+
+	generation int64 // of the route
+}
+
+// Condition is a condition of an entry, without its time.
+type Condition struct {
+	Type               string                 `json:"type"`
+	Status             metav1.ConditionStatus `json:"status"`
+	Reason             string                 `json:"reason"`
+	Message            string                 `json:"message"`
+	ObservedGeneration int64                  `json:"observedGeneration"`
+}
+
+// Behind reports whether the entry speaks of an earlier spec. Controllers that name no generation are believed.
+func (e Entry) Behind() bool {
+	for _, condition := range e.Conditions {
+		if condition.ObservedGeneration != 0 && condition.ObservedGeneration < e.generation {
+			return true
+		}
+	}
+	return false
+}
+
+// Behind reports whether some controller has yet to look at the newest version of the route.
+func (r *Route) Behind() bool {
+	for _, said := range r.Status.Parents {
+		if (Entry{Conditions: said.Conditions, generation: r.Metadata.Generation}).Behind() {
+			return true
+		}
+	}
+	return false
+}
+
+// Find returns the condition of a type; nil if the controller says nothing of it.
+func (e Entry) Find(kind string) *Condition {
+	for i := range e.Conditions {
+		if e.Conditions[i].Type == kind {
+			return &e.Conditions[i]
+		}
+	}
+	return nil
+}
+
+// refused reports whether all controllers that have looked at a parent refuse the route.
+func (p Parent) refused() bool {
+	for _, entry := range p.Entries {
+		if accepted := entry.Find(Accepted); entry.Behind() || accepted == nil || accepted.Status != metav1.ConditionFalse {
+			return false
+		}
+	}
+	return len(p.Entries) > 0
+}

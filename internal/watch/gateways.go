@@ -1,0 +1,34 @@
+package watch
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/gateway"
+)
+
+// Gateways tells what there is of Gateways, whosever they are. What cannot be known is left out: a cluster need not serve the kind, and
+// the operator need not have the right to see it. Whoever refers to a Gateway hears of a new version of it.
+func (r *Referrers) Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways {
+	if len(names) == 0 || !r.Served(ctx, gateway.Kind) {
+		return nil
+	}
+	logger := log.FromContext(ctx).V(1)
+	if known, err := r.ensure(ctx, dependency.Gateway); err != nil || !known {
+		logger.Info("gateways cannot be seen", "reason", err)
+		return nil
+	}
+	out := gateway.Gateways{}
+	for _, name := range names {
+		state, err := r.Dependencies.Look(ctx, name.Namespace, dependency.Object{Kind: dependency.Gateway, Name: name.Name}, false)
+		if err != nil { // or it is in a namespace that the caches do not hold
+			logger.Info("gateway cannot be seen", "gateway", name.String(), "reason", err.Error())
+			continue
+		}
+		out[name] = state.Gateway
+	}
+	return out
+}

@@ -1,0 +1,135 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// The addresses of a route are those of the listeners that somebody else gives a Gateway in a namespace of his own. A Gateway is read
+// when its listeners change, and never for what controllers write to its status.
+func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
+	withForeignKinds(t)
+	t.Parallel()
+	if err := cluster.InstallCRD(t.Context(), gatewayCRD()); err != nil {
+		t.Fatal(err)
+	}
+	namespace, infra := cluster.Namespace(t), cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces = []string{namespace, infra}
+	})
+	host := namespace + ".example.com"
+	app := withHost(namespace, "web", "", "")
+	app.Spec.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: "edge", Namespace: infra}}, Hostnames: []string{host}}
+	cluster.Create(t, app)
+	hasURL(t, app, "http://web."+namespace+".svc")
+
+	edge := newGateway(infra, "edge", listener("http", "HTTP", 80))
+	cluster.Create(t, edge)
+	hasURL(t, app, "http://"+host)
+	changeGateway(t, edge, listener("http", "HTTP", 80), listener("https", "HTTPS", 8443))
+	hasURL(t, app, "https://"+host+":8443")
+	if got := readsOf(manager, 0, edge); got != 2 {
+		t.Errorf("the Gateway was read %d times, want once for each change of its listeners", got)
+	}
+
+	manager.Rest(t)
+	mark := manager.Requests.Mark()
+	if err := unstructured.SetNestedSlice(edge.Object, []any{map[string]any{"name": "http", "attachedRoutes": int64(1)}}, "status", "listeners"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Client.Status().Update(t.Context(), edge); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Route.Hostnames = []string{"other-" + host} })
+	hasURL(t, app, "https://other-"+host+":8443")
+	if got := readsOf(manager, mark, edge); got != 0 {
+		t.Errorf("the Gateway was read %d times although its listeners are as they were", got)
+	}
+
+	if err := cluster.Client.Delete(t.Context(), edge); err != nil {
+		t.Fatal(err)
+	}
+	hasURL(t, app, "http://web."+namespace+".svc")
+}
+
+func hasURL(t *testing.T, app *v1.AppService, url string) {
+	t.Helper()
+	harness.Eventually(t, app.Name+" has the URL "+url, func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		return want("URL", app.Status.URL, url)
+	})
+}
+
+// readsOf counts how often an operator has read a Gateway since a mark.
+func readsOf(manager *harness.Manager, mark int, object client.Object) int {
+	path := fmt.Sprintf("/namespaces/%s/gateways/%s", object.GetNamespace(), object.GetName())
+	count := 0
+	for _, request := range manager.Requests.Since(mark) {
+		if request.Verb == "get" && strings.HasSuffix(request.Path, path) {
+			count++
+		}
+	}
+	return count
+}
+
+func listener(name, protocol string, port int64) map[string]any {
+	return map[string]any{
+		"name": name, "protocol": protocol, "port": port,
+		"allowedRoutes": map[string]any{"namespaces": map[string]any{"from": "All"}},
+	}
+}
+
+func newGateway(namespace, name string, listeners ...any) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"listeners": listeners}}}
+	out.SetGroupVersionKind(gateway.Kind)
+	out.SetNamespace(namespace)
+	out.SetName(name)
+	return out
+}
+
+func changeGateway(t *testing.T, edge *unstructured.Unstructured, listeners ...any) {
+	t.Helper()
+	if err := unstructured.SetNestedSlice(edge.Object, listeners, "spec", "listeners"); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Client.Update(context.WithoutCancel(t.Context()), edge); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// gatewayCRD serves Gateways of any content, and their status apart from it.
+func gatewayCRD() *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{
+			Name:        "gateways." + gateway.Group,
+			Annotations: map[string]string{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/3328"},
+		},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: gateway.Group,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gateways", Kind: gateway.Kind.Kind},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: gateway.Kind.Version, Served: true, Storage: true,
+				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
+}
