@@ -13,6 +13,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
@@ -32,10 +34,13 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Snapshot: done.there,
 		Problem:  problem,
 		Missing:  wanted.advice,
-		Causes:   causes,
+		Causes:   map[kube.Key][]diagnose.Cause{},
 		Paused:   s.paused,
 		Waits:    done.waits,
 		Now:      metav1.NewTime(r.Clock.Now()),
+	}
+	if workload := status.Workload(s.resource, done.there); workload != nil {
+		in.Causes[kube.KeyOf(workload)] = causes
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved

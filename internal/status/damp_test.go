@@ -27,9 +27,9 @@ func TestAContainerThatIsReadyBetweenCrashesChangesNothing(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := state{workload: deployment(test.before), previous: v1.PhaseUpdating}.input(t)
-			in.Causes = test.causes
+			in.Causes = causedBy(test.causes)
 			first := Summarize(in)
-			in.Previous, in.Snapshot, in.Causes = first, snapshot(t, deployment(test.after)), test.then
+			in.Previous, in.Snapshot, in.Causes = first, snapshot(t, deployment(test.after)), causedBy(test.then)
 			if got := reflect.DeepEqual(first, Summarize(in)); got != test.same {
 				t.Errorf("the status stays the same: %t, want %t", got, test.same)
 			}

@@ -96,7 +96,7 @@ func fillIn(in *Input, text string, flags uint16) {
 		place(in.Snapshot, &autoscalingv2.HorizontalPodAutoscaler{})
 	}
 	if bit(9) {
-		in.Causes = []diagnose.Cause{{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)}}
+		in.Causes = causedBy([]diagnose.Cause{{Reason: v1.ReasonContainerCrashed, Effect: diagnose.Effect(flags >> 10 & 3 % 3)}})
 	}
 	if bit(12) {
 		in.Missing = []dependency.Reference{{Object: dependency.Object{Name: text}}}

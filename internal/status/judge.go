@@ -64,7 +64,7 @@ func decide(in Input, workload *appsv1.Deployment) (v verdict) {
 		return v
 	}
 	v.outcome, v.reason, v.message = rollout(workload)
-	v.explain(workload, in.Causes)
+	v.explain(workload, in.causesOf(workload))
 	return v
 }
 

@@ -2,23 +2,29 @@ package status
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // problems lists what is wrong or worth knowing, errors first.
 func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
 	explained := v.outcome != paused && in.Problem == nil
-	if v.outcome == stuck && !(explained && slices.ContainsFunc(in.Causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
+	causes := in.causesOf(workload)
+	if v.outcome == stuck && !(explained && slices.ContainsFunc(causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
 		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message), Hint: diagnose.Hint(v.reason)})
 	}
 	if explained {
-		list = append(list, caused(in.Causes)...)
+		list = append(list, caused(causes)...)
+		list = append(list, elsewhere(in, workload)...)
+		slices.SortStableFunc(list, func(a, b v1.Problem) int { return strings.Compare(string(a.Type), string(b.Type)) }) // errors first
 	}
 	for _, key := range in.Unserved {
 		list = append(list, v1.Problem{
@@ -66,6 +72,23 @@ func caused(causes []diagnose.Cause) []v1.Problem {
 			kind = v1.ProblemError
 		}
 		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: oneLine(cause.Text()), Hint: cause.Hint})
+	}
+	return list
+}
+
+// elsewhere makes problems of the causes at other workloads than the one that the counters speak of, each with the name of its own.
+func elsewhere(in Input, workload *appsv1.Deployment) []v1.Problem {
+	var list []v1.Problem
+	for _, key := range slices.SortedFunc(maps.Keys(in.Causes), kube.Key.Compare) {
+		if workload != nil && key == deploymentKey(workload.Name) {
+			continue
+		}
+		for _, problem := range caused(in.Causes[key]) {
+			if name := key.String(); problem.Source != name { // else it is named already
+				problem.Message = oneLine(name + ": " + problem.Message)
+			}
+			list = append(list, problem)
+		}
 	}
 	return list
 }

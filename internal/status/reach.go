@@ -41,8 +41,8 @@ func reachOf(in Input, workload *appsv1.Deployment) reach {
 	slices.SortFunc(out.services, func(a, b corev1.ServicePort) int {
 		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Name, b.Name))
 	})
-	if len(in.Causes) > 0 {
-		out.earlier = in.Causes[0].Earlier
+	if causes := in.causesOf(workload); len(causes) > 0 {
+		out.earlier = causes[0].Earlier
 	}
 	return out
 }

@@ -75,7 +75,7 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 				others.Spec.Ports = []corev1.ServicePort{to("unknown", 1)}
 				in.Snapshot = snapshot(t, workload, ours, others)
 			}
-			in.Causes = []diagnose.Cause{{Reason: v1.ReasonImageNotFound, Message: "no image", Detail: strings.Repeat("x", 300), Effect: diagnose.Lasting, Earlier: test.earlier}}
+			in.Causes = causedBy([]diagnose.Cause{{Reason: v1.ReasonImageNotFound, Message: "no image", Detail: strings.Repeat("x", 300), Effect: diagnose.Lasting, Earlier: test.earlier}})
 			out := Summarize(in)
 			message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message
 			if _, end, _ := strings.Cut(message, "…"); end != test.ends || utf8.RuneCountInString(message) > maxMessage {

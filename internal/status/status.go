@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -34,8 +35,8 @@ type Input struct {
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
-	// Causes are why the Deployment is not as desired, the worst first.
-	Causes []diagnose.Cause
+	// Causes are why workloads are not as desired, the worst first of each. Those that are as desired are left out.
+	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []dependency.Reference
 	// Waits says that a rollout that the operator causes waits for others.
@@ -97,6 +98,18 @@ func Workload(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) *
 		}
 	}
 	return kube.As[appsv1.Deployment](object)
+}
+
+// causesOf returns the causes of a Deployment; none if it is nil.
+func (in Input) causesOf(workload *appsv1.Deployment) []diagnose.Cause {
+	if workload == nil {
+		return nil
+	}
+	return in.Causes[deploymentKey(workload.Name)]
+}
+
+func deploymentKey(name string) kube.Key {
+	return kube.Key{GroupKind: schema.GroupKind{Group: appsv1.GroupName, Kind: "Deployment"}, Name: name}
 }
 
 // Unnoticed reports whether there is a Deployment that was just written and of which the Deployment controller has not taken note: its

@@ -50,6 +50,11 @@ func snapshot(t *testing.T, objects ...client.Object) *cluster.Snapshot {
 	return s
 }
 
+// causedBy are causes of the Deployment.
+func causedBy(causes []diagnose.Cause) map[kube.Key][]diagnose.Cause {
+	return map[kube.Key][]diagnose.Cause{deploymentKey("web"): causes}
+}
+
 // counts are the numbers of a Deployment: wanted, then all, updated and available pods.
 type counts struct{ want, all, updated, available int32 }
 
@@ -289,7 +294,7 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := state{workload: test.workload, problem: test.problem, previous: v1.PhaseUpdating}.input(t)
-			in.Causes = test.causes
+			in.Causes = causedBy(test.causes)
 			out := Summarize(in)
 			ready := meta.FindStatusCondition(out.Conditions, v1.ConditionReady)
 			if out.Phase != test.phase || ready.Reason != test.reason || !strings.HasPrefix(ready.Message, test.begins) {

@@ -108,14 +108,16 @@ func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 	resource := &unstructured.Unstructured{}
 	resource.SetName("web")
 	snapshot := &cluster.Snapshot{Objects: map[kube.Key]client.Object{}}
+	var deployment kube.Key
 	for i := range r.Objects {
 		if object := &r.Objects[i]; object.GetKind() == "Deployment" {
-			snapshot.Objects[kube.KeyOf(object)] = object
+			deployment = kube.KeyOf(object)
+			snapshot.Objects[deployment] = object
 		}
 	}
 	return status.Summarize(status.Input{
 		Resource: resource, Previous: &v1.AppServiceStatus{}, Snapshot: snapshot, Now: metav1.NewTime(r.Time),
-		Causes: diagnose.Causes(r.findings(t)),
+		Causes: map[kube.Key][]diagnose.Cause{deployment: diagnose.Causes(r.findings(t))},
 	})
 }
 
