@@ -62,6 +62,8 @@ const (
 	ReasonQuotaExceeded = "QuotaExceeded"
 	// ReasonAdmissionDenied: a rule of the cluster lets no pods be created.
 	ReasonAdmissionDenied = "AdmissionDenied"
+	// ReasonJobFailed: a Job failed for good, or the last run of a CronJob did.
+	ReasonJobFailed = "JobFailed"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
 	// ReasonNoWorkload: the chart rendered nothing that runs.

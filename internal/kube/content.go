@@ -84,6 +84,27 @@ func Content(object client.Object) (map[string]any, bool) {
 	return content, err == nil
 }
 
+// Typed returns an object as its Go type if its kind is built in, else as it is; nil where it is nil or an outline. It may be shared: nobody
+// may change it.
+func Typed(object client.Object) client.Object {
+	if object == nil || IsOutline(object) {
+		return nil
+	}
+	whole, ok := object.(*unstructured.Unstructured)
+	if !ok {
+		return object
+	}
+	made, err := scheme.Scheme.New(whole.GroupVersionKind())
+	if err != nil {
+		return object
+	}
+	typed, ok := made.(client.Object)
+	if !ok || runtime.DefaultUnstructuredConverter.FromUnstructured(whole.Object, typed) != nil {
+		return object
+	}
+	return typed
+}
+
 // As gives an object as its Go type, nil where it is nil, an outline or another kind of object. It may be shared: nobody may
 // change it.
 func As[T any](object client.Object) *T {

@@ -82,12 +82,6 @@ func (v *verdict) explain(workload *appsv1.Deployment, causes []diagnose.Cause) 
 	}
 }
 
-// Settled tells whether a Deployment is as desired, so that there is nothing to look for.
-func Settled(workload *appsv1.Deployment) bool {
-	outcome, _, _ := rollout(workload)
-	return outcome == running
-}
-
 // missingDeployment gives the name of a Deployment that is rendered and not there: somebody has just deleted it, or it is
 // yet to be created. It is empty where there is none.
 func missingDeployment(in Input) string {
