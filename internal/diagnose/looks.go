@@ -19,8 +19,8 @@ const (
 	knownFirst, knownLater = 20 * time.Second, time.Minute
 	// searching and searchingLater are those at any other workload.
 	searching, searchingLater = 10 * time.Second, 30 * time.Second
-	// over is that at one that has failed for good, once that was looked at often enough for all caches to show it.
-	over = time.Hour
+	// finished is that at one that has failed for good, once that was looked at often enough for all caches to show it.
+	finished = time.Hour
 	// LookRetry is how soon a look is tried again that had to wait for others.
 	LookRetry = time.Second
 )
@@ -103,7 +103,7 @@ func (l *Looks) Done(now time.Time, found []Cause) {
 	after := searching
 	switch {
 	case l.over && l.count > 3:
-		after = over
+		after = finished
 	case lasting && l.count > 10:
 		after = knownLater
 	case lasting:
