@@ -54,9 +54,10 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 	}
 	stalled := diagnosed(s.previous) // what was known before a restart is found again before anything else is said
 	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now, stalled || workload.Over)
+	first := stalled && !looks.Looked()
 	switch {
 	case !looks.Due(findings.Now):
-	case !(stalled && !looks.Looked()) && r.Looks != nil && !r.Looks.TryAccept():
+	case !first && r.Looks != nil && !r.Looks.TryAccept():
 		looks.Postpone(findings.Now)
 	default:
 		r.look(ctx, looks, &findings)

@@ -64,7 +64,7 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	}
 	verb := "crashes"
 	if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
-		verb = "ended"
+		verb, cause.Hint = "ended", "see kubectl logs of the pod"
 	}
 	cause.Message = fmt.Sprintf("%s %s with exit code %d%s", c.source(), verb, ended.ExitCode, signal(ended.ExitCode))
 	if ended.ExitCode == 0 {

@@ -24,6 +24,9 @@ func creation(f Findings) []Cause {
 		}
 	}
 	cause.Detail = brief(forbidden.ReplaceAllString(message, ""))
+	if w := f.Workload; !w.sets {
+		cause.Hint = fmt.Sprintf("see kubectl describe %s %s", strings.ToLower(w.Kind), w.Name)
+	}
 	return []Cause{cause}
 }
 
