@@ -71,6 +71,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 // look reads pods and what belongs to them. What goes wrong with that leaves the causes as they were.
 func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *diagnose.Findings) {
 	found := looks.Causes
+	findings.Known = found
 	if err := diagnose.Collect(ctx, r.Live, findings); err != nil {
 		log.FromContext(ctx).Info("pods could not be looked at", "reason", err.Error())
 	} else {

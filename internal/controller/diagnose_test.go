@@ -3,6 +3,7 @@ package controller
 import (
 	"context"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -116,6 +117,23 @@ func TestEachWorkloadIsLookedAt(t *testing.T) {
 	stateful.Status.ReadyReplicas = 1
 	if got := c.after(t, time.Second); !slices.Equal(got, []string{"Job migrate"}) || len(c.scope.memory.looks) != 2 {
 		t.Errorf("got causes at %q and %d schedules, want none at what is ready", got, len(c.scope.memory.looks))
+	}
+}
+
+func TestTheLastWordsOfAJobOutliveItsPods(t *testing.T) {
+	job := unready(&batchv1.Job{}, "migrate")
+	c := newClinic(job)
+	c.after(t, 0)
+	if got := c.after(t, 4*time.Second); len(got) != 1 {
+		t.Fatalf("got causes at %q", got)
+	}
+	job.Status.Active, c.pods = 0, nil
+	job.Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobFailed, Status: corev1.ConditionTrue, Reason: "DeadlineExceeded"}}
+	c.after(t, 10*time.Second)
+	for _, looks := range c.scope.memory.looks {
+		if got := looks.Causes[0]; got.Reason != v1.ReasonJobFailed || !strings.Contains(got.Text(), `"migrate:1" is not on the node`) {
+			t.Errorf("got %s %q, want the failure with what led to it", got.Reason, got.Text())
+		}
 	}
 }
 

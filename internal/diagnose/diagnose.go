@@ -24,6 +24,8 @@ type Findings struct {
 	// Autoscaler and Ingress of the workload; nil where there is none.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	Ingress    *networkingv1.Ingress
+	// Known is what the look before found: pods of a Job may go when it fails.
+	Known []Cause
 	// Now is the time of the findings.
 	Now time.Time
 }

@@ -32,12 +32,10 @@ func job(j *batchv1.Job) *Workload {
 		}
 		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
-			Message: fmt.Sprintf("Job %s failed, %s", j.Name, failureWords(j, failed)), Detail: lastTry(*f, f.controlled(j.UID)),
-			Hint: fmt.Sprintf("see kubectl logs job/%s; once that is corrected, delete the Job: it is made anew and runs again", j.Name),
+			Message: fmt.Sprintf("Job %s failed, %s", j.Name, failureWords(j, failed)),
+			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected, delete the Job: it is made anew and runs again", j.Name),
 		}
-		if cause.Detail == "" {
-			cause.Detail = brief(failed.Message)
-		}
+		cause.Detail = cmp.Or(lastTry(*f, f.controlled(j.UID)), f.known(cause), brief(failed.Message))
 		return []Cause{cause}
 	}
 	return w
@@ -95,11 +93,13 @@ func cronJob(c *batchv1.CronJob) *Workload {
 		if !failed {
 			return nil
 		}
-		return []Cause{{
+		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
-			Message: fmt.Sprintf("the last run of CronJob %s did not succeed, Job %s", c.Name, last), Detail: lastTry(*f, run(f)),
-			Hint: fmt.Sprintf("see kubectl describe job/%s and kubectl logs job/%s; the next run decides again", last, last),
-		}}
+			Message: fmt.Sprintf("the last run of CronJob %s did not succeed, Job %s", c.Name, last),
+			Hint:    fmt.Sprintf("see kubectl describe job/%s and kubectl logs job/%s; the next run decides again", last, last),
+		}
+		cause.Detail = cmp.Or(lastTry(*f, run(f)), f.known(cause))
+		return []Cause{cause}
 	}
 	return w
 }
@@ -149,6 +149,20 @@ func lastTry(f Findings, pods []*corev1.Pod) string {
 	pods = slices.SortedFunc(slices.Values(pods), created)
 	for _, pod := range slices.Backward(pods) {
 		if cause, found := final(f, pod); found {
+			return cause.Text()
+		}
+	}
+	return ""
+}
+
+// known returns what was said of a failure in the look before, or else of what led to it; empty if nothing was. When a Job fails whose
+// containers are started again in their pods, these go.
+func (f *Findings) known(failure Cause) string {
+	for _, cause := range f.Known {
+		switch {
+		case cause.Message == failure.Message:
+			return cause.Detail
+		case cause.Reason != failure.Reason && cause.Effect != Advice:
 			return cause.Text()
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // jobOf is a Job "run-1" that was started.
@@ -90,6 +92,28 @@ func TestCausesOfJobs(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) { testKind(t, test) })
+	}
+}
+
+// The pods of a Job whose containers are started again go when it fails, and so do those that its deadline ends.
+func TestTheLastWordsOutliveThePods(t *testing.T) {
+	const failure = "Job run-1 failed, its tries are used up (BackoffLimitExceeded)"
+	for name, test := range map[string]struct {
+		known Cause
+		want  string
+	}{
+		"it crashed":               {Cause{Reason: v1.ReasonContainerCrashed, Message: "it crashes", Detail: "no database", Effect: Passing}, "it crashes: no database"},
+		"it was told":              {Cause{Reason: v1.ReasonJobFailed, Message: failure, Detail: "no database", Effect: Lasting}, "no database"},
+		"another failure was":      {Cause{Reason: v1.ReasonJobFailed, Message: "another", Detail: "no database", Effect: Lasting}, "it is over"},
+		"what was known is advice": {Cause{Reason: v1.ReasonAutoscalingMetricsMissing, Message: "no metrics"}, "it is over"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			workload, _ := WorkloadOf(jobOf(batchv1.JobStatus{Conditions: concluded(batchv1.JobFailed, "BackoffLimitExceeded")}))
+			causes := Causes(Findings{Workload: workload, Known: []Cause{test.known}, Now: noon})
+			if len(causes) != 1 || causes[0].Text() != failure+": "+test.want {
+				t.Errorf("got %+v, want %s", causes, test.want)
+			}
+		})
 	}
 }
 
