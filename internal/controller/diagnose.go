@@ -2,6 +2,8 @@ package controller
 
 import (
 	"context"
+	"maps"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -13,29 +15,50 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// diagnose returns why the Deployment is not as desired, and the schedule of looks at its pods; nil if none is needed.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snapshot, problem *status.Problem) ([]diagnose.Cause, *diagnose.Looks) {
-	now := r.Clock.Now()
-	workload := status.Workload(s.resource, there)
-	findings := findingsOf(there, workload)
-	findings.Now = now
-	if workload == nil || s.paused || problem != nil || workload.Status.ObservedGeneration < workload.Generation {
+// schedules are those of looks at pods, by the workload that makes them. Workloads that need no looks are left out.
+type schedules map[kube.Key]*diagnose.Looks
+
+// diagnose returns why workloads are not as desired, and when their pods are looked at.
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
+	if s.paused || problem != nil {
 		return nil, nil
 	}
-	if !health.Deployment(workload).Holds() && !mayCrashAgain(s) {
+	causes, looks := map[kube.Key][]diagnose.Cause{}, schedules{}
+	for _, key := range slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare) {
+		workload, makesPods := diagnose.WorkloadOf(there.Objects[key])
+		if !makesPods || !workload.Noticed {
+			continue
+		}
+		findings := findingsOf(there, workload)
+		findings.Now = r.Clock.Now()
+		found, schedule := r.explain(ctx, s, findings)
+		if len(found) > 0 {
+			causes[key] = found
+		}
+		if schedule != nil {
+			looks[key] = schedule
+		}
+	}
+	return causes, looks
+}
+
+// explain returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
+func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.Looks) {
+	workload := findings.Workload
+	if workload.Settled && !mayCrashAgain(s, workload.Key) {
 		return diagnose.Causes(findings), nil
 	}
 	stalled := diagnosed(s.previous) // what was known before a restart is found again before anything else is said
-	looks := diagnose.Follow(s.memory.looks, workload, now, stalled)
+	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now, stalled || workload.Over)
+	first := stalled && !looks.Looked()
 	switch {
-	case !looks.Due(now):
-	case !stalled && r.Looks != nil && !r.Looks.TryAccept():
-		looks.Postpone(now)
+	case !looks.Due(findings.Now):
+	case !first && r.Looks != nil && !r.Looks.TryAccept():
+		looks.Postpone(findings.Now)
 	default:
 		r.look(ctx, looks, &findings)
 	}
@@ -48,6 +71,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snap
 // look reads pods and what belongs to them. What goes wrong with that leaves the causes as they were.
 func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *diagnose.Findings) {
 	found := looks.Causes
+	findings.Known = found
 	if err := diagnose.Collect(ctx, r.Live, findings); err != nil {
 		log.FromContext(ctx).Info("pods could not be looked at", "reason", err.Error())
 	} else {
@@ -62,26 +86,29 @@ func diagnosed(previous *v1.AppServiceStatus) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue && diagnose.Seen(condition.Reason)
 }
 
-// mayCrashAgain reports whether pods that seem to be well may be about to crash again.
-func mayCrashAgain(s *scope) bool {
+// mayCrashAgain reports whether pods of a workload that seem to be well may be about to crash again. If nothing is known, they may be those
+// of any.
+func mayCrashAgain(s *scope, workload kube.Key) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionStalled)
 	if !diagnosed(s.previous) || !diagnose.Recurs(condition.Reason) || s.previous.ObservedGeneration != s.resource.GetGeneration() {
 		return false
 	}
-	looks := s.memory.looks
-	if !looks.Looked() {
+	if len(s.memory.looks) == 0 {
 		return true
 	}
-	return len(looks.Causes) > 0 && looks.Causes[0].Effect == diagnose.Lasting
+	looks := s.memory.looks[workload]
+	return looks != nil && (!looks.Looked() || len(looks.Causes) > 0 && looks.Causes[0].Effect == diagnose.Lasting)
 }
 
-// findingsOf returns what a snapshot tells of why a Deployment is not as desired, without a request.
-func findingsOf(there *cluster.Snapshot, workload *appsv1.Deployment) diagnose.Findings {
-	out := diagnose.Findings{Deployment: workload}
-	if workload == nil {
-		return out
+// findingsOf returns what a snapshot says of why a workload is not as desired, without a request.
+func findingsOf(there *cluster.Snapshot, workload *diagnose.Workload) diagnose.Findings {
+	out := diagnose.Findings{Workload: workload}
+	scaler := kube.As[autoscalingv2.HorizontalPodAutoscaler](there.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
+	if scaler != nil && scaler.Spec.ScaleTargetRef.Kind == workload.Kind {
+		out.Autoscaler = scaler
 	}
-	out.Autoscaler = kube.As[autoscalingv2.HorizontalPodAutoscaler](there.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
-	out.Ingress = kube.As[networkingv1.Ingress](there.Object(networkingv1.GroupName, "Ingress", workload.Name))
+	if workload.Group == appsv1.GroupName && workload.Kind == "Deployment" {
+		out.Ingress = kube.As[networkingv1.Ingress](there.Object(networkingv1.GroupName, "Ingress", workload.Name))
+	}
 	return out
 }

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/retry"
@@ -33,8 +32,8 @@ type remembered struct {
 	settled int64
 	// unrecorded is a release whose objects are written; nil if there is none.
 	unrecorded *unrecorded
-	// looks at the pods; nil while the Deployment is as desired.
-	looks *diagnose.Looks
+	// looks at the pods of workloads that are not as desired.
+	looks schedules
 	// backoff after failed attempts.
 	backoff retry.Backoff
 

@@ -15,9 +15,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/gateway"
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
@@ -37,14 +35,11 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Snapshot: done.there,
 		Problem:  problem,
 		Missing:  wanted.advice,
-		Causes:   map[kube.Key][]diagnose.Cause{},
+		Causes:   causes,
 		Paused:   s.paused,
 		Waits:    done.waits,
 		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
-	}
-	if workload := status.Workload(s.resource, done.there); workload != nil {
-		in.Causes[kube.KeyOf(workload)] = causes
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
@@ -123,8 +118,8 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
 		wait = sooner(wait, cluster.Lapse)
 	}
-	if s.memory.looks != nil {
-		wait = sooner(wait, s.memory.looks.Wait(r.Clock.Now()))
+	for _, looks := range s.memory.looks {
+		wait = sooner(wait, looks.Wait(r.Clock.Now()))
 	}
 	return after(wait)
 }

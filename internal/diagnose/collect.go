@@ -11,19 +11,22 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Collect adds to findings what is watched by nobody: pods and ReplicaSets of the Deployment, events of those that are in
-// trouble, and the claims that they wait for. It takes two requests, and up to four more for events and claims each.
+// Collect adds to findings what is watched by nobody: pods of the workload and, of a Deployment, its ReplicaSets, events of those that are in
+// trouble, and the claims that they wait for. It takes one or two requests, and up to four more for events and claims each.
 func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
-	namespace := findings.Deployment.Namespace
-	selector, err := metav1.LabelSelectorAsSelector(findings.Deployment.Spec.Selector)
+	workload := findings.Workload
+	selector, err := metav1.LabelSelectorAsSelector(workload.Selector)
 	if err != nil {
-		return fmt.Errorf("cannot read the selector of Deployment %s: %w", findings.Deployment.Name, err)
+		return fmt.Errorf("cannot read the selector of %s: %w", workload, err)
 	}
+	namespace := workload.Namespace
 	// What the API server has in memory will do.
 	cached := &client.ListOptions{Namespace: namespace, LabelSelector: selector, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
-	if err := live.List(ctx, sets, cached); err != nil {
-		return fmt.Errorf("cannot list ReplicaSets: %w", err)
+	if workload.sets {
+		if err := live.List(ctx, sets, cached); err != nil {
+			return fmt.Errorf("cannot list ReplicaSets: %w", err)
+		}
 	}
 	if err := live.List(ctx, pods, cached); err != nil {
 		return fmt.Errorf("cannot list pods: %w", err)

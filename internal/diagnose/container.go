@@ -16,7 +16,7 @@ func ofContainer(f Findings, pod *corev1.Pod, c container) []Cause {
 	switch {
 	case state.Waiting != nil:
 		return waiting(f, pod, c, state.Waiting)
-	case state.Terminated != nil && c.init && state.Terminated.ExitCode == 0:
+	case state.Terminated != nil && (c.init || toEnd(pod)) && state.Terminated.ExitCode == 0:
 		return nil
 	case state.Terminated != nil:
 		return []Cause{crashed(f, pod, c, state.Terminated)}

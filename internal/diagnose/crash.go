@@ -23,8 +23,23 @@ func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.
 	return f.Now.Sub(running.StartedAt.Time) < min(mostTrust, max(leastTrust, 2*lasted))
 }
 
-// crashed says why a container ended that should run.
+// crashed says why a container ended that should run, or that should have ended otherwise. Where it is not to run for ever, a Job decides
+// how often it is tried: what is tried again may pass.
 func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
+	cause := ending(f, pod, c, ended)
+	if toEnd(pod) {
+		cause.Effect = min(cause.Effect, Passing)
+	}
+	return cause
+}
+
+// toEnd reports whether the containers of a pod are to end, as those of Jobs are.
+func toEnd(pod *corev1.Pod) bool {
+	return pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
+}
+
+// ending says why a container ended.
+func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	state, restarts := c.status.State, c.status.RestartCount
 	effect := Passing
 	if waiting := state.Waiting; waiting != nil && waiting.Reason == "CrashLoopBackOff" || restarts > 1 || heldBack(f, pod, c) {
@@ -47,7 +62,11 @@ func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSt
 	if killed, found := killedByProbe(f, pod, c, ended); found {
 		return killed
 	}
-	cause.Message = fmt.Sprintf("%s crashes with exit code %d%s", c.source(), ended.ExitCode, signal(ended.ExitCode))
+	verb := "crashes"
+	if pod.Spec.RestartPolicy == corev1.RestartPolicyNever {
+		verb, cause.Hint = "ended", "see kubectl logs of the pod"
+	}
+	cause.Message = fmt.Sprintf("%s %s with exit code %d%s", c.source(), verb, ended.ExitCode, signal(ended.ExitCode))
 	if ended.ExitCode == 0 {
 		cause.Message = c.source() + " ends with exit code 0, though it is to keep running"
 		cause.Hint = "the command must stay in the foreground: a service that has done its work is started again, and again"

@@ -5,18 +5,16 @@ import (
 	"regexp"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // creation says why the cluster refuses to create pods, if it does.
 func creation(f Findings) []Cause {
-	message, refused := refusal(f)
+	message, refused := f.Workload.refusal(&f)
 	if !refused {
 		return nil
 	}
+	message = attempt.ReplaceAllString(message, "")
 	cause := Cause{Reason: v1.ReasonReplicaFailure, Source: "pods", Message: "pods cannot be created", Effect: Lasting}
 	for _, known := range refusals {
 		if found := known.words.FindStringSubmatch(message); found != nil {
@@ -26,25 +24,10 @@ func creation(f Findings) []Cause {
 		}
 	}
 	cause.Detail = Brief(forbidden.ReplaceAllString(message, ""))
+	if w := f.Workload; !w.sets {
+		cause.Hint = fmt.Sprintf("see kubectl describe %s %s", strings.ToLower(w.Kind), w.Name)
+	}
 	return []Cause{cause}
-}
-
-// refusal gives what the API server said when the newest ReplicaSet wanted a pod. The Deployment repeats it.
-func refusal(f Findings) (string, bool) {
-	if newest := f.newest(); newest != nil {
-		for _, condition := range newest.Status.Conditions {
-			if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
-				return condition.Message, true
-			}
-		}
-		return "", false
-	}
-	for _, condition := range f.Deployment.Status.Conditions {
-		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
-			return condition.Message, true
-		}
-	}
-	return "", false
 }
 
 // usage tells of each resource what is asked for and what is used, all given as "cpu=1,pods=2".
@@ -64,6 +47,9 @@ func usage(requested, used, limited string) string {
 	}
 	return strings.Join(parts, "; ")
 }
+
+// attempt is what controllers put before the words of the API server, in events.
+var attempt = regexp.MustCompile(`^(?:create (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating): `)
 
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 

@@ -1,7 +1,6 @@
 package diagnose
 
 import (
-	"cmp"
 	"slices"
 	"time"
 
@@ -9,23 +8,24 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Findings are what is there of a Deployment. All but the Deployment may be left out; what is not told is not judged.
+// Findings are what is there of a workload. All but the workload may be left out; what is not told is not judged.
 type Findings struct {
-	Deployment *appsv1.Deployment
-	// ReplicaSets and Pods that the Deployment selects.
+	Workload *Workload
+	// ReplicaSets, of a Deployment, and Pods that the workload selects.
 	ReplicaSets []appsv1.ReplicaSet
 	Pods        []corev1.Pod
-	// Events of pods and claims; see Suspects.
+	// Events of pods, claims and the workload; see Suspects.
 	Events []corev1.Event
-	// Claims that pods wait for; see Claims.
+	// Claims that pods wait for; see Waits.
 	Claims []corev1.PersistentVolumeClaim
-	// Autoscaler and Ingress of the Deployment; nil where there is none.
+	// Autoscaler and Ingress of the workload; nil where there is none.
 	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
 	Ingress    *networkingv1.Ingress
+	// Known is what the look before found: pods of a Job may go when it fails.
+	Known []Cause
 	// Now is the time of the findings.
 	Now time.Time
 }
@@ -72,12 +72,16 @@ func (c Cause) Text() string {
 	return c.Message + ": " + c.Detail
 }
 
-// Causes gives what keeps a Deployment from being as desired, the worst first.
+// Causes returns what keeps a workload from being as desired, the worst first.
 func Causes(f Findings) []Cause {
 	var list []Cause
-	if f.Deployment != nil {
-		list = append(list, creation(f)...)
-		list = append(list, pods(f)...)
+	if w := f.Workload; w != nil {
+		if w.failure != nil {
+			list = w.failure(&f)
+		}
+		if len(list) == 0 {
+			list = append(creation(f), pods(f)...)
+		}
 	}
 	list = append(list, autoscaling(f)...)
 	list = append(list, ingress(f)...)
@@ -96,49 +100,37 @@ func Causes(f Findings) []Cause {
 	return list
 }
 
-// newest gives the ReplicaSet of the present version; nil where it is not known.
-func (f *Findings) newest() *appsv1.ReplicaSet {
-	var newest *appsv1.ReplicaSet
-	for i := range f.ReplicaSets {
-		set := &f.ReplicaSets[i]
-		if !metav1.IsControlledBy(set, f.Deployment) {
-			continue
-		}
-		if newest == nil || revision(set) > revision(newest) {
-			newest = set
-		}
-	}
-	return newest
-}
-
-// current gives the pods of the present version that are not going and have not ended, by name.
-func (f *Findings) current() []*corev1.Pod {
-	newest := f.newest()
-	if newest == nil {
+// cast returns the pods of the workload by version; nil if that is not known.
+func (f *Findings) cast() *cast {
+	if f.Workload == nil {
 		return nil
 	}
-	var list []*corev1.Pod
-	for i := range f.Pods {
-		pod := &f.Pods[i]
-		ended := pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
-		if metav1.IsControlledBy(pod, newest) && pod.DeletionTimestamp == nil && !ended {
-			list = append(list, pod)
-		}
+	return f.Workload.cast(f)
+}
+
+// current returns the pods that decide: those of the present version, and those of earlier ones that it waits for.
+func (f *Findings) current() []*corev1.Pod {
+	cast := f.cast()
+	if cast == nil {
+		return nil
 	}
-	slices.SortFunc(list, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
-	return list
+	return slices.Concat(cast.present, cast.blocking)
 }
 
 // maxSuspects bounds the requests that one look takes.
 const maxSuspects = 3
 
-// Suspects gives the pods whose events may tell more than the pods themselves, one of each kind of trouble.
+// Suspects returns whose events may say more than they do themselves: the workload if it has too few pods and does not say why, and one
+// pod of each kind of trouble.
 func (f *Findings) Suspects() []types.UID {
 	var list []types.UID
+	if f.Workload != nil && f.Workload.short {
+		list = append(list, f.Workload.UID)
+	}
 	seen := map[string]bool{}
 	for _, pod := range f.current() {
 		trouble := appearance(pod)
-		if trouble == "" || seen[trouble] || len(list) == maxSuspects {
+		if trouble == "" || seen[trouble] || len(seen) == maxSuspects {
 			continue
 		}
 		seen[trouble] = true

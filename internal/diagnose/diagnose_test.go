@@ -22,7 +22,7 @@ func rollout(newer, older []corev1.PodStatus) Findings {
 		yes := true
 		return []metav1.OwnerReference{{Kind: kind, Name: name, UID: types.UID(name), Controller: &yes}}
 	}
-	f := Findings{Deployment: &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}}, Now: noon}
+	f := Findings{Workload: deployment(&appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "web", UID: "web"}}), Now: noon}
 	for i, name := range []string{"web-2", "web-10"} {
 		set := appsv1.ReplicaSet{ObjectMeta: metav1.ObjectMeta{Name: name, UID: types.UID(name), OwnerReferences: owner("Deployment", "web")}}
 		set.Annotations = map[string]string{annotationRevision: strings.TrimPrefix(name, "web-")}

@@ -9,6 +9,7 @@ var hints = map[string]string{
 	v1.ReasonImageNameInvalid:          "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case",
 	v1.ReasonImagePullFailed:           "check the registry in spec.image, and whether nodes can reach it",
 	v1.ReasonContainerCrashed:          "see kubectl logs --previous of the pod",
+	v1.ReasonJobFailed:                 "see kubectl logs of the Job's pods",
 	v1.ReasonOutOfMemory:               "raise spec.resources.limits.memory, or have the program use less",
 	v1.ReasonContainerStartFailed:      "correct spec.command and spec.args, or the entry point of the image",
 	v1.ReasonContainerConfigInvalid:    "correct what the message names in the spec",
@@ -60,6 +61,7 @@ var shown = map[string]bool{
 	v1.ReasonImageNotFound: true, v1.ReasonImagePullUnauthorized: true, v1.ReasonImageNameInvalid: true, v1.ReasonImagePullFailed: true,
 	v1.ReasonContainerStartFailed: true, v1.ReasonContainerConfigInvalid: true, v1.ReasonReadinessProbeFailing: true, v1.ReasonUnschedulable: true,
 	v1.ReasonDependencyMissing: true, v1.ReasonVolumeNotBound: true, v1.ReasonVolumeNotMounted: true, v1.ReasonNodeTrouble: true,
+	v1.ReasonJobFailed: true,
 }
 
 // Seen tells whether a reason is one that pods show.

@@ -5,31 +5,33 @@ import (
 	"hash/fnv"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pods are looked at on demand: not at all while a Deployment is as desired or moves on, then at growing intervals.
+// Pods are looked at on demand: not at all while a workload is as desired or moves on, then at growing intervals.
 const (
-	// patience is for how long a Deployment may stand still, and patienceAtMost for how long it may be on its way, before
+	// patience is for how long a workload may stand still, and patienceAtMost for how long it may be on its way, before
 	// anybody looks.
 	patience, patienceAtMost = 3 * time.Second, 10 * time.Second
 	// closest is the time between a look and one that something brings forward.
 	closest = 5 * time.Second
 	// knownFirst and knownLater are the times between looks at a cause that is known to last, early and later on.
 	knownFirst, knownLater = 20 * time.Second, time.Minute
-	// searching and searchingLater are those at any other Deployment.
+	// searching and searchingLater are those at any other workload.
 	searching, searchingLater = 10 * time.Second, 30 * time.Second
+	// finished is that at one that has failed for good, once that was looked at often enough for all caches to show it.
+	finished = time.Hour
 	// LookRetry is how soon a look is tried again that had to wait for others.
 	LookRetry = time.Second
 )
 
-// Looks is the schedule of looks at the pods of a Deployment that is not as desired, and what the last one found.
+// Looks is the schedule of looks at the pods of a workload that is not as desired, and what the last one found.
 type Looks struct {
 	// Causes that the last look found; those that need no look before the first.
 	Causes []Cause
 
 	subject  subject
+	over     bool // it has failed for good
 	progress progress
 	since    time.Time // when it was first seen to be not as desired
 	looked   time.Time // zero before the first look
@@ -43,12 +45,12 @@ type subject struct {
 	template uint64
 }
 
-// progress is what changes when a Deployment moves on.
+// progress is what changes when a workload moves on.
 type progress struct{ replicas, updated, ready, available int32 }
 
-// Follow returns the schedule for a Deployment that is not as desired: the one that is known if it is the same case, else a new one. Known
+// Follow returns the schedule for a workload that is not as desired: the one that is known if it is the same case, else a new one. Known
 // is nil if nothing is known; at once asks for the first look of a new one now.
-func Follow(known *Looks, workload *appsv1.Deployment, now time.Time, atOnce bool) *Looks {
+func Follow(known *Looks, workload *Workload, now time.Time, atOnce bool) *Looks {
 	about := subjectOf(workload)
 	if known == nil || known.subject != about {
 		known = &Looks{subject: about, since: now, next: now.Add(patience)}
@@ -56,7 +58,8 @@ func Follow(known *Looks, workload *appsv1.Deployment, now time.Time, atOnce boo
 			known.next = now
 		}
 	}
-	known.saw(now, progressOf(workload))
+	known.over = workload.Over
+	known.saw(now, workload.progress)
 	return known
 }
 
@@ -74,7 +77,7 @@ func (l *Looks) Wait(now time.Time) time.Duration {
 	return max(time.Millisecond, l.next.Sub(now))
 }
 
-// saw notes how far the Deployment is. Before the first look, progress puts that off; later, it brings the next one forward.
+// saw notes how far the workload is. Before the first look, progress puts that off; later, it brings the next one forward.
 func (l *Looks) saw(now time.Time, at progress) {
 	if at == l.progress {
 		return
@@ -99,6 +102,8 @@ func (l *Looks) Done(now time.Time, found []Cause) {
 	lasting := len(found) > 0 && found[0].Effect == Lasting
 	after := searching
 	switch {
+	case l.over && l.count > 3:
+		after = finished
 	case lasting && l.count > 10:
 		after = knownLater
 	case lasting:
@@ -132,13 +137,8 @@ func later(a, b time.Time) time.Time {
 	return b
 }
 
-func subjectOf(workload *appsv1.Deployment) subject {
+func subjectOf(workload *Workload) subject {
 	sum := fnv.New64a()
-	_ = json.NewEncoder(sum).Encode(workload.Spec.Template) // neither can fail
+	_ = json.NewEncoder(sum).Encode(workload.Template) // neither can fail
 	return subject{workload.UID, sum.Sum64()}
-}
-
-func progressOf(workload *appsv1.Deployment) progress {
-	have := workload.Status
-	return progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 }

@@ -2,24 +2,32 @@ package diagnose
 
 import (
 	"fmt"
-	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 )
 
-// annotationRevision is where the Deployment controller numbers ReplicaSets.
-const annotationRevision = "deployment.kubernetes.io/revision"
-
-func revision(set *appsv1.ReplicaSet) int64 {
-	number, _ := strconv.ParseInt(set.Annotations[annotationRevision], 10, 64)
-	return number
+// pods returns the causes that pods of the present version show, or earlier ones that it waits for, those of several pods as one.
+func pods(f Findings) []Cause {
+	cast := f.cast()
+	if cast == nil {
+		return nil
+	}
+	list := merged(f, cast.present)
+	for _, pod := range cast.blocking {
+		for _, cause := range ofPod(f, pod) {
+			cause.Message = fmt.Sprintf("pod %s of an earlier version holds up the present one: %s", pod.Name, cause.Message)
+			cause.Hint = fmt.Sprintf("delete pod %s: the present version starts once it is gone", pod.Name)
+			list = merge(list, cause)
+		}
+	}
+	if len(list) == 0 {
+		return triedAgain(f, cast)
+	}
+	return list
 }
 
-// pods gives the causes that pods of the present version show, those of several pods as one.
-func pods(f Findings) []Cause {
-	all := f.current()
+func merged(f Findings, all []*corev1.Pod) []Cause {
 	var merged []Cause
 	for _, pod := range all {
 		for _, cause := range ofPod(f, pod) {
@@ -138,7 +146,7 @@ func creating(pod *corev1.Pod) bool {
 
 // appearance puts what is wrong with a pod in one word, the same for pods in the same trouble; empty where it is well.
 func appearance(pod *corev1.Pod) string {
-	if ready := condition(pod, corev1.PodReady); ready != nil && ready.Status == corev1.ConditionTrue {
+	if isReady(pod) {
 		for _, container := range containers(pod) {
 			if container.status.LastTerminationState.Terminated != nil && !container.init {
 				return "restarted"

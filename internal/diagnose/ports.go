@@ -1,8 +1,9 @@
 package diagnose
 
 import (
+	"maps"
+
 	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
@@ -62,27 +63,17 @@ type Earlier struct {
 
 // earlier returns what still runs of earlier versions; nil where nobody looked.
 func (f *Findings) earlier() *Earlier {
-	newest := f.newest()
-	if newest == nil {
+	cast := f.cast()
+	if cast == nil {
 		return nil
 	}
 	out := &Earlier{Ports: Ports{}}
-	for i := range f.ReplicaSets {
-		set := &f.ReplicaSets[i]
-		if set.UID == newest.UID || !metav1.IsControlledBy(set, f.Deployment) {
+	for _, pod := range cast.earlier {
+		if !isReady(pod) {
 			continue
 		}
-		for j := range f.Pods {
-			pod := &f.Pods[j]
-			ready := condition(pod, corev1.PodReady)
-			if !metav1.IsControlledBy(pod, set) || pod.DeletionTimestamp != nil || ready == nil || ready.Status != corev1.ConditionTrue {
-				continue
-			}
-			out.Ready++
-			for name, number := range PortsOf(&pod.Spec) {
-				out.Ports[name] = number
-			}
-		}
+		out.Ready++
+		maps.Copy(out.Ports, PortsOf(&pod.Spec))
 	}
 	return out
 }

@@ -64,7 +64,7 @@ func TestOnlyPodsThatAreReadyCountOfEarlierVersions(t *testing.T) {
 	if got := causes[0].Earlier; got.Ready != 2 || !maps.Equal(got.Ports, want) {
 		t.Errorf("got %+v, want 2 pods with %v", got, want)
 	}
-	if got := (&Findings{Deployment: &appsv1.Deployment{}}).earlier(); got != nil {
+	if got := (&Findings{Workload: deployment(&appsv1.Deployment{})}).earlier(); got != nil {
 		t.Errorf("got %+v, though nobody has looked", got)
 	}
 }

@@ -1,14 +1,17 @@
 package kube
 
 import (
+	"reflect"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -84,6 +87,29 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 		if got := As[appsv1.Deployment](object); got != nil {
 			t.Errorf("%s: got %v", form, got)
 		}
+	}
+}
+
+// What makes pods is read by its Go type, whatever it is in the caches.
+func TestWhatMakesPodsHasAGoType(t *testing.T) {
+	for _, want := range []client.Object{&appsv1.Deployment{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &appsv1.ReplicaSet{}, &batchv1.Job{}, &batchv1.CronJob{}} {
+		kinds, _, err := scheme.Scheme.ObjectKinds(want)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for form, object := range map[string]client.Object{"in the cache": Representation(kinds[0]), "unstructured": thing(kinds[0]), "by itself": want} {
+			if got := Typed(object); reflect.TypeOf(got) != reflect.TypeOf(want) || form == "unstructured" && got.GetName() != object.GetName() {
+				t.Errorf("%s %s: got a %T", kinds[0].Kind, form, got)
+			}
+		}
+	}
+	for form, object := range map[string]client.Object{"nothing": nil, "an outline": metadata(thing(deployments))} {
+		if got := Typed(object); got != object {
+			t.Errorf("%s: got %v", form, got)
+		}
+	}
+	if route := thing(routes); Typed(route) != client.Object(route) {
+		t.Error("a custom resource is not left as it is")
 	}
 }
 

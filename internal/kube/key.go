@@ -3,6 +3,8 @@
 package kube
 
 import (
+	"cmp"
+
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -25,6 +27,11 @@ func KeyOf(object client.Object) Key {
 
 // String is the kind and the name, as in "Deployment web".
 func (k Key) String() string { return k.Kind + " " + k.Name }
+
+// Compare orders keys by kind, then name.
+func (k Key) Compare(other Key) int {
+	return cmp.Or(cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Group, other.Group), cmp.Compare(k.Name, other.Name))
+}
 
 // SecretKind is the kind that is only watched as metadata.
 var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")

@@ -2,6 +2,7 @@ package status
 
 import (
 	"fmt"
+	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 
@@ -56,7 +57,7 @@ func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 		v.reason = v1.ReasonResourceNotReady
 	}
 	if first.key != main || first.Reason == v1.ReasonPending {
-		v.message = fmt.Sprintf("%s %s: %s", first.key.Kind, first.key.Name, first.Message)
+		v.message = withName(first.key, first.Message)
 	}
 	ending := ""
 	switch {
@@ -75,6 +76,14 @@ func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	}
 	v.message = shorten(v.message, maxMessage-len(ending)) + ending
 	return v
+}
+
+// withName is a message with the object in front that it is about, unless it names it itself.
+func withName(key kube.Key, message string) string {
+	if name := key.String(); !strings.HasPrefix(message, name) {
+		return name + ": " + message
+	}
+	return message
 }
 
 // starting reports whether a workload is on its way: until that has ended, what else is wrong is said without an alarm.

@@ -71,6 +71,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 // wrong lists what is wrong with objects, errors first: the causes if these are known, else what the object itself shows.
 func wrong(in Input, objects []standing) []v1.Problem {
 	var errors, warnings []v1.Problem
+	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	for _, one := range objects {
 		causes := in.Causes[one.key]
 		known := slices.ContainsFunc(causes, func(c diagnose.Cause) bool { return c.Reason == one.Reason })
@@ -87,6 +88,9 @@ func wrong(in Input, objects []standing) []v1.Problem {
 			}
 		}
 		for _, problem := range caused(causes) {
+			if one.key != main {
+				problem.Message = oneLine(withName(one.key, problem.Message))
+			}
 			if problem.Type == v1.ProblemError {
 				errors = append(errors, problem)
 			} else {

@@ -1,10 +1,19 @@
 package status
 
 import (
+	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"testing"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
@@ -49,5 +58,33 @@ func TestASizeThatAutoscalingIgnoresIsTold(t *testing.T) {
 func TestNoDeploymentIgnoresNoSize(t *testing.T) {
 	if out := summarize(state{}.input(t)); len(out.Problems) != 0 {
 		t.Errorf("got %+v", out.Problems)
+	}
+}
+
+func TestTheCausesAtOtherWorkloadsAreNamed(t *testing.T) {
+	in := state{workload: deployment(counts{1, 1, 1, 1}), previous: v1.PhaseRunning}.input(t)
+	key := func(group, kind, name string) kube.Key {
+		return kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}
+	}
+	in.Causes = map[kube.Key][]diagnose.Cause{
+		deploymentKey("web"):             {{Reason: v1.ReasonIngressClassMissing, Source: "Ingress", Message: "no class"}},
+		deploymentKey("worker"):          {{Reason: v1.ReasonUnschedulable, Source: "scheduler", Message: "no node", Effect: diagnose.Passing}},
+		key("apps", "StatefulSet", "db"): {{Reason: v1.ReasonImageNotFound, Source: `container "app"`, Message: "no image", Effect: diagnose.Lasting}},
+		key("batch", "Job", "migrate"):   {{Reason: v1.ReasonImageNotFound, Source: "Job migrate", Message: "Job migrate failed", Effect: diagnose.Lasting}},
+	}
+	object := func(kind, api, name string) client.Object {
+		return &unstructured.Unstructured{Object: map[string]any{"apiVersion": api, "kind": kind, "metadata": map[string]any{"name": name}}}
+	}
+	worker := deployment(counts{1, 1, 1, 1})
+	worker.Name = "worker"
+	in.Snapshot = snapshot(t, deployment(counts{1, 1, 1, 1}), worker, object("StatefulSet", "apps/v1", "db"), object("Job", "batch/v1", "migrate"))
+	in.Rendered = slices.SortedFunc(maps.Keys(in.Snapshot.Objects), kube.Key.Compare)
+	var got []string
+	for _, problem := range summarize(in).Problems {
+		got = append(got, fmt.Sprint(problem.Type, " ", problem.Message))
+	}
+	want := []string{"Error Job migrate failed", "Error StatefulSet db: no image", "Warning no class", "Warning Deployment worker: no node"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
 	}
 }

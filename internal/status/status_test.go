@@ -50,6 +50,10 @@ func snapshot(t *testing.T, objects ...client.Object) *cluster.Snapshot {
 	return s
 }
 
+func deploymentKey(name string) kube.Key {
+	return kube.Key{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: name}
+}
+
 // counts are the numbers of a Deployment: wanted, then all, updated and available pods.
 type counts struct{ want, all, updated, available int32 }
 
@@ -642,5 +646,5 @@ func summarize(in Input) *v1.AppServiceStatus {
 
 // ofDeployment makes causes those of the Deployment web.
 func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
-	return map[kube.Key][]diagnose.Cause{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: causes}
+	return map[kube.Key][]diagnose.Cause{deploymentKey("web"): causes}
 }

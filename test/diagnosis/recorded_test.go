@@ -59,7 +59,7 @@ func (r recording) findings(t *testing.T) diagnose.Findings {
 	for _, object := range r.Objects {
 		switch object.GetKind() {
 		case "Deployment":
-			out.Deployment = decode[appsv1.Deployment](t, object)
+			out.Workload, _ = diagnose.WorkloadOf(&object)
 		case "ReplicaSet":
 			out.ReplicaSets = append(out.ReplicaSets, *decode[appsv1.ReplicaSet](t, object))
 		case "Pod":

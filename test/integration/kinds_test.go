@@ -192,9 +192,15 @@ func TestMaxConcurrentReconcilesOfAWatchHolds(t *testing.T) {
 // watching makes a manager serve Widgets, and nothing else, with further lines in their entry of the watches file.
 func watching(t *testing.T, lines string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
+	return charted(t, widgetCharts, lines)
+}
+
+// charted makes a manager serve Widgets by another chart.
+func charted(t *testing.T, files map[string]string, lines string) func(*operator.Options, *harness.Requests) {
+	t.Helper()
 	installWidgets(t)
 	dir := t.TempDir()
-	for name, text := range widgetCharts {
+	for name, text := range files {
 		write(t, filepath.Join(dir, name), text)
 	}
 	entry := map[string]any{}

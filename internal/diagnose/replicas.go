@@ -1,0 +1,113 @@
+package diagnose
+
+import (
+	"strconv"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
+
+// annotationRevision is where the Deployment controller numbers ReplicaSets.
+const annotationRevision = "deployment.kubernetes.io/revision"
+
+func revision(set *appsv1.ReplicaSet) int64 {
+	number, _ := strconv.ParseInt(set.Annotations[annotationRevision], 10, 64)
+	return number
+}
+
+// deployment makes pods by ReplicaSets, of which the newest has the present version.
+func deployment(d *appsv1.Deployment) *Workload {
+	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status, wanted(d.Spec.Replicas)
+	repeated, failed := "", false // the words of a ReplicaSet
+	for _, condition := range have.Conditions {
+		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
+			repeated, failed = condition.Message, true
+		}
+	}
+	w.Noticed = have.ObservedGeneration >= d.Generation
+	w.Settled = w.Noticed && !failed && have.UpdatedReplicas == want && have.Replicas == want && have.AvailableReplicas == want
+	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.sets = true
+	w.cast = func(f *Findings) *cast { return bySets(f, d) }
+	w.refusal = func(f *Findings) (string, bool) {
+		if newest := newest(f, d); newest != nil {
+			return refusalOf(newest)
+		}
+		return repeated, failed
+	}
+	return w
+}
+
+// newest returns the ReplicaSet of the present version; nil if it is not known.
+func newest(f *Findings, d *appsv1.Deployment) *appsv1.ReplicaSet {
+	var newest *appsv1.ReplicaSet
+	for i := range f.ReplicaSets {
+		set := &f.ReplicaSets[i]
+		if !metav1.IsControlledBy(set, d) {
+			continue
+		}
+		if newest == nil || revision(set) > revision(newest) {
+			newest = set
+		}
+	}
+	return newest
+}
+
+// bySets returns the pods of a Deployment by their ReplicaSet.
+func bySets(f *Findings, d *appsv1.Deployment) *cast {
+	newest := newest(f, d)
+	if newest == nil {
+		return nil
+	}
+	out := &cast{}
+	for i := range f.ReplicaSets {
+		set := &f.ReplicaSets[i]
+		if !metav1.IsControlledBy(set, d) {
+			continue
+		}
+		for _, pod := range f.controlled(set.UID) {
+			switch {
+			case going(pod):
+			case set.UID == newest.UID:
+				out.present = append(out.present, pod)
+			default:
+				out.earlier = append(out.earlier, pod)
+			}
+		}
+	}
+	return out
+}
+
+// refusalOf returns what the API server said when a ReplicaSet wanted a pod.
+func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
+	for _, condition := range set.Status.Conditions {
+		if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
+			return condition.Message, true
+		}
+	}
+	return "", false
+}
+
+// replicaSet knows no versions: a new template is for pods to come.
+func replicaSet(set *appsv1.ReplicaSet) *Workload {
+	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status, wanted(set.Spec.Replicas)
+	message, failed := refusalOf(set)
+	w.Noticed = have.ObservedGeneration >= set.Generation
+	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want
+	w.progress = progress{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.cast = func(f *Findings) *cast { return w.all(f) }
+	w.refusal = func(*Findings) (string, bool) { return message, failed }
+	return w
+}
+
+// all takes each pod that a workload controls for one of the present version.
+func (w *Workload) all(f *Findings) *cast {
+	out := &cast{}
+	for _, pod := range f.controlled(w.UID) {
+		if !going(pod) {
+			out.present = append(out.present, pod)
+		}
+	}
+	return out
+}

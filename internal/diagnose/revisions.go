@@ -1,0 +1,106 @@
+package diagnose
+
+import (
+	"strconv"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// statefulSet labels pods with their revision, and names the one to come in its status.
+func statefulSet(s *appsv1.StatefulSet) *Workload {
+	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, wanted(s.Spec.Replicas)
+	byHand := s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
+	update := want
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		update = max(0, want-*rolling.Partition)
+	}
+	w.Noticed = have.ObservedGeneration >= s.Generation
+	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && (byHand || have.UpdatedReplicas >= update)
+	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
+	w.short = have.Replicas < want
+	w.cast = func(f *Findings) *cast {
+		if byHand { // whoever deletes a pod decides on its version
+			return w.all(f)
+		}
+		return byRevision(f, s)
+	}
+	w.refusal = w.refusedByEvent
+	return w
+}
+
+// byRevision returns the pods of a StatefulSet by their revision. Those below the partition are to stay as they are. One that makes its
+// pods in order waits for each to be ready, be it of an earlier version.
+func byRevision(f *Findings, s *appsv1.StatefulSet) *cast {
+	out, below := &cast{}, int32(0)
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
+		below = *rolling.Partition
+	}
+	for _, pod := range f.controlled(s.UID) {
+		switch {
+		case going(pod):
+		case pod.Labels[appsv1.StatefulSetRevisionLabel] == s.Status.UpdateRevision || ordinal(pod) < below:
+			out.present = append(out.present, pod)
+		default:
+			out.earlier = append(out.earlier, pod)
+			if s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && !isReady(pod) {
+				out.blocking = append(out.blocking, pod)
+			}
+		}
+	}
+	return out
+}
+
+// ordinal is the number at the end of a pod's name; one that is larger than all if there is none.
+func ordinal(pod *corev1.Pod) int32 {
+	number, err := strconv.ParseInt(pod.Name[strings.LastIndex(pod.Name, "-")+1:], 10, 32)
+	if err != nil {
+		return 1<<31 - 1
+	}
+	return int32(number)
+}
+
+// labelGeneration is the label by which the DaemonSet controller tells pods of the present template.
+const labelGeneration = "pod-template-generation"
+
+// daemonSet labels pods with the hash of their template and its generation. The hash of the present one is known to ControllerRevisions
+// only, which to read would take another right; its generation is an annotation of the DaemonSet.
+func daemonSet(s *appsv1.DaemonSet) *Workload {
+	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
+	want, byHand := have.DesiredNumberScheduled, s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
+	w.Noticed = have.ObservedGeneration >= s.Generation
+	w.Settled = w.Noticed && have.CurrentNumberScheduled == want && have.NumberReady == want && (byHand || have.UpdatedNumberScheduled == want)
+	w.progress = progress{have.CurrentNumberScheduled, have.UpdatedNumberScheduled, have.NumberReady, have.NumberAvailable}
+	w.short = have.CurrentNumberScheduled < want
+	w.cast = func(f *Findings) *cast {
+		if byHand || have.UpdatedNumberScheduled >= have.CurrentNumberScheduled {
+			return w.all(f)
+		}
+		return byGeneration(f, s)
+	}
+	w.refusal = w.refusedByEvent
+	return w
+}
+
+// byGeneration returns the pods of a DaemonSet by the generation of their template. Where an earlier template is back, pods that were never
+// replaced have an earlier generation and the hash of those that have the present one.
+func byGeneration(f *Findings, s *appsv1.DaemonSet) *cast {
+	list, hashes := f.controlled(s.UID), map[string]bool{}
+	for _, pod := range list {
+		if pod.Labels[labelGeneration] == s.Annotations[appsv1.DeprecatedTemplateGeneration] {
+			hashes[pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]] = true
+		}
+	}
+	out := &cast{}
+	for _, pod := range list {
+		switch {
+		case going(pod):
+		case hashes[pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]]:
+			out.present = append(out.present, pod)
+		default:
+			out.earlier = append(out.earlier, pod)
+		}
+	}
+	return out
+}

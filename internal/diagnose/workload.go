@@ -1,0 +1,142 @@
+package diagnose
+
+import (
+	"cmp"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Workload is what makes pods, whatever its kind. All that differs by kind is in the function that makes it.
+type Workload struct {
+	kube.Key
+	Namespace string
+	UID       types.UID
+	Template  *corev1.PodTemplateSpec
+	// Selector of its pods, and perhaps of others; see cast.
+	Selector *metav1.LabelSelector
+	// Noticed reports whether its controller has taken note of the newest spec: its status is about an earlier one else.
+	Noticed bool
+	// Settled reports whether there is nothing to look for at its pods, as far as its status tells.
+	Settled bool
+	// Over reports whether it has failed for good: its pods change no more.
+	Over bool
+
+	progress progress
+	// sets reports whether ReplicaSets stand between it and its pods.
+	sets bool
+	// short reports whether pods are missing and only events of the workload say why.
+	short bool
+	// cast returns its pods by version; nil if that is not known.
+	cast func(f *Findings) *cast
+	// refusal returns what the API server said when a pod was to be created.
+	refusal func(f *Findings) (string, bool)
+	// failure returns why it has failed for good; nil for kinds that never do.
+	failure func(f *Findings) []Cause
+}
+
+// cast are the pods of a workload that are not going.
+type cast struct {
+	// present are those of the present version that have not ended.
+	present []*corev1.Pod
+	// earlier are those of the versions before.
+	earlier []*corev1.Pod
+	// blocking are those of earlier versions that the present one waits for.
+	blocking []*corev1.Pod
+	// ended is the pod that failed last; nil unless the pods are to end.
+	ended *corev1.Pod
+}
+
+// WorkloadOf returns what an object says of the pods that it makes; false for objects that make none, or of which only the outline is known.
+func WorkloadOf(object client.Object) (*Workload, bool) {
+	switch object := kube.Typed(object).(type) {
+	case *appsv1.Deployment:
+		return deployment(object), true
+	case *appsv1.ReplicaSet:
+		return replicaSet(object), true
+	case *appsv1.StatefulSet:
+		return statefulSet(object), true
+	case *appsv1.DaemonSet:
+		return daemonSet(object), true
+	case *batchv1.Job:
+		return job(object), true
+	case *batchv1.CronJob:
+		return cronJob(object), true
+	}
+	return nil, false
+}
+
+// workload has what objects of all kinds have.
+func workload(group, kind string, object client.Object, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) *Workload {
+	return &Workload{
+		Key:       kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: object.GetName()},
+		Namespace: object.GetNamespace(),
+		UID:       object.GetUID(),
+		Template:  template,
+		Selector:  selector,
+		Noticed:   true,
+	}
+}
+
+// wanted is a number of replicas that is 1 if nobody says it.
+func wanted(replicas *int32) int32 {
+	if replicas == nil {
+		return 1
+	}
+	return *replicas
+}
+
+// going reports whether a pod is being deleted, or has ended.
+func going(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil || ended(pod) }
+
+func ended(pod *corev1.Pod) bool {
+	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+}
+
+// isReady reports whether a pod may get traffic.
+func isReady(pod *corev1.Pod) bool {
+	ready := condition(pod, corev1.PodReady)
+	return ready != nil && ready.Status == corev1.ConditionTrue
+}
+
+// controlled returns the pods that an owner controls, by name.
+func (f *Findings) controlled(by types.UID) []*corev1.Pod {
+	return f.podsThat(func(pod *corev1.Pod) bool {
+		controller := metav1.GetControllerOfNoCopy(pod)
+		return controller != nil && controller.UID == by
+	})
+}
+
+// podsThat returns the pods that something is true of, by name.
+func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
+	var list []*corev1.Pod
+	for i := range f.Pods {
+		if pod := &f.Pods[i]; is(pod) {
+			list = append(list, pod)
+		}
+	}
+	slices.SortFunc(list, func(a, b *corev1.Pod) int { return cmp.Compare(a.Name, b.Name) })
+	return list
+}
+
+// refusedByEvent returns what the API server said when a workload wanted a pod, as its controller repeats it in an event. A pod that was
+// created since tells that it is over.
+func (w *Workload) refusedByEvent(f *Findings) (string, bool) {
+	if !w.short {
+		return "", false
+	}
+	refused := f.eventsOf(w.UID, "FailedCreate")
+	created := f.eventsOf(w.UID, "SuccessfulCreate")
+	if len(refused) == 0 || len(created) > 0 && lastTime(created[0]).After(lastTime(refused[0])) {
+		return "", false
+	}
+	return refused[0].Message, true
+}

@@ -1,0 +1,216 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// script is what simulated pods of a chart do, as its values say; nothing for pods that are well.
+const script = `annotations: { {{- with .Values.script }}script.kwok.x-k8s.io/status: {{ . | quote }}{{ end -}} }`
+
+// The templates of charts without a Deployment.
+const (
+	jobTemplate = `apiVersion: batch/v1
+kind: Job
+metadata: {name: migrate}
+spec:
+  backoffLimit: 0
+  template:
+    metadata:
+      ` + script + `
+    spec:
+      restartPolicy: Never
+      containers: [{name: app, image: "x:1"}]
+`
+	cronJobTemplate = `apiVersion: batch/v1
+kind: CronJob
+metadata: {name: backup}
+spec:
+  schedule: "* * * * *"
+  jobTemplate:
+    spec:
+      backoffLimit: 0
+      template:
+        metadata:
+          ` + script + `
+        spec:
+          restartPolicy: Never
+          containers: [{name: app, image: "x:1"}]
+`
+	statefulSetTemplate = `apiVersion: apps/v1
+kind: StatefulSet
+metadata: {name: db}
+spec:
+  serviceName: db
+  replicas: 2
+  selector: {matchLabels: {app: db}}
+  template:
+    metadata:
+      labels: {app: db}
+      ` + script + `
+    spec:
+      containers: [{name: app, image: "x:1"}]
+`
+	daemonSetTemplate = `apiVersion: apps/v1
+kind: DaemonSet
+metadata: {name: agent}
+spec:
+  selector: {matchLabels: {app: agent}}
+  template:
+    metadata:
+      labels: {app: agent}
+      ` + script + `
+    spec:
+      containers: [{name: app, image: "x:1"}]
+`
+)
+
+// rendering makes a manager serve Widgets that render workloads.
+func rendering(t *testing.T, templates ...string) func(*operator.Options, *harness.Requests) {
+	t.Helper()
+	files := map[string]string{"charts/widget/Chart.yaml": widgetCharts["charts/widget/Chart.yaml"]}
+	for i, template := range templates {
+		files[fmt.Sprintf("charts/widget/templates/%d.yaml", i)] = template
+	}
+	return charted(t, files, "")
+}
+
+var noImage = waits("ImagePullBackOff", `Back-off pulling image "x:1": ErrImagePull: rpc error: code = NotFound desc = failed to pull and unpack image "x:1": not found`, "", 0)
+
+func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
+	t.Parallel()
+	failed := fmt.Sprintf(`{phase: Failed, %s, containerStatuses: [{name: app, image: x, imageID: "", ready: false, started: false, restartCount: 0, state: {terminated: {exitCode: 3, reason: Error, message: %q, startedAt: NOW, finishedAt: NOW}}}]}`,
+		unreadyPod, "connecting\npanic: no database")
+	for name, test := range map[string]struct {
+		template, script string
+		quota            bool
+		reason, message  string
+	}{
+		"a Job that fails":             {jobTemplate, failed, false, v1.ReasonJobFailed, `Job migrate failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
+		"a CronJob whose run fails":    {cronJobTemplate, failed, false, v1.ReasonJobFailed, `the last run of CronJob backup did not succeed, Job backup-…: container "app" ended with exit code 3: panic: no database`},
+		"a Job whose image is missing": {jobTemplate, noImage, false, v1.ReasonImageNotFound, `Job migrate: image "x:1" cannot be pulled: the registry does not have it`},
+		"a StatefulSet without image":  {statefulSetTemplate, noImage, false, v1.ReasonImageNotFound, `StatefulSet db: image "x:1" cannot be pulled: the registry does not have it`},
+		"a StatefulSet without quota":  {statefulSetTemplate, "", true, v1.ReasonQuotaExceeded, `StatefulSet db: no more pods: ResourceQuota "none" is used up`},
+		"a Job without quota":          {jobTemplate, "", true, v1.ReasonQuotaExceeded, `Job migrate: no more pods: ResourceQuota "none" is used up`},
+		"a DaemonSet that crashes":     {daemonSetTemplate, waits("CrashLoopBackOff", "back-off 10s", ended("Error", 3, "no licence"), 2), false, v1.ReasonContainerCrashed, `DaemonSet agent: container "app" crashes with exit code 3: no licence`},
+		"a DaemonSet without quota":    {daemonSetTemplate, "", true, v1.ReasonQuotaExceeded, `DaemonSet agent: no more pods: ResourceQuota "none" is used up`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			if test.quota {
+				noPods(t, namespace)
+			}
+			manager := cluster.Manager(t, namespace, rendering(t, test.template))
+			widget := newWidget(namespace, "w", map[string]any{"script": test.script})
+			cluster.Create(t, widget)
+			tells(t, widget, test.reason, test.message)
+			if forbidden := manager.Requests.Forbidden(); len(forbidden) > 0 {
+				t.Errorf("got the requests %v, which are forbidden", forbidden)
+			}
+		})
+	}
+}
+
+func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, rendering(t, jobTemplate, statefulSetTemplate, daemonSetTemplate))
+	widget := newWidget(namespace, "w", map[string]any{})
+	cluster.Create(t, widget)
+	harness.Eventually(t, "all of it is well", func() error {
+		if problems, err := problemsOf(t, widget); err != nil || len(problems) > 0 {
+			return fmt.Errorf("got the problems %v (error %w)", problems, err)
+		}
+		list, _, _ := unstructured.NestedSlice(widget.Object, "status", "resources")
+		ready := 0
+		for _, entry := range list {
+			if is, _, _ := unstructured.NestedBool(entry.(map[string]any), "ready"); is {
+				ready++
+			}
+		}
+		return want("ready objects", ready, 3)
+	})
+	manager.Rest(t)
+	mark := manager.Requests.Mark()
+	before := widget.DeepCopy()
+	widget.SetAnnotations(map[string]string{"example.com/note": "x"}) // makes a reconcile
+	if err := cluster.Client.Patch(t.Context(), widget, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	manager.Rest(t)
+	if requests := manager.Requests.Since(mark); len(requests) > 0 {
+		t.Errorf("got the requests %v, want none while all is well", requests)
+	}
+}
+
+// A StatefulSet that makes pods in order does not replace one that never became ready.
+func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace, rendering(t, statefulSetTemplate))
+	widget := newWidget(namespace, "w", map[string]any{"script": noImage})
+	cluster.Create(t, widget)
+	tells(t, widget, v1.ReasonImageNotFound, `StatefulSet db: image "x:1" cannot be pulled`)
+	before := widget.DeepCopy()
+	unstructured.RemoveNestedField(widget.Object, "spec", "script")
+	if err := cluster.Client.Patch(t.Context(), widget, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	tells(t, widget, v1.ReasonImageNotFound, `StatefulSet db: pod db-0 of an earlier version holds up the present one: image "x:1" cannot be pulled`)
+	if err := cluster.Client.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db-0"}}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "nothing is wrong any more", func() error {
+		problems, err := problemsOf(t, widget)
+		if err != nil {
+			return err
+		}
+		return want("problems", len(problems), 0)
+	})
+}
+
+// tells waits until the only problem of a Widget is an error whose message begins like this; "…" stands for anything.
+func tells(t *testing.T, widget *unstructured.Unstructured, reason, message string) {
+	t.Helper()
+	harness.Eventually(t, "the status says why", func() error {
+		problems, err := problemsOf(t, widget)
+		if err != nil {
+			return err
+		}
+		begin, end, _ := strings.Cut(message, "…")
+		if len(problems) != 1 || problems[0]["type"] != string(v1.ProblemError) || problems[0]["reason"] != reason ||
+			!strings.HasPrefix(problems[0]["message"], begin) || !strings.Contains(problems[0]["message"], end) {
+			return fmt.Errorf("got the problems %v", problems)
+		}
+		return nil
+	})
+}
+
+// problemsOf reads a Widget again, and returns its problems.
+func problemsOf(t *testing.T, widget *unstructured.Unstructured) ([]map[string]string, error) {
+	t.Helper()
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(widget), widget); err != nil {
+		return nil, err
+	}
+	list, _, err := unstructured.NestedSlice(widget.Object, "status", "problems")
+	var problems []map[string]string
+	for _, entry := range list {
+		problem := map[string]string{}
+		for key, value := range entry.(map[string]any) {
+			problem[key] = fmt.Sprint(value)
+		}
+		problems = append(problems, problem)
+	}
+	return problems, err
+}
