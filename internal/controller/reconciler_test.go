@@ -733,7 +733,7 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	cases := map[string]struct{ note, want string }{
 		"short":                {"create ConfigMap web", "create ConfigMap web"},
 		"256 characters":       {strings.Repeat("字", 256), strings.Repeat("字", 256)},
-		"more than characters": {strings.Repeat("字", 257), strings.Repeat("字", 255) + "…"},
+		"more than characters": {strings.Repeat("字", 257), strings.Repeat("字", 102) + " … " + strings.Repeat("字", 151)},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

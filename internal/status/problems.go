@@ -15,7 +15,7 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
 	explained := v.outcome != paused && in.Problem == nil
 	if v.outcome == stuck && !(explained && slices.ContainsFunc(in.Causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
-		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message), Hint: diagnose.Hint(v.reason)})
+		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(v.message), Hint: diagnose.Hint(v.reason)})
 	}
 	if explained {
 		list = append(list, caused(in.Causes)...)
@@ -65,7 +65,7 @@ func caused(causes []diagnose.Cause) []v1.Problem {
 		if cause.Effect == diagnose.Lasting {
 			kind = v1.ProblemError
 		}
-		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: oneLine(cause.Text()), Hint: cause.Hint})
+		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: OneLine(cause.Text()), Hint: cause.Hint})
 	}
 	return list
 }
@@ -87,7 +87,7 @@ func ignoredSize(workload *appsv1.Deployment) (problem v1.Problem, ignored bool)
 		Type:    v1.ProblemWarning,
 		Source:  "spec.size",
 		Reason:  v1.ReasonSizeIgnored,
-		Message: oneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
+		Message: OneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
 		Hint:    "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 	}, true
 }

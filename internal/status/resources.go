@@ -26,7 +26,7 @@ func resources(out *v1.AppServiceStatus, in Input) {
 		if in.Snapshot.Sees([]kube.Key{key}) != nil {
 			missing = "it cannot be seen"
 		}
-		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: missing == "", Message: oneLine(missing)})
+		out.Resources = append(out.Resources, v1.ResourceStatus{Kind: key.Kind, Name: key.Name, Ready: missing == "", Message: OneLine(missing)})
 	}
 }
 

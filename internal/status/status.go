@@ -4,7 +4,6 @@ package status
 
 import (
 	"fmt"
-	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -75,7 +74,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	for _, condition := range conditions(in, workload, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration
 		condition.LastTransitionTime = in.Now
-		condition.Message = oneLine(condition.Message)
+		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
@@ -136,18 +135,4 @@ func wanted(workload *appsv1.Deployment) int32 {
 		return 1
 	}
 	return *workload.Spec.Replicas
-}
-
-// maxMessage is the length of a condition's message in characters.
-const maxMessage = 256
-
-func oneLine(message string) string { return shorten(message, maxMessage) }
-
-// shorten makes one line of a message, of that many characters at most.
-func shorten(message string, most int) string {
-	message = strings.Join(strings.Fields(message), " ")
-	if runes := []rune(message); len(runes) > most {
-		message = string(runes[:most-1]) + "…"
-	}
-	return message
 }
