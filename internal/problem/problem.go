@@ -22,6 +22,12 @@ type reasoned interface {
 	Reason() string
 }
 
+// hinted is an error that knows better than its reason what helps.
+type hinted interface {
+	error
+	Hint() string
+}
+
 // RenderError says that the chart cannot be rendered.
 type RenderError struct{ Err error }
 
@@ -59,7 +65,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
-		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Blocked: true}
+		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Blocked: true}
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
@@ -73,6 +79,15 @@ func words(err error, known reasoned) string {
 		return (&DecayingError{known, decaying.Err}).Error()
 	}
 	return known.Error()
+}
+
+// hint is what helps against an error; empty if it does not know.
+func hint(err error) string {
+	var known hinted
+	if errors.As(err, &known) {
+		return known.Hint()
+	}
+	return ""
 }
 
 // Stale reports whether the caches were too old to go on: trying again is all that it takes.

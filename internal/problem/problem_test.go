@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 )
 
@@ -75,6 +76,29 @@ func TestProblem(t *testing.T) {
 			got := Of(test.err, nil, v1.ReasonRepairFailed)
 			if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
 				t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
+			}
+		})
+	}
+}
+
+func TestWhoeverIsAtFaultIsTold(t *testing.T) {
+	mistake := &render.ChartError{Chart: "web 1.0.0", Err: errors.New("x")}
+	override := &values.OverrideError{Key: "size", Err: errors.New("x")}
+	cases := map[string]struct {
+		err          error
+		reason, hint string // "" for the hint of the reason
+	}{
+		"the chart":                            {RenderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart, and nothing is kept alive": {&DecayingError{RenderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
+		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
+		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
+		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := Of(test.err, nil, v1.ReasonUpgradeFailed)
+			if got.Reason != test.reason || got.Hint != test.hint || !got.Blocked {
+				t.Errorf("got %+v, want %s with the hint %q", got, test.reason, test.hint)
 			}
 		})
 	}

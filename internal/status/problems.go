@@ -1,6 +1,7 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -15,7 +16,11 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 	var list []v1.Problem
 	explained := v.outcome != paused && in.Problem == nil
 	if v.outcome == stuck && !(explained && slices.ContainsFunc(in.Causes, func(c diagnose.Cause) bool { return c.Reason == v.reason })) {
-		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(v.message), Hint: diagnose.Hint(v.reason)})
+		hint := diagnose.Hint(v.reason)
+		if in.Problem != nil {
+			hint = cmp.Or(in.Problem.Hint, hint)
+		}
+		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(v.message), Hint: hint})
 	}
 	if explained {
 		list = append(list, caused(in.Causes)...)

@@ -51,3 +51,13 @@ func TestNoDeploymentIgnoresNoSize(t *testing.T) {
 		t.Errorf("got %+v", out.Problems)
 	}
 }
+
+func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
+	for hint, want := range map[string]string{"": "change what the message names in the spec", "tell the maintainers": "tell the maintainers"} {
+		in := state{}.input(t)
+		in.Problem = &Problem{Reason: v1.ReasonRenderFailed, Message: "x", Hint: hint, Blocked: true}
+		if got := Summarize(in).Problems; len(got) != 1 || got[0].Hint != want {
+			t.Errorf("got %+v, want one with the hint %q", got, want)
+		}
+	}
+}

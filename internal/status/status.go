@@ -51,6 +51,8 @@ type Problem struct {
 	Reason string
 	// Message is one line, cause first.
 	Message string
+	// Hint says what to do; empty for what the reason says already.
+	Hint string
 	// Blocked says that nothing moves without help; otherwise trying again may do.
 	Blocked bool
 }
