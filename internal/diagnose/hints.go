@@ -38,10 +38,18 @@ var hints = map[string]string{
 	v1.ReasonInvalidSpec:               "change what the message names in the spec",
 	v1.ReasonRenderFailed:              "change what the message names in the spec",
 	v1.ReasonAPIUnavailable:            "ask the platform team to install that API, or to let the operator watch it",
-	v1.ReasonInstallFailed:             "change what the API server refuses; it is tried again by itself",
-	v1.ReasonUpgradeFailed:             "change what the API server refuses; it is tried again by itself",
-	v1.ReasonRepairFailed:              "change what the API server refuses; it is tried again by itself",
+	v1.ReasonInstallFailed:             refusedHint,
+	v1.ReasonUpgradeFailed:             refusedHint,
+	v1.ReasonRepairFailed:              refusedHint,
+	v1.ReasonPaused:                    "set spec.paused to false, or remove it, when the operator is to go on",
+	v1.ReasonAPIAbsent:                 "ask the platform team to install that API; it is noticed when it appears",
+	v1.ReasonReferenceMissing:          "create it, or wait until whoever makes it has done so; nothing waits for it",
+	v1.ReasonRolloutHeldBack:           "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
+
+// refusedHint is for what the API server refuses, whatever was about to be done.
+const refusedHint = "change what the API server refuses; it is tried again by itself"
 
 // Hint says what to do about a reason; empty where nothing is to be done.
 func Hint(reason string) string { return hints[reason] }

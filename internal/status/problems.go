@@ -31,7 +31,7 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Source:  key.Kind,
 			Reason:  v1.ReasonAPIAbsent,
 			Message: fmt.Sprintf("the cluster does not serve %s in group %s, so it was left out", key.Kind, key.Group),
-			Hint:    "ask the platform team to install that API; it is noticed when it appears",
+			Hint:    diagnose.Hint(v1.ReasonAPIAbsent),
 		})
 	}
 	for _, missing := range in.Missing {
@@ -44,7 +44,7 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Source:  missing.Kind,
 			Reason:  v1.ReasonReferenceMissing,
 			Message: message,
-			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
+			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
 		})
 	}
 	if in.Waits {
@@ -53,7 +53,7 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
 			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so",
-			Hint:    "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
 		})
 	}
 	if problem, ignored := ignoredSize(workload); ignored {
@@ -93,6 +93,6 @@ func ignoredSize(workload *appsv1.Deployment) (problem v1.Problem, ignored bool)
 		Source:  "spec.size",
 		Reason:  v1.ReasonSizeIgnored,
 		Message: OneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
-		Hint:    "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
+		Hint:    diagnose.Hint(v1.ReasonSizeIgnored),
 	}, true
 }
