@@ -575,7 +575,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	b.reconcile(t)
-	if !b.Rollouts.Begin(webName) {
+	if b.Rollouts.Begin(b.candidate(webName)).Waits {
 		t.Fatal("there is no place")
 	}
 	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
@@ -586,7 +586,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.reconcile(t)
-	if !b.Rollouts.Begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
+	if b.Rollouts.Begin(b.candidate(types.NamespacedName{Namespace: "demo", Name: "other"})).Waits {
 		t.Error("the place is still taken")
 	}
 }

@@ -34,15 +34,17 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Missing:  wanted.advice,
 		Causes:   causes,
 		Paused:   s.paused,
-		Waits:    done.waits,
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 	}
+	if done.turn.Waits {
+		in.Waits = done.turn.String()
+	}
 	current := status.Summarize(in)
-	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
-		r.Rollouts.End(s.name())
+	if !done.turn.Waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
+		r.Rollouts.End(r.candidate(s.name()))
 	}
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
 	switch {
@@ -74,8 +76,8 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(retry.Previous)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.resource.GetGeneration(), problem.Awaited(done.err)))
-	case done.waits:
-		return after(sooner(retry.First, delayed))
+	case done.turn.Waits: // it is woken when its turn comes
+		return after(sooner(retry.Last, delayed))
 	}
 	s.memory.backoff = retry.Backoff{}
 	if wanted.rendered != nil {
@@ -106,7 +108,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 		return metrics.Unchanged
 	case done.err != nil:
 		return metrics.Failed
-	case done.waits:
+	case done.turn.Waits:
 		return metrics.Deferred
 	case done.acted():
 		return metrics.Acted

@@ -47,12 +47,12 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
 		})
 	}
-	if in.Waits {
+	if in.Waits != "" {
 		list = append(list, v1.Problem{
 			Type:    v1.ProblemWarning,
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
-			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so",
+			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so: " + in.Waits,
 			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
 		})
 	}
@@ -60,6 +60,14 @@ func problems(in Input, workload *appsv1.Deployment, v verdict) []v1.Problem {
 		list = append(list, problem)
 	}
 	return list
+}
+
+// heldBack says of what is as desired that a new version waits for its turn: nothing else does.
+func heldBack(in Input, v verdict) verdict {
+	if in.Waits != "" && v.outcome == running {
+		v.message += "; a new chart or operator waits for its turn to roll the pods: " + in.Waits
+	}
+	return v
 }
 
 // caused makes problems of causes: errors of those that last.

@@ -2,7 +2,10 @@ package status
 
 import (
 	"reflect"
+	"strings"
 	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -59,5 +62,31 @@ func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
 		if got := Summarize(in).Problems; len(got) != 1 || got[0].Hint != want {
 			t.Errorf("got %+v, want one with the hint %q", got, want)
 		}
+	}
+}
+
+func TestWhoeverWaitsForItsTurnSaysHowManyAreBeforeIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		counts counts
+		ready  string
+	}{
+		"as desired":  {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available; a new chart or operator waits for its turn to roll the pods: 2 others before it"},
+		"on its way":  {counts{2, 2, 2, 1}, "1 of 2 replicas are available"},
+		"not waiting": {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := state{workload: deployment(test.counts)}.input(t)
+			want := 0
+			if name != "not waiting" {
+				in.Waits, want = "2 others before it", 1
+			}
+			out := Summarize(in)
+			if got := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; got != test.ready {
+				t.Errorf("got %q, want %q", got, test.ready)
+			}
+			if len(out.Problems) != want || want == 1 && !strings.HasSuffix(out.Problems[0].Message, ": 2 others before it") {
+				t.Errorf("got problems %+v", out.Problems)
+			}
+		})
 	}
 }

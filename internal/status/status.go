@@ -37,8 +37,8 @@ type Input struct {
 	Causes []diagnose.Cause
 	// Missing are references to what is not there, though pods start without it.
 	Missing []dependency.Reference
-	// Waits says that a rollout that the operator causes waits for others.
-	Waits bool
+	// Waits says how many others wait before it if a rollout that the operator causes waits for its turn; else it is empty.
+	Waits string
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -70,7 +70,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	} else {
 		out.Release = nil
 	}
-	verdict := judge(in, workload)
+	verdict := heldBack(in, judge(in, workload))
 	out.Problems = problems(in, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, workload, verdict) {
