@@ -43,7 +43,7 @@ func TestProblem(t *testing.T) {
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
-		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
+		"an object of an earlier resource":         {&release.PreviousError{Left: []release.Remnant{{Key: key}}}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
 		"refused as invalid, in other words":       {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},
 		"refused as invalid, among others":         {errors.Join(errors.New("x"), apierrors.NewInvalid(thing, "web", nil)), "", true},

@@ -51,7 +51,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
-			return nil, err
+			return nil, writes.allLeft(ctx, task.Plan, err)
 		}
 		task.Plan = plan
 		if action.Undone {
@@ -66,6 +66,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 		}
 	}
 	created, err = writes.execute(ctx, task.Plan)
+	err = writes.allLeft(ctx, task.Plan, err)
 	if action.Undone {
 		err = writes.undoUnlessOurs(ctx, created, err)
 	}
