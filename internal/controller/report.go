@@ -23,6 +23,7 @@ import (
 // report finds out why pods do not run, writes the status and makes events of what is new in it. It returns what came of the
 // reconcile and when to look again.
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
+	again := r.nextAttempt(s, done)
 	problem := problem.Of(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, done.there, problem)
 	s.memory.looks = looks
@@ -42,6 +43,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	if done.turn.Waits {
 		in.Waits = done.turn.String()
 	}
+	in.NextAttempt = again
 	current := status.Summarize(in)
 	if !done.turn.Waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
 		r.Rollouts.End(r.candidate(s.name()))
@@ -91,6 +93,14 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		wait = sooner(wait, s.memory.looks.Wait(r.Clock.Now()))
 	}
 	return after(wait)
+}
+
+// nextAttempt returns when what failed is tried again, if the next attempt is all that may end it; else the zero time.
+func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
+	if !problem.Retried(done.err) {
+		return time.Time{}
+	}
+	return r.Clock.Now().Add(s.memory.backoff.Next(s.resource.GetGeneration()))
 }
 
 // sooner returns the shorter of two times to wait, of which 0 is none.

@@ -13,6 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -110,6 +111,27 @@ func refused(err error) bool {
 	}
 	code := answer.Status().Code
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+}
+
+// Retried reports whether the next attempt is all that may end the error: nothing that is watched does, and neither spec nor chart is at
+// fault.
+func Retried(err error) bool {
+	var decaying *DecayingError
+	var previous *release.PreviousError
+	var ofSpec *render.InvalidSpecError
+	var ofChart *RenderError
+	var refused *release.RefusedError
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &decaying):
+		return true // what runs is repaired then
+	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart):
+		return false
+	case errors.As(err, &refused):
+		return refused.Err != nil // else nobody was asked
+	}
+	return true
 }
 
 // Awaited reports whether a change of something that is watched ends the error, and trying costs nothing.

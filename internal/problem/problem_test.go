@@ -104,6 +104,38 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 	}
 }
 
+func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
+	cases := map[string]struct {
+		err  error
+		want bool
+	}{
+		"nothing failed":                     {nil, false},
+		"the API server refuses an object":   {apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "web", errors.New("exceeded quota")), true},
+		"the API server does not answer":     {&url.Error{Op: "Patch", URL: "https://x", Err: syscall.ECONNREFUSED}, true},
+		"an object is somebody else's":       {&release.NotOursError{}, true},
+		"a kind cannot be watched":           {&watch.UntrackedError{Err: errors.New("x")}, true},
+		"the release record is damaged":      {&release.DamagedError{}, true},
+		"what runs cannot be repaired":       {&DecayingError{RenderFailed(errors.New("x")), errors.New("y")}, true},
+		"the chart is at fault":              {RenderFailed(&render.ChartError{Err: errors.New("x")}), false},
+		"the spec is at fault":               {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), false},
+		"nobody was asked":                   {&release.RefusedError{}, false},
+		"a node port is taken":               {&release.RefusedError{Err: errors.New("x")}, true},
+		"something is missing":               {&dependency.MissingError{}, false},
+		"a host is taken":                    {&hosts.ConflictError{}, false},
+		"pods are below what is enforced":    {RenderFailed(&postrender.PodSecurityError{}), false},
+		"an object of an earlier resource":   {&release.PreviousError{}, false},
+		"the caches are behind":              {&release.StaleError{Err: errors.New("x")}, false},
+		"another process wrote the same one": {apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "web", errors.New("x")), false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Retried(test.err); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
 func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	going := kube.Metadata(kube.SecretKind)
 	going.Name, going.Finalizers = "web", []string{"example.com/hold"}

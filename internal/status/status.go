@@ -4,6 +4,7 @@ package status
 
 import (
 	"fmt"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -39,6 +40,8 @@ type Input struct {
 	Missing []dependency.Reference
 	// Waits says how many others wait before it if a rollout that the operator causes waits for its turn; else it is empty.
 	Waits string
+	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
+	NextAttempt time.Time
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -70,6 +73,7 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	} else {
 		out.Release = nil
 	}
+	out.NextAttemptTime = nextAttempt(in)
 	verdict := heldBack(in, judge(in, workload))
 	out.Problems = problems(in, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
@@ -81,6 +85,18 @@ func Summarize(in Input) *v1.AppServiceStatus {
 	}
 	damp(in, out, verdict)
 	return out
+}
+
+// nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.
+func nextAttempt(in Input) *metav1.Time {
+	if in.NextAttempt.IsZero() {
+		return nil
+	}
+	whole := in.NextAttempt.Truncate(time.Second)
+	if whole.Before(in.NextAttempt) {
+		whole = whole.Add(time.Second)
+	}
+	return &metav1.Time{Time: whole}
 }
 
 // Workload gives the Deployment of the resource: the one of its name, else the only one; nil where there is none.
