@@ -60,6 +60,7 @@ func (e *DecayingError) Unwrap() error { return e.Refusal }
 func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
 	var previous *release.PreviousError
+	var mistake *render.ChartError
 	switch {
 	case err == nil && plan != nil && plan.Awaits() != "":
 		return &status.Problem{Reason: v1.ReasonPending, Message: plan.Awaits()}
@@ -67,6 +68,8 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 		return nil
 	case errors.As(err, &known):
 		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Blocked: true}
+	case errors.As(err, &mistake):
+		return &status.Problem{Reason: failure, Message: mistake.Error(), Hint: mistake.Hint(), Blocked: true}
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
@@ -100,7 +103,8 @@ func Stale(err error) bool {
 // Blocked reports whether nothing moves without help.
 func Blocked(err error) bool {
 	var known reasoned
-	return errors.As(err, &known) || refused(err)
+	var mistake *render.ChartError
+	return errors.As(err, &known) || errors.As(err, &mistake) || refused(err)
 }
 
 // refused reports whether the API server said no, rather than not now.
@@ -119,14 +123,15 @@ func Retried(err error) bool {
 	var decaying *DecayingError
 	var previous *release.PreviousError
 	var ofSpec *render.InvalidSpecError
-	var ofChart *RenderError
+	var ofChart *render.ChartError
+	var unrendered *RenderError
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
 	case errors.As(err, &decaying):
 		return true // what runs is repaired then
-	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart):
+	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // else nobody was asked

@@ -90,6 +90,7 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 	}{
 		"the chart":                            {RenderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
 		"the chart, and nothing is kept alive": {&DecayingError{RenderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart, says the API server":       {mistake, v1.ReasonUpgradeFailed, mistake.Hint()},
 		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
 		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
 		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},

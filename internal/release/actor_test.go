@@ -26,6 +26,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // bench is an actor on a server, with the release records in a store that tells its writes to the server's log.
@@ -514,6 +515,30 @@ func TestLabelValue(t *testing.T) {
 			}
 			if problems := validation.IsValidLabelValue(got); len(problems) > 0 {
 				t.Errorf("%q is no label value: %v", got, problems)
+			}
+		})
+	}
+}
+
+func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
+	for name, state := range map[string]State{"when it is written": Absent, "when that is tried": OutOfDate} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.server.refuse = func(request string) error {
+				if !strings.HasSuffix(request, "ConfigMap b") {
+					return nil
+				}
+				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected list"
+				return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: message}}
+			}
+			task := b.task(t, state, nil)
+			task.Desired.Keys = []kube.Key{kube.KeyOf(task.Desired.Objects[0]), kube.KeyOf(task.Desired.Objects[1])}
+			task.Desired.Sources = []string{"appservice/templates/a.yaml", "appservice/templates/b.yaml"}
+			_, err := b.actor.Write(t.Context(), task)
+			var mistake *render.ChartError
+			const want = `a mistake in chart appservice 1.2.3+build, templates/b.yaml: ConfigMap "b" is not valid: .spec.a: field not declared in schema .spec.b: expected list: tell its maintainers`
+			if !errors.As(err, &mistake) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
 			}
 		})
 	}

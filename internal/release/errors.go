@@ -46,6 +46,21 @@ func (e *PreviousError) Error() string {
 	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " + strings.Join(parts, "; ")
 }
 
+// MalformedError says that an object has a field that its kind does not have, or one of another type.
+type MalformedError struct {
+	Key kube.Key
+	// Fields in the words of the API server.
+	Fields string
+	Err    error
+}
+
+func (e *MalformedError) Error() string {
+	return fmt.Sprintf("%s %q is not valid: %s", e.Key.Kind, e.Key.Name, e.Fields)
+}
+
+// Unwrap returns the answer of the API server.
+func (e *MalformedError) Unwrap() error { return e.Err }
+
 // DamagedError says that the newest record of a release cannot be decoded, so that what it records cannot be kept alive.
 type DamagedError struct {
 	Revision int

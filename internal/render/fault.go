@@ -61,6 +61,11 @@ func (e *ChartError) Hint() string {
 	return "tell the maintainers of the chart what the message says; an earlier version of the chart, or a spec without what the template is for, may do meanwhile"
 }
 
+// Mistake says that what a template of a chart renders is wrong.
+func Mistake(c *chart.Chart, template string, err error) error {
+	return &ChartError{Chart: title(c), At: within(c, template), Err: err}
+}
+
 // title is name and version of a chart.
 func title(c *chart.Chart) string { return c.Name() + " " + c.Metadata.Version }
 
