@@ -528,7 +528,7 @@ func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
 				if !strings.HasSuffix(request, "ConfigMap b") {
 					return nil
 				}
-				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected list"
+				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected list, got &{hunter2\n\nhunter2}"
 				return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: message}}
 			}
 			task := b.task(t, state, nil)
@@ -536,7 +536,7 @@ func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
 			task.Desired.Sources = []string{"appservice/templates/a.yaml", "appservice/templates/b.yaml"}
 			_, err := b.actor.Write(t.Context(), task)
 			var mistake *render.ChartError
-			const want = `a mistake in chart appservice 1.2.3+build, templates/b.yaml: ConfigMap "b" is not valid: .spec.a: field not declared in schema .spec.b: expected list: tell its maintainers`
+			const want = `a mistake in chart appservice 1.2.3+build, templates/b.yaml: ConfigMap "b" is not valid: .spec.a: field not declared in schema; .spec.b: expected list: tell its maintainers`
 			if !errors.As(err, &mistake) || err.Error() != want {
 				t.Errorf("got  %v\nwant %s", err, want)
 			}

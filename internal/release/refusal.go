@@ -71,8 +71,15 @@ func untyped(err error) (yes bool, fields string) {
 	if !found {
 		return false, ""
 	}
-	_, fields, _ = strings.Cut(rest, "): ")
-	return true, strings.TrimPrefix(strings.Join(strings.Fields(fields), " "), "errors: ")
+	_, rest, _ = strings.Cut(rest, "): ")
+	var list []string
+	for line := range strings.Lines(rest) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, ".") {
+			field, _, _ := strings.Cut(line, ", got ") // the value may be secret
+			list = append(list, field)
+		}
+	}
+	return true, strings.Join(list, "; ")
 }
 
 // immutable reports whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.
