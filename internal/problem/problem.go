@@ -69,7 +69,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	case errors.As(err, &known):
 		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Blocked: true}
 	case errors.As(err, &mistake):
-		return &status.Problem{Reason: failure, Message: mistake.Error(), Hint: mistake.Hint(), Blocked: true}
+		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}

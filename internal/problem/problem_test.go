@@ -182,3 +182,10 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 		})
 	}
 }
+
+func TestAMistakeInTheChartIsNothingThatPasses(t *testing.T) {
+	mistake := &render.ChartError{Chart: "web 1.0.0", Err: apierrors.NewInternalError(errors.New("x"))}
+	if !Blocked(mistake) || !Of(mistake, nil, v1.ReasonInstallFailed).Blocked {
+		t.Error("it is tried again as if it might pass")
+	}
+}

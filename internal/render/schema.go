@@ -83,13 +83,13 @@ func (s *schemas) validate(c *chart.Chart, vals map[string]any) ([]misfit, error
 	}
 }
 
-// at is how Helm says which value a schema refuses; its error keeps that to itself.
-var at = regexp.MustCompile(`(?m)at '(.*?)': (.*)$`)
+// refusedAt is how Helm says which value a schema refuses; its error keeps that to itself.
+var refusedAt = regexp.MustCompile(`(?m)at '(.*?)': (.*)$`)
 
 // refusedBy lists the values that Helm says a schema refuses.
 func refusedBy(err chartutil.JSONSchemaValidationError) []misfit {
 	var found []misfit
-	for _, match := range at.FindAllStringSubmatch(err.Error(), -1) {
+	for _, match := range refusedAt.FindAllStringSubmatch(err.Error(), -1) {
 		steps := strings.Split(match[1], "/")[1:]
 		for i, step := range steps {
 			steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
