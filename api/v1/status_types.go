@@ -82,6 +82,12 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Problems",order=6
 	Problems []Problem `json:"problems,omitempty"`
 
+	// NextAttemptTime is when the operator tries again, at the latest, what failed for a reason of which it cannot watch the end, such as an
+	// object that the API server refuses. It is left out if nothing failed, and if trying again is no help or waits for something else.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next attempt",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
+
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type

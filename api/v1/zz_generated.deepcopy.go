@@ -339,6 +339,10 @@ func (in *AppServiceStatus) DeepCopyInto(out *AppServiceStatus) {
 		*out = make([]Problem, len(*in))
 		copy(*out, *in)
 	}
+	if in.NextAttemptTime != nil {
+		in, out := &in.NextAttemptTime, &out.NextAttemptTime
+		*out = (*in).DeepCopy()
+	}
 	if in.Conditions != nil {
 		in, out := &in.Conditions, &out.Conditions
 		*out = make([]metav1.Condition, len(*in))

@@ -9,7 +9,9 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -35,19 +37,19 @@ type action struct {
 	unrecorded *unrecorded
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
-	// waits says that the action waits for other rollouts.
-	waits bool
-	took  time.Duration
+	// turn of the action, which may have to wait for other rollouts.
+	turn release.Turn
+	took time.Duration
 	// err says why the objects are not as rendered.
 	err error
 }
 
 // acted reports whether something was to be written.
-func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits }
+func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.turn.Waits }
 
 // released reports whether a release was made that is new.
 func (a action) released() bool {
-	return !a.waits && (a.state == release.Absent || a.state == release.OutOfDate)
+	return !a.turn.Waits && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
 // act brings objects and record to what is rendered. Objects are written first and in a reconcile of their own, whatever becomes of the
@@ -66,7 +68,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if pending != nil && pending.digest != wanted.outline.Digest {
 		pending = nil // the spec has moved on: the next record covers it
 	}
-	if a.waits = !r.mayAct(s, wanted, a); a.waits {
+	if a.turn = r.turn(s, wanted, a); a.turn.Waits {
 		return a
 	}
 	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
@@ -88,15 +90,25 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	return r.record(ctx, s, wanted, task, a, pending)
 }
 
-// mayAct reports whether the action may go on now: always, unless the operator itself causes a rollout while as many
-// as are allowed are under way.
-func (r *Reconciler) mayAct(s *scope, wanted rendering, a action) bool {
-	causedByUser := s.previous.Release == nil || s.previous.ObservedGeneration != s.resource.GetGeneration() ||
-		s.memory.settled != 0 && s.memory.settled == wanted.inputs.capabilities
+// turn returns whether the action has to wait: never, unless the operator itself causes a rollout while as many as are allowed are under
+// way.
+func (r *Reconciler) turn(s *scope, wanted rendering, a action) release.Turn {
+	causedByUser := !deployed(s) || s.memory.settled != 0 && s.memory.settled == wanted.inputs.capabilities
 	if a.state != release.OutOfDate || causedByUser || !a.plan.RollsPods() {
-		return true
+		return release.Turn{}
 	}
-	return r.Rollouts.Begin(s.name())
+	return r.Rollouts.Begin(r.candidate(s.name()))
+}
+
+// deployed reports whether what the resource asks for was once deployed. If it was not, its owner waits for it, and what is there is not
+// what it says: it may neither be held back nor be called ready.
+func deployed(s *scope) bool {
+	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionDeployed)
+	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == s.resource.GetGeneration()
+}
+
+func (r *Reconciler) candidate(name types.NamespacedName) release.Candidate {
+	return release.Candidate{GroupKind: r.Kind.GroupKind(), NamespacedName: name}
 }
 
 // tried reports whether an attempt has failed before, in this process or, over a name that is somebody else's, in an earlier one.

@@ -5,9 +5,6 @@ import (
 	"maps"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -33,8 +30,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snap
 		if !makesPods || !workload.Noticed {
 			continue
 		}
-		findings := findingsOf(there, workload)
-		findings.Now = r.Clock.Now()
+		findings := diagnose.Findings{Workload: workload, Now: r.Clock.Now()}
 		found, schedule := r.explain(ctx, s, findings)
 		if len(found) > 0 {
 			causes[key] = found
@@ -98,17 +94,4 @@ func mayCrashAgain(s *scope, workload kube.Key) bool {
 	}
 	looks := s.memory.looks[workload]
 	return looks != nil && (!looks.Looked() || len(looks.Causes) > 0 && looks.Causes[0].Effect == diagnose.Lasting)
-}
-
-// findingsOf returns what a snapshot says of why a workload is not as desired, without a request.
-func findingsOf(there *cluster.Snapshot, workload *diagnose.Workload) diagnose.Findings {
-	out := diagnose.Findings{Workload: workload}
-	scaler := kube.As[autoscalingv2.HorizontalPodAutoscaler](there.Object("autoscaling", "HorizontalPodAutoscaler", workload.Name))
-	if scaler != nil && scaler.Spec.ScaleTargetRef.Kind == workload.Kind {
-		out.Autoscaler = scaler
-	}
-	if workload.Group == appsv1.GroupName && workload.Kind == "Deployment" {
-		out.Ingress = kube.As[networkingv1.Ingress](there.Object(networkingv1.GroupName, "Ingress", workload.Name))
-	}
-	return out
 }

@@ -65,8 +65,10 @@ func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppS
 	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())
 	if problem != nil && !s.paused {
 		if now.Reason != v1.ReasonPending && (before.Reason != now.Reason || before.Message != now.Message) {
-			logger.Info("reconcile failed", "reason", problem.Reason, "message", now.Message)
+			logger.Info("reconcile failed", "reason", problem.Reason, "message", problem.Message) // all of it: a status has room for the ends only
 			r.event(s, corev1.EventTypeWarning, problem.Reason, now.Message)
+		} else {
+			logger.V(1).Info("reconcile failed again", "reason", problem.Reason, "message", problem.Message)
 		}
 		return
 	}
@@ -89,12 +91,7 @@ func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppS
 	}
 }
 
-// maxNote is the length of an event's note in characters; the API server takes 1,024 bytes.
-const maxNote = 256
-
+// event makes an event. The API server takes notes of 1,024 bytes.
 func (r *Reconciler) event(s *scope, kind, reason, note string) {
-	if runes := []rune(note); len(runes) > maxNote {
-		note = string(runes[:maxNote-1]) + "…"
-	}
-	r.Recorder.Event(s.resource, kind, reason, note)
+	r.Recorder.Event(s.resource, kind, reason, status.OneLine(note))
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/go-logr/logr/funcr"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -24,6 +25,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -429,6 +431,62 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 	}
 }
 
+func TestTheTimeOfTheNextAttemptIsToldWhileThatIsAllThatHelps(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.clock.SetTime(start.Add(300 * time.Millisecond))
+	b.source.err = errors.New("forbidden")
+	for attempt, want := range []time.Duration{5, 10, 20} {
+		b.reconcile(t)
+		next := b.clock.Now().Add(want * time.Second).Truncate(time.Second).Add(time.Second) // in whole seconds, and never too early
+		if got := b.web(t).Status.NextAttemptTime; got == nil || !got.Time.Equal(next) {
+			t.Errorf("attempt %d: got %v, want %s", attempt, got, next)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Second))
+		b.reconcile(t) // a change that comes too early is no attempt
+		if b.statuses != attempt+1 {
+			t.Errorf("after %d attempts the status was written %d times", attempt+1, b.statuses)
+		}
+		b.clock.SetTime(b.clock.Now().Add(want * time.Second))
+	}
+	if events := b.events(); len(events) != 1 {
+		t.Errorf("got events %q, want one for all attempts", events)
+	}
+	b.source.err = nil
+	b.installed(t)
+	for range 2 {
+		b.reconcile(t)
+		if got := b.web(t).Status.NextAttemptTime; got != nil || b.statuses != 4 {
+			t.Errorf("after success there are %d status writes and a next attempt at %v, want 4 and none", b.statuses, got)
+		}
+	}
+	b.change(t, "refused")
+	b.reconcile(t)
+	if got := b.web(t).Status.NextAttemptTime; got != nil {
+		t.Errorf("there is a next attempt at %v of what no time ends", got)
+	}
+}
+
+func TestTheLogHasAllOfAnErrorOnce(t *testing.T) {
+	b := newBench(t, "nginx")
+	long := strings.Repeat("forbidden, because of this and that; ", 30) + "and that is why"
+	b.source.err = errors.New(long)
+	var lines []string
+	ctx := log.IntoContext(t.Context(), funcr.New(func(_, args string) { lines = append(lines, args) }, funcr.Options{}))
+	for range 3 {
+		if _, err := b.Reconcile(ctx, reconcile.Request{NamespacedName: webName}); err != nil {
+			t.Fatal(err)
+		}
+		b.clock.SetTime(b.clock.Now().Add(2 * time.Minute))
+	}
+	if len(lines) != 1 || !strings.Contains(lines[0], long) {
+		t.Errorf("got %q, want one line with the whole error", lines)
+	}
+	message := meta.FindStatusCondition(b.web(t).Status.Conditions, v1.ConditionReady).Message
+	if len([]rune(message)) > 256 || !strings.HasSuffix(message, "and that is why") || !strings.HasPrefix(message, "the chart renders v1 ConfigMap") {
+		t.Errorf("got the message %q", message)
+	}
+}
+
 // Caches that are behind catch up within moments; what takes longer is told.
 func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 	b := newBench(t, "nginx")
@@ -578,7 +636,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	b.reconcile(t)
-	if !b.Rollouts.Begin(webName) {
+	if b.Rollouts.Begin(b.candidate(webName)).Waits {
 		t.Fatal("there is no place")
 	}
 	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
@@ -589,7 +647,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.reconcile(t)
-	if !b.Rollouts.Begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
+	if b.Rollouts.Begin(b.candidate(types.NamespacedName{Namespace: "demo", Name: "other"})).Waits {
 		t.Error("the place is still taken")
 	}
 }
@@ -736,7 +794,7 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	cases := map[string]struct{ note, want string }{
 		"short":                {"create ConfigMap web", "create ConfigMap web"},
 		"256 characters":       {strings.Repeat("字", 256), strings.Repeat("字", 256)},
-		"more than characters": {strings.Repeat("字", 257), strings.Repeat("字", 255) + "…"},
+		"more than characters": {strings.Repeat("字", 257), strings.Repeat("字", 102) + " … " + strings.Repeat("字", 151)},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

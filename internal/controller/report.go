@@ -26,6 +26,7 @@ import (
 // report finds out why pods do not run, writes the status and makes events of what is new in it. It returns what came of the
 // reconcile and when to look again.
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
+	again := r.nextAttempt(s, done)
 	problem := problem.Of(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, done.there, problem)
 	s.memory.looks = looks
@@ -37,7 +38,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Missing:  wanted.advice,
 		Causes:   causes,
 		Paused:   s.paused,
-		Waits:    done.waits,
 		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
@@ -45,9 +45,13 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Others = othersOf(wanted)
 	}
+	if done.turn.Waits {
+		in.Waits = done.turn.String()
+	}
+	in.NextAttempt = again
 	current, until := status.Summarize(in)
-	if !done.waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
-		r.Rollouts.End(s.name())
+	if !done.turn.Waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
+		r.Rollouts.End(r.candidate(s.name()))
 	}
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
 	switch {
@@ -107,8 +111,8 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(retry.Previous)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.resource.GetGeneration(), problem.Awaited(done.err)))
-	case done.waits:
-		return after(sooner(retry.First, delayed))
+	case done.turn.Waits: // it is woken when its turn comes
+		return after(sooner(retry.Last, delayed))
 	}
 	s.memory.backoff = retry.Backoff{}
 	if wanted.rendered != nil {
@@ -122,6 +126,14 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		wait = sooner(wait, looks.Wait(r.Clock.Now()))
 	}
 	return after(wait)
+}
+
+// nextAttempt returns when what failed is tried again, if the next attempt is all that may end it; else the zero time.
+func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
+	if !problem.Retried(done.err) {
+		return time.Time{}
+	}
+	return r.Clock.Now().Add(s.memory.backoff.Next(s.resource.GetGeneration()))
 }
 
 // sooner returns the shorter of two times to wait, of which 0 is none.
@@ -139,7 +151,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 		return metrics.Unchanged
 	case done.err != nil:
 		return metrics.Failed
-	case done.waits:
+	case done.turn.Waits:
 		return metrics.Deferred
 	case done.acted():
 		return metrics.Acted

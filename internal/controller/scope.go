@@ -58,7 +58,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
 	r.Hosts.Forget(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
-	r.Rollouts.End(name)
+	r.Rollouts.End(r.candidate(name))
 	if known := r.memory.forget(name); known != nil {
 		r.Observer.Forget(known.uid)
 	}

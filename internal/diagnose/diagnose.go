@@ -5,9 +5,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -21,9 +19,6 @@ type Findings struct {
 	Events []corev1.Event
 	// Claims that pods wait for; see Waits.
 	Claims []corev1.PersistentVolumeClaim
-	// Autoscaler and Ingress of the workload; nil where there is none.
-	Autoscaler *autoscalingv2.HorizontalPodAutoscaler
-	Ingress    *networkingv1.Ingress
 	// Known is what the look before found: pods of a Job may go when it fails.
 	Known []Cause
 	// Now is the time of the findings.
@@ -83,8 +78,6 @@ func Causes(f Findings) []Cause {
 			list = append(creation(f), pods(f)...)
 		}
 	}
-	list = append(list, autoscaling(f)...)
-	list = append(list, ingress(f)...)
 	earlier := f.earlier()
 	for i := range list {
 		cause := &list[i]

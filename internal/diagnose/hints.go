@@ -26,6 +26,12 @@ var hints = map[string]string{
 	v1.ReasonAdmissionDenied:           "change what the message names; the rule is the cluster's",
 	v1.ReasonReplicaFailure:            "see kubectl describe replicaset",
 	v1.ReasonRolloutStalled:            "see kubectl describe pod; a rollout that is only slow wants a longer spec.progressDeadlineSeconds",
+	v1.ReasonResourceNotReady:          "see kubectl describe of the object that the message names",
+	v1.ReasonLoadBalancerPending:       "see kubectl describe service; a cluster without a cloud needs what gives Services addresses, as MetalLB does",
+	v1.ReasonCertificateMissing:        "create the Secret, or see what cert-manager says: kubectl describe certificate",
+	v1.ReasonAutoscalingFailed:         "see kubectl describe horizontalpodautoscaler",
+	v1.ReasonAutoscalingLimited:        "raise spec.autoscaling.maxReplicas if the load is meant",
+	v1.ReasonEvictionBlocked:           "run more replicas than spec.podDisruptionBudget keeps, or let it allow one to be unavailable",
 	v1.ReasonAutoscalingMetricsMissing: "install metrics-server, or what serves the metrics that spec.autoscaling names",
 	v1.ReasonAutoscalingRequestMissing: "set spec.resources.requests, and those of sidecars",
 	v1.ReasonIngressClassMissing:       "set spec.ingress.className (kubectl get ingressclass)",
@@ -40,10 +46,18 @@ var hints = map[string]string{
 	v1.ReasonInvalidSpec:               "change what the message names in the spec",
 	v1.ReasonRenderFailed:              "change what the message names in the spec",
 	v1.ReasonAPIUnavailable:            "ask the platform team to install that API, or to let the operator watch it",
-	v1.ReasonInstallFailed:             "change what the API server refuses; it is tried again by itself",
-	v1.ReasonUpgradeFailed:             "change what the API server refuses; it is tried again by itself",
-	v1.ReasonRepairFailed:              "change what the API server refuses; it is tried again by itself",
+	v1.ReasonInstallFailed:             refusedHint,
+	v1.ReasonUpgradeFailed:             refusedHint,
+	v1.ReasonRepairFailed:              refusedHint,
+	v1.ReasonPaused:                    "set spec.paused to false, or remove it, when the operator is to go on",
+	v1.ReasonAPIAbsent:                 "ask the platform team to install that API; it is noticed when it appears",
+	v1.ReasonReferenceMissing:          "create it, or wait until whoever makes it has done so; nothing waits for it",
+	v1.ReasonRolloutHeldBack:           "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
+
+// refusedHint is for what the API server refuses, whatever was about to be done.
+const refusedHint = "change what the API server refuses; it is tried again by itself"
 
 // Hint says what to do about a reason; empty where nothing is to be done.
 func Hint(reason string) string { return hints[reason] }

@@ -42,7 +42,6 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 				Verdict: Warned,
 				Reason:  v1.ReasonAutoscalingLimited,
 				Message: fmt.Sprintf("the load asks for more than the %d replicas that it may have", a.Spec.MaxReplicas),
-				Hint:    "raise spec.autoscaling.maxReplicas if the load is meant",
 			}
 		}
 	}

@@ -26,11 +26,14 @@ func service(s *corev1.Service, facts Facts) State {
 	return State{
 		Reason:  v1.ReasonLoadBalancerPending,
 		Message: "no load balancer has given it an address",
-		Hint:    "clusters without a cloud need something that gives Services addresses, MetalLB for example; else take spec.service.type ClusterIP and an Ingress",
 	}.overdue(s, facts, balancerPatience)
 }
 
-// ingress needs its class, which says who serves it, and the certificates that it names.
+// annotationIngressClass is how Ingresses named their class before the field.
+const annotationIngressClass = "kubernetes.io/ingress.class"
+
+// ingress needs its class, which says who serves it, and the certificates that it names. Admission puts the default class into those that
+// name none.
 func ingress(i *networkingv1.Ingress, facts Facts) State {
 	if class := i.Spec.IngressClassName; class != nil {
 		if others, missing := facts.Missing[dependency.Object{Kind: dependency.IngressClass, Name: *class}]; missing {
@@ -43,13 +46,18 @@ func ingress(i *networkingv1.Ingress, facts Facts) State {
 			names = append(names, tls.SecretName)
 		}
 	}
-	if len(names) == 0 {
+	switch {
+	case len(names) == 0 && i.Spec.IngressClassName == nil && i.Annotations[annotationIngressClass] == "":
+		return State{
+			Verdict: Warned, Reason: v1.ReasonIngressClassMissing,
+			Message: "the Ingress names no class, and the cluster has no default one: most controllers leave it alone",
+		}
+	case len(names) == 0:
 		return State{}
 	}
 	return State{
 		Reason:  v1.ReasonCertificateMissing,
 		Message: fmt.Sprintf("the certificate is missing: Secret %s does not exist", quoted(names)),
-		Hint:    "create the Secret, or see what cert-manager says: kubectl describe certificate",
 	}.overdue(i, facts, certificatePatience)
 }
 

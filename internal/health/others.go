@@ -62,6 +62,5 @@ func budget(b *policyv1.PodDisruptionBudget) State {
 		Verdict: Warned,
 		Reason:  v1.ReasonEvictionBlocked,
 		Message: fmt.Sprintf("it lets none of %d pods go, so that nodes cannot be drained", have.ExpectedPods),
-		Hint:    "run more replicas than the budget keeps, or allow one to be unavailable",
 	}
 }

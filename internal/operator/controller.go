@@ -148,8 +148,10 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	if err := runs.Watch(shared.Hosts.Wake(kind.GroupKind())); err != nil {
-		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	for _, source := range []source.Source{shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind())} {
+		if err := runs.Watch(source); err != nil {
+			return fmt.Errorf("cannot watch %s: %w", kind, err)
+		}
 	}
 	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
 	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)

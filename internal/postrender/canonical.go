@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -26,11 +25,11 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 			err = decodeStrictly(object, typed)
 		}
 		if err != nil {
-			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+			return notValid(object, err)
 		}
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
 		if err != nil {
-			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+			return notValid(object, err)
 		}
 		content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
 		delete(content, "status")

@@ -28,12 +28,11 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	controller := *metav1.NewControllerRef(in.Owner, in.Owner.GroupVersionKind())
 	for _, object := range objects {
 		if ns := object.GetNamespace(); ns != "" && ns != namespace {
-			return fmt.Errorf("%s %q is rendered into namespace %q: the chart may only render into the namespace of the resource, leave metadata.namespace out",
-				object.GetKind(), object.GetName(), ns)
+			return &ObjectError{object, fmt.Errorf("is rendered into namespace %q: the chart may only render into the namespace of the resource, leave metadata.namespace out", ns)}
 		}
 		for _, field := range []string{"labels", "annotations"} {
 			if _, _, err := unstructured.NestedStringMap(object.Object, "metadata", field); err != nil {
-				return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+				return notValid(object, err)
 			}
 		}
 		object.SetLabels(mergeInto(object.GetLabels(), map[string]string{helmManagedBy: "Helm"}))

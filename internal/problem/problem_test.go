@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 )
 
@@ -42,7 +43,7 @@ func TestProblem(t *testing.T) {
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
-		"an object of an earlier resource":         {&release.PreviousError{Key: key}, v1.ReasonPending, false},
+		"an object of an earlier resource":         {&release.PreviousError{Left: []release.Remnant{{Key: key}}}, v1.ReasonPending, false},
 		"refused as invalid":                       {apierrors.NewInvalid(thing, "web", nil), "", true},
 		"refused as invalid, in other words":       {fmt.Errorf("upgrade failed: %w", apierrors.NewInvalid(thing, "web", nil)), "", true},
 		"refused as invalid, among others":         {errors.Join(errors.New("x"), apierrors.NewInvalid(thing, "web", nil)), "", true},
@@ -75,6 +76,62 @@ func TestProblem(t *testing.T) {
 			got := Of(test.err, nil, v1.ReasonRepairFailed)
 			if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
 				t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
+			}
+		})
+	}
+}
+
+func TestWhoeverIsAtFaultIsTold(t *testing.T) {
+	mistake := &render.ChartError{Chart: "web 1.0.0", Err: errors.New("x")}
+	override := &values.OverrideError{Key: "size", Err: errors.New("x")}
+	cases := map[string]struct {
+		err          error
+		reason, hint string // "" for the hint of the reason
+	}{
+		"the chart":                            {RenderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart, and nothing is kept alive": {&DecayingError{RenderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart, says the API server":       {mistake, v1.ReasonUpgradeFailed, mistake.Hint()},
+		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
+		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
+		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := Of(test.err, nil, v1.ReasonUpgradeFailed)
+			if got.Reason != test.reason || got.Hint != test.hint || !got.Blocked {
+				t.Errorf("got %+v, want %s with the hint %q", got, test.reason, test.hint)
+			}
+		})
+	}
+}
+
+func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
+	cases := map[string]struct {
+		err  error
+		want bool
+	}{
+		"nothing failed":                     {nil, false},
+		"the API server refuses an object":   {apierrors.NewForbidden(schema.GroupResource{Resource: "things"}, "web", errors.New("exceeded quota")), true},
+		"the API server does not answer":     {&url.Error{Op: "Patch", URL: "https://x", Err: syscall.ECONNREFUSED}, true},
+		"an object is somebody else's":       {&release.NotOursError{}, true},
+		"a kind cannot be watched":           {&watch.UntrackedError{Err: errors.New("x")}, true},
+		"the release record is damaged":      {&release.DamagedError{}, true},
+		"what runs cannot be repaired":       {&DecayingError{RenderFailed(errors.New("x")), errors.New("y")}, true},
+		"the chart is at fault":              {RenderFailed(&render.ChartError{Err: errors.New("x")}), false},
+		"the spec is at fault":               {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), false},
+		"nobody was asked":                   {&release.RefusedError{}, false},
+		"a node port is taken":               {&release.RefusedError{Err: errors.New("x")}, true},
+		"something is missing":               {&dependency.MissingError{}, false},
+		"a host is taken":                    {&hosts.ConflictError{}, false},
+		"pods are below what is enforced":    {RenderFailed(&postrender.PodSecurityError{}), false},
+		"an object of an earlier resource":   {&release.PreviousError{}, false},
+		"the caches are behind":              {&release.StaleError{Err: errors.New("x")}, false},
+		"another process wrote the same one": {apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "web", errors.New("x")), false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := Retried(test.err); got != test.want {
+				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})
 	}
@@ -123,5 +180,12 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 				t.Errorf("got %v, want %q", test.err, test.want)
 			}
 		})
+	}
+}
+
+func TestAMistakeInTheChartIsNothingThatPasses(t *testing.T) {
+	mistake := &render.ChartError{Chart: "web 1.0.0", Err: apierrors.NewInternalError(errors.New("x"))}
+	if !Blocked(mistake) || !Of(mistake, nil, v1.ReasonInstallFailed).Blocked {
+		t.Error("it is tried again as if it might pass")
 	}
 }

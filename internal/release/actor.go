@@ -51,7 +51,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
-			return nil, err
+			return nil, writes.allLeft(ctx, task.Plan, err)
 		}
 		task.Plan = plan
 		if action.Undone {
@@ -62,14 +62,28 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	}
 	if action.DryRun {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
-			return nil, err
+			return nil, a.blame(task.Desired, err)
 		}
 	}
 	created, err = writes.execute(ctx, task.Plan)
+	err = a.blame(task.Desired, writes.allLeft(ctx, task.Plan, err))
 	if action.Undone {
 		err = writes.undoUnlessOurs(ctx, created, err)
 	}
 	return created, err
+}
+
+// blame names the template of an object that is malformed: whatever the spec says, the chart must not render that.
+func (a *Actor) blame(desired *render.Result, err error) error {
+	var malformed *MalformedError
+	if !errors.As(err, &malformed) {
+		return err
+	}
+	at := ""
+	if i := slices.Index(desired.Keys, malformed.Key); i >= 0 && i < len(desired.Sources) {
+		at = desired.Sources[i]
+	}
+	return render.Mistake(a.chart, at, err)
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted

@@ -26,6 +26,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // bench is an actor on a server, with the release records in a store that tells its writes to the server's log.
@@ -262,7 +263,7 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 	}{
 		"by somebody's release": {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
-		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until what is left of an earlier resource of this name is deleted: Helm release "web"`,
+		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}},
 		"by our own, which lost the label that it is found by": {
 			record("owner"), new(*StaleError), "caches are behind: a release of the name is there, the caches do not show it",
@@ -514,6 +515,59 @@ func TestLabelValue(t *testing.T) {
 			}
 			if problems := validation.IsValidLabelValue(got); len(problems) > 0 {
 				t.Errorf("%q is no label value: %v", got, problems)
+			}
+		})
+	}
+}
+
+func TestTheTemplateOfAMalformedObjectIsNamed(t *testing.T) {
+	for name, state := range map[string]State{"when it is written": Absent, "when that is tried": OutOfDate} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			b.server.refuse = func(request string) error {
+				if !strings.HasSuffix(request, "ConfigMap b") {
+					return nil
+				}
+				message := "failed to create typed patch object (demo/b; v1, Kind=ConfigMap): errors:\n  .spec.a: field not declared in schema\n  .spec.b: expected list, got &{hunter2\n\nhunter2}"
+				return &apierrors.StatusError{ErrStatus: metav1.Status{Code: 500, Message: message}}
+			}
+			task := b.task(t, state, nil)
+			task.Desired.Keys = []kube.Key{kube.KeyOf(task.Desired.Objects[0]), kube.KeyOf(task.Desired.Objects[1])}
+			task.Desired.Sources = []string{"appservice/templates/a.yaml", "appservice/templates/b.yaml"}
+			_, err := b.actor.Write(t.Context(), task)
+			var mistake *render.ChartError
+			const want = `a mistake in chart appservice 1.2.3+build, templates/b.yaml: ConfigMap "b" is not valid: .spec.a: field not declared in schema; .spec.b: expected list: tell its maintainers`
+			if !errors.As(err, &mistake) || err.Error() != want {
+				t.Errorf("got  %v\nwant %s", err, want)
+			}
+		})
+	}
+}
+
+func TestAnInstallNamesAllThatIsLeftOfAnEarlierResource(t *testing.T) {
+	left := func(name string, finalizers ...string) *unstructured.Unstructured {
+		o := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: `+name+`, namespace: demo, uid: earlier}}`)
+		o.SetFinalizers(finalizers)
+		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "earlier", Controller: new(true)}})
+		return o
+	}
+	const waiting = "waiting until the garbage collector has deleted what is left of an earlier resource of this name: "
+	cases := map[string]struct {
+		objects []*unstructured.Unstructured
+		again   bool
+		want    string
+	}{
+		"one":                  {[]*unstructured.Unstructured{left("b")}, false, waiting + `ConfigMap "b"`},
+		"several":              {[]*unstructured.Unstructured{left("a"), left("b", "example.com/hold", "example.com/too")}, false, waiting + `ConfigMap "a"; ConfigMap "b" (held by finalizer example.com/hold, example.com/too)`},
+		"several, found again": {[]*unstructured.Unstructured{left("a"), left("b")}, true, waiting + `ConfigMap "a"; ConfigMap "b"`},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, test.objects...)
+			task := b.task(t, Absent, nil)
+			task.Plan, task.Again = Compare(task.Desired.Objects, nil), test.again
+			if err := b.act(t, task); err == nil || err.Error() != test.want {
+				t.Errorf("got %v, want %s", err, test.want)
 			}
 		})
 	}

@@ -2,6 +2,7 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -64,6 +65,25 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}
 	}
 	return live, nil
+}
+
+// allLeft has a PreviousError name all objects that are in the way of a plan, not only the one that was met first.
+func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
+	var previous *PreviousError
+	if !errors.As(err, &previous) {
+		return err
+	}
+	all := &PreviousError{}
+	for _, desired := range plan.Create {
+		_, err := a.ours(ctx, desired)
+		if errors.As(err, &previous) {
+			all.Left = append(all.Left, previous.Left...)
+		}
+	}
+	if len(all.Left) == 0 {
+		return err // they went meanwhile
+	}
+	return all
 }
 
 // dryRun asks the API server whether it would take a plan of several writes. Nothing is written. The write of a single object is

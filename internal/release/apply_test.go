@@ -67,14 +67,14 @@ var inTheWayCases = map[string]struct {
 	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
 	"another kind controls it":    {holder: holder{controller: reference("apps/v1", "Deployment", "web", "x")}, want: `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`},
 	"another resource of ours":    {holder: holder{controller: reference("app.example.com/v1", "AppService", "other", "x")}, want: `ConfigMap "web" exists and is controlled by AppService "other": delete or rename it, or choose another name`},
-	"an earlier resource of ours": {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "earlier")}, want: `waiting until what is left of an earlier resource of this name is deleted: ConfigMap "web"`},
+	"an earlier resource of ours": {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "earlier")}, want: `waiting until the garbage collector has deleted what is left of an earlier resource of this name: ConfigMap "web"`},
 	"an AppService of another API group": {
 		holder: holder{controller: reference("other.example.org/v1", "AppService", "web", "x")},
 		want:   `ConfigMap "web" exists and is controlled by AppService "web": delete or rename it, or choose another name`,
 	},
 	"an earlier resource of ours, in another version of the API": {
 		holder: holder{controller: reference("app.example.com/v1beta1", "AppService", "web", "earlier")},
-		want:   `waiting until what is left of an earlier resource of this name is deleted: ConfigMap "web"`,
+		want:   `waiting until the garbage collector has deleted what is left of an earlier resource of this name: ConfigMap "web"`,
 	},
 	"somebody's Helm release": {
 		holder: holder{annotations: map[string]string{"meta.helm.sh/release-name": "web"}},
@@ -143,7 +143,7 @@ func TestErrorsNameTheObjectOnce(t *testing.T) {
 		want string
 	}{
 		"not ours": {&NotOursError{Key: key, Owner: `controlled by Widget "web"`}, `Helm release "web" exists and is controlled by Widget "web": delete or rename it, or choose another name`},
-		"previous": {&PreviousError{Key: key}, `waiting until what is left of an earlier resource of this name is deleted: Helm release "web"`},
+		"previous": {&PreviousError{[]Remnant{{Key: key}}}, `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`},
 		"stale":    {&StaleError{Err: cause}, "caches are behind: a cause"},
 	}
 	for name, test := range cases {

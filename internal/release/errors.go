@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
@@ -22,13 +23,43 @@ func (e *NotOursError) Error() string {
 // Reason is that of Ready.
 func (e *NotOursError) Reason() string { return v1.ReasonResourceExists }
 
-// PreviousError says that an object of an earlier resource of the same kind and name is still there: the garbage
-// collector is about to delete it. Trying again helps.
-type PreviousError struct{ Key kube.Key }
+// PreviousError says that objects of an earlier resource of the same kind and name are still there: the garbage
+// collector is about to delete them. Trying again helps.
+type PreviousError struct{ Left []Remnant }
+
+// Remnant is an object of an earlier resource.
+type Remnant struct {
+	kube.Key
+	// Finalizers that hold it: it goes when whoever set them has taken them off.
+	Finalizers []string
+}
 
 func (e *PreviousError) Error() string {
-	return fmt.Sprintf("waiting until what is left of an earlier resource of this name is deleted: %s %q", e.Key.Kind, e.Key.Name)
+	var parts []string
+	for _, left := range e.Left {
+		part := fmt.Sprintf("%s %q", left.Kind, left.Name)
+		if len(left.Finalizers) > 0 {
+			part += " (held by finalizer " + strings.Join(left.Finalizers, ", ") + ")"
+		}
+		parts = append(parts, part)
+	}
+	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " + strings.Join(parts, "; ")
 }
+
+// MalformedError says that an object has a field that its kind does not have, or one of another type.
+type MalformedError struct {
+	Key kube.Key
+	// Fields in the words of the API server.
+	Fields string
+	Err    error
+}
+
+func (e *MalformedError) Error() string {
+	return fmt.Sprintf("%s %q is not valid: %s", e.Key.Kind, e.Key.Name, e.Fields)
+}
+
+// Unwrap returns the answer of the API server.
+func (e *MalformedError) Unwrap() error { return e.Err }
 
 // DamagedError says that the newest record of a release cannot be decoded, so that what it records cannot be kept alive.
 type DamagedError struct {

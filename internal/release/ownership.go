@@ -36,7 +36,7 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {
 	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():
-		return &PreviousError{key}
+		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
 	case object.GetAnnotations()["meta.helm.sh/release-name"] != "":

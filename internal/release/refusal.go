@@ -35,6 +35,9 @@ func (e *RefusedError) Unwrap() error { return e.Err }
 // explain puts the API server's answer to a write into a RefusedError where its cause is known.
 func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	var answer apierrors.APIStatus
+	if malformed, fields := untyped(err); malformed {
+		return &MalformedError{Key: kube.KeyOf(change.Desired), Fields: fields, Err: err}
+	}
 	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) || answer.Status().Details == nil {
 		return err
 	}
@@ -52,6 +55,31 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 		}
 	}
 	return err
+}
+
+// untypedWords are how the API server says that what is applied does not have the fields and types of its kind; it has no reason for that, and
+// the code of an internal error.
+const untypedWords = "failed to create typed patch object ("
+
+// untyped reports whether the API server says that what is applied has fields that its kind does not have, and which.
+func untyped(err error) (yes bool, fields string) {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false, ""
+	}
+	_, rest, found := strings.Cut(answer.Status().Message, untypedWords)
+	if !found {
+		return false, ""
+	}
+	_, rest, _ = strings.Cut(rest, "): ")
+	var list []string
+	for line := range strings.Lines(rest) {
+		if line = strings.TrimSpace(line); strings.HasPrefix(line, ".") {
+			field, _, _ := strings.Cut(line, ", got ") // the value may be secret
+			list = append(list, field)
+		}
+	}
+	return true, strings.Join(list, "; ")
 }
 
 // immutable reports whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.

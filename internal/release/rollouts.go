@@ -1,38 +1,115 @@
 package release
 
 import (
+	"context"
+	"fmt"
+	"slices"
 	"sync"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Rollouts bounds how many resources roll their pods at a time if the operator causes it: a new chart or a new version
-// of the operator. What users cause is never held up. It is safe for concurrent use.
+// Rollouts bounds how many resources roll their pods at a time if the operator causes it: a new chart or a new version of the operator.
+// They stand in one line, in the order in which they asked: the first have a place, the others wait. What users cause is never held up.
+// It is safe for concurrent use.
 type Rollouts struct {
 	// Limit of concurrent rollouts.
 	Limit int
 
 	mu     sync.Mutex
-	active map[types.NamespacedName]bool
+	line   []Candidate
+	queues map[schema.GroupKind]rolloutQueue
 }
 
-// Begin takes a place for a resource and reports whether there was one, or it had one.
-func (r *Rollouts) Begin(name types.NamespacedName) bool {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if !r.active[name] && len(r.active) >= r.Limit {
-		return false
-	}
-	if r.active == nil {
-		r.active = map[types.NamespacedName]bool{}
-	}
-	r.active[name] = true
-	return true
+// Candidate is a resource that is about to roll its pods.
+type Candidate struct {
+	schema.GroupKind
+	types.NamespacedName
 }
 
-// End returns the place of a resource, if it has one. A resource that was made again under its name has that of the one before.
-func (r *Rollouts) End(name types.NamespacedName) {
+type rolloutQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
+
+// Turn is where a resource stands in the line.
+type Turn struct {
+	// Waits says that as many others roll their pods as may.
+	Waits bool
+	// Ahead is how many others wait before it.
+	Ahead int
+}
+
+// turn of the resource at a place in the line.
+func (r *Rollouts) turn(place int) Turn {
+	return Turn{Waits: place >= r.Limit, Ahead: max(0, place-r.Limit)}
+}
+
+// Begin has a resource stand in line, unless it does, and returns its turn.
+func (r *Rollouts) Begin(who Candidate) Turn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	delete(r.active, name)
+	place := slices.Index(r.line, who)
+	if place < 0 {
+		place = len(r.line)
+		r.line = append(r.line, who)
+	}
+	return r.turn(place)
+}
+
+// End has a resource leave the line, if it stands there: its pods are rolled, or are not to be any more. Of those behind it, each of which
+// something else is to be said is reconciled: the one that may begin now, and one at each step of Ahead. A resource that was made again
+// under its name stands where the one before did.
+func (r *Rollouts) End(who Candidate) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	left := slices.Index(r.line, who)
+	if left < 0 {
+		return
+	}
+	r.line = slices.Delete(r.line, left, left+1)
+	for place := left; place < len(r.line); place++ {
+		if before, now := r.turn(place+1), r.turn(place); before.Waits != now.Waits || before.String() != now.String() {
+			r.wake(r.line[place])
+		}
+	}
+}
+
+// steps are the numbers of others that are told: more would have a status written for each of them that goes.
+var steps = []int{0, 1, 2, 5, 10, 50, 100, 500, 1000, 5000, 10000}
+
+// String is how many others wait before it, in steps: 1,000 that wait write eight statuses each, however long it takes.
+func (t Turn) String() string {
+	at, exact := slices.BinarySearch(steps, t.Ahead)
+	switch {
+	case !exact:
+		return fmt.Sprintf("more than %d others before it", steps[at-1])
+	case t.Ahead == 0:
+		return "no other before it"
+	case t.Ahead == 1:
+		return "1 other before it"
+	case t.Ahead == 2:
+		return "2 others before it"
+	}
+	return fmt.Sprintf("more than %d others before it", steps[at-1])
+}
+
+// Wake is the source of requests to reconcile resources of a kind whose turn is another one.
+func (r *Rollouts) Wake(kind schema.GroupKind) source.Source {
+	return source.Func(func(_ context.Context, queue rolloutQueue) error {
+		r.mu.Lock()
+		defer r.mu.Unlock()
+		if r.queues == nil {
+			r.queues = map[schema.GroupKind]rolloutQueue{}
+		}
+		r.queues[kind] = queue
+		return nil
+	})
+}
+
+func (r *Rollouts) wake(who Candidate) {
+	if queue := r.queues[who.GroupKind]; queue != nil {
+		queue.Add(reconcile.Request{NamespacedName: who.NamespacedName})
+	}
 }

@@ -34,7 +34,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
-				return nil, fmt.Errorf("%s does not render an object: %w", source, oneLine(err))
+				return nil, &ChartError{At: source, Err: fmt.Errorf("it does not render an object: %w", err)}
 			}
 			if object.Object == nil {
 				continue
@@ -47,7 +47,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 				continue
 			}
 			if object.GetName() == "" {
-				return nil, fmt.Errorf("%s renders a %s without metadata.name", source, object.GetKind())
+				return nil, &ChartError{At: source, Err: fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}
 			}
 			list = append(list, manifest{source, object})
 		}
@@ -93,7 +93,8 @@ func testHook(source string, object *unstructured.Unstructured) (bool, error) {
 		return false, nil
 	}
 	if event != string(release.HookTest) && event != "test-success" {
-		return false, fmt.Errorf("%s is a Helm hook (%s), which this operator does not run: remove the annotation %s", source, event, release.HookAnnotation)
+		return false, &ChartError{At: source, Err: fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: remove the annotation %s",
+			object.GetKind(), object.GetName(), event, release.HookAnnotation)}
 	}
 	return true, nil
 }

@@ -21,19 +21,19 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 	}{
 		"a template that fails": {
 			map[string]string{"a.yaml": service, "b.yaml": "\n{{ fail \"take\\nanother\" }}"},
-			[]string{"templates/b.yaml:2", "take another"},
+			[]string{"templates/b.yaml line 2", "take another"},
 		},
 		"a value that is required": {
 			map[string]string{"a.yaml": "name: {{ required \"color is required: set spec.color\" .Values.color }}"},
-			[]string{"templates/a.yaml:1", "color is required: set spec.color"},
+			[]string{"templates/a.yaml line 1", "color is required: set spec.color"},
 		},
 		"a value of a value that is not there": {
 			map[string]string{"a.yaml": service + "spec: {{ .Values.a.b.c }}"},
-			[]string{"templates/a.yaml:5"},
+			[]string{"templates/a.yaml line 5", ".Values.a.b.c"},
 		},
 		"a partial that is not there": {
 			map[string]string{"a.yaml": `{{ include "widget.absent" . }}`},
-			[]string{"templates/a.yaml:1", "widget.absent"},
+			[]string{"templates/a.yaml line 1", "widget.absent"},
 		},
 		"no YAML": {
 			map[string]string{"a.yaml": service, "b.yaml": "a: b: c"},

@@ -95,8 +95,8 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 }
 
 // Draft carries out the templates for a cluster with the given capabilities; their APIVersions name the kinds that it
-// serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError where
-// the spec is at fault, else it names the template.
+// serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or a
+// ChartError.
 func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
 	vals, err := r.Translator.Translate(ctx, resource)
 	if err != nil {
@@ -104,7 +104,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	}
 	manifests, err := r.execute(resource, vals, capabilities)
 	if err != nil {
-		return nil, err
+		return nil, r.blame(err)
 	}
 	draft := &Draft{resource: resource, result: Result{Values: vals}}
 	for _, manifest := range manifests {
@@ -119,7 +119,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
 	if err := unique(&draft.result); err != nil {
-		return nil, err
+		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)
 	return draft, nil
@@ -136,12 +136,13 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 	return list
 }
 
-// Finish puts what the templates made through the hooks and stamps it. A draft can be finished once.
+// Finish puts what the templates made through the hooks and stamps it. A draft can be finished once. The error is a
+// postrender.PodSecurityError or a ChartError.
 func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
 	level, err := appchart.PodSecurity(r.Chart)
 	if err != nil {
-		return nil, err
+		return nil, r.blame(&ChartError{At: "Chart.yaml", Err: err})
 	}
 	input := &postrender.Input{
 		Owner:         draft.resource,
@@ -151,12 +152,12 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 		Facts:         facts,
 	}
 	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
-		return nil, err
+		return nil, r.blameObject(&result, err)
 	}
 	for _, object := range result.Objects {
 		body, err := stamp(object)
 		if err != nil {
-			return nil, err
+			return nil, r.blame(err)
 		}
 		result.Bodies = append(result.Bodies, body)
 		result.ClusterScoped = result.ClusterScoped || object.GetNamespace() == ""
@@ -178,7 +179,7 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 	}
 	files, err := r.templates.render(r.Chart, enabled, input)
 	if err != nil {
-		return nil, oneLine(err)
+		return nil, templateFault(err)
 	}
 	return manifestsOf(files)
 }
@@ -187,18 +188,37 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 func (r *Renderer) input(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) (*chart.Chart, chartutil.Values, error) {
 	c := clone(r.Chart)
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
-		return nil, nil, fmt.Errorf("cannot process the dependencies of chart %s: %w", c.Name(), err)
+		return nil, nil, unmergeable(r.Chart, vals, err)
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
 	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
 	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, capabilities, true)
 	if err != nil {
-		return nil, nil, oneLine(err)
+		return nil, nil, unmergeable(c, vals, err)
 	}
-	if err := r.schemas.check(c, input["Values"].(chartutil.Values)); err != nil {
-		return nil, nil, oneLine(err)
+	if err := r.schemas.check(c, vals, input["Values"].(chartutil.Values)); err != nil {
+		return nil, nil, err
 	}
 	return c, input, nil
+}
+
+// unmergeable says why the values of a spec cannot be put together with those of a chart and its subcharts.
+func unmergeable(c *chart.Chart, given chartutil.Values, err error) error {
+	names := make([]string, 0, len(c.Dependencies()))
+	for _, dependency := range c.Dependencies() {
+		names = append(names, dependency.Name())
+	}
+	for _, dependency := range c.Metadata.Dependencies {
+		names = append(names, dependency.Alias)
+	}
+	for _, name := range names {
+		if value, there := given[name]; there && name != "" {
+			if _, isMap := value.(map[string]any); !isMap {
+				return &SpecError{Message: fieldOf(given, []string{name}) + ": it must be a map: the values of a subchart"}
+			}
+		}
+	}
+	return &ChartError{Err: fmt.Errorf("the values of its subcharts cannot be put together: %w", err)}
 }
 
 // clone copies what Helm writes to when it processes dependencies.
@@ -236,7 +256,7 @@ func unique(result *Result) error {
 	for i, object := range result.Objects {
 		key := kube.KeyOf(object)
 		if other, found := seen[key]; found {
-			return fmt.Errorf("%s and %s both render %s %q", other, result.Sources[i], object.GetKind(), object.GetName())
+			return &ChartError{At: result.Sources[i], Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
 		}
 		seen[key] = result.Sources[i]
 	}

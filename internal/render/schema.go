@@ -2,7 +2,11 @@ package render
 
 import (
 	"bytes"
-	"fmt"
+	"errors"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
@@ -16,34 +20,86 @@ type schemas struct {
 	compiled sync.Map // a *jsonschema.Schema by the first byte of its text, nil for one that does not compile
 }
 
-// check returns an error for values that a chart or one of its subcharts refuses.
-func (s *schemas) check(c *chart.Chart, vals chartutil.Values) error {
-	if s.accepts(c, vals) {
-		return nil
+// check returns an error if a chart or one of its subcharts refuses the values that are used. Given are those of the spec.
+func (s *schemas) check(c *chart.Chart, given, used chartutil.Values) error {
+	found, err := s.misfits(c, used, nil)
+	if err != nil || len(found) == 0 {
+		return err
 	}
-	if err := chartutil.ValidateAgainstSchema(c, vals); err != nil {
-		return fmt.Errorf("the values do not fit values.schema.json of chart %w", err)
-	}
-	return nil
+	return refusal(given, used, found)
 }
 
-func (s *schemas) accepts(c *chart.Chart, vals map[string]any) bool {
-	if c.Schema != nil {
-		schema := s.of(c)
-		if schema == nil || schema.Validate(vals) != nil {
-			return false
-		}
+// misfits lists the values that a chart, whose values are below a path, and its subcharts refuse.
+func (s *schemas) misfits(c *chart.Chart, vals map[string]any, prefix []string) ([]misfit, error) {
+	found, err := s.validate(c, vals)
+	if err != nil {
+		return nil, err
+	}
+	for i := range found {
+		found[i].path = slices.Concat(prefix, found[i].path)
 	}
 	for _, dependency := range c.Dependencies() {
-		value, found := vals[dependency.Name()]
-		if !found || value == nil {
-			continue
-		}
-		if nested, isMap := value.(map[string]any); !isMap || !s.accepts(dependency, nested) {
-			return false
+		at := below(prefix, dependency.Name())
+		switch nested := vals[dependency.Name()].(type) {
+		case nil:
+		case map[string]any:
+			more, err := s.misfits(dependency, nested, at)
+			if err != nil {
+				return nil, err
+			}
+			found = append(found, more...)
+		default:
+			found = append(found, misfit{path: at, says: "it must be a map: the values of a subchart"})
 		}
 	}
-	return true
+	return found, nil
+}
+
+// validate lists the values that the schema of one chart refuses. The error says that the schema itself is wrong.
+func (s *schemas) validate(c *chart.Chart, vals map[string]any) ([]misfit, error) {
+	if c.Schema == nil {
+		return nil, nil
+	}
+	schema := s.of(c)
+	if schema == nil {
+		err := chartutil.ValidateAgainstSingleSchema(vals, c.Schema)
+		var refused chartutil.JSONSchemaValidationError
+		switch {
+		case err == nil:
+			return nil, nil
+		case errors.As(err, &refused):
+			return refusedBy(refused), nil
+		}
+		return nil, &ChartError{At: path.Join(c.ChartFullPath(), "values.schema.json"), Err: err}
+	}
+	var refused *jsonschema.ValidationError
+	switch err := schema.Validate(vals); {
+	case err == nil:
+		return nil, nil
+	case errors.As(err, &refused):
+		return misfits(refused), nil
+	default:
+		return nil, &ChartError{At: path.Join(c.ChartFullPath(), "values.schema.json"), Err: err}
+	}
+}
+
+// refusedAt is how Helm says which value a schema refuses; its error keeps that to itself.
+var refusedAt = regexp.MustCompile(`(?m)at '(.*?)': (.*)$`)
+
+// refusedBy lists the values that Helm says a schema refuses.
+func refusedBy(err chartutil.JSONSchemaValidationError) []misfit {
+	var found []misfit
+	for _, match := range refusedAt.FindAllStringSubmatch(err.Error(), -1) {
+		steps := strings.Split(match[1], "/")[1:]
+		for i, step := range steps {
+			steps[i] = strings.NewReplacer("~1", "/", "~0", "~").Replace(step)
+		}
+		found = append(found, misfit{path: steps, says: match[2]})
+	}
+	if found == nil {
+		found = []misfit{{says: strings.TrimSpace(err.Error())}}
+	}
+	return found
 }
 
 func (s *schemas) of(c *chart.Chart) *jsonschema.Schema {

@@ -53,16 +53,24 @@ func (b *Backoff) Again(now time.Time, generation int64, cheap bool) time.Durati
 	if b.generation != generation {
 		*b = Backoff{generation: generation, stale: b.stale}
 	}
-	delay := Last
-	if b.attempts < 10 {
-		delay = min(Last, First<<b.attempts)
-	}
+	delay := b.Next(generation)
 	b.attempts++
 	b.last, b.until, b.closest = now, now.Add(delay), First
 	if cheap {
 		b.closest = Cheap
 	}
 	return delay
+}
+
+// Next returns the time until the next attempt if the present one fails.
+func (b *Backoff) Next(generation int64) time.Duration {
+	switch {
+	case b.generation != generation:
+		return First
+	case b.attempts < 10:
+		return min(Last, First<<b.attempts)
+	}
+	return Last
 }
 
 // Failed reports whether an attempt has failed at the generation that was tried last.

@@ -11,6 +11,9 @@ func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
 	var f Backoff
 	now := start
 	for attempt, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120, 120, 120, 120, 120} {
+		if got := f.Next(1); got != want*time.Second {
+			t.Errorf("before attempt %d: got %s, want %s", attempt+1, got, want*time.Second)
+		}
 		if got := f.Again(now, 1, false); got != want*time.Second {
 			t.Errorf("after attempt %d: got %s, want %s", attempt+1, got, want*time.Second)
 		}

@@ -60,7 +60,7 @@ func (p *pace) take(now time.Time) time.Duration {
 func meaning(status *v1.AppServiceStatus) *v1.AppServiceStatus {
 	out := *status
 	out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
-	out.Readiness, out.Resources = "", nil
+	out.Readiness, out.Resources, out.NextAttemptTime = "", nil, nil
 	out.Conditions, out.Problems = slices.Clone(status.Conditions), slices.Clone(status.Problems)
 	for i := range out.Conditions {
 		condition := &out.Conditions[i]

@@ -21,7 +21,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 	case in.Problem == nil:
 		list = append(list, wrong(in, objects)...)
 	case v.outcome == stuck:
-		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: oneLine(v.message), Hint: diagnose.Hint(v.reason)})
+		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(v.message), Hint: cmp.Or(in.Problem.Hint, diagnose.Hint(v.reason))})
 	}
 	for _, key := range in.Unserved {
 		list = append(list, v1.Problem{
@@ -29,7 +29,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Source:  key.Kind,
 			Reason:  v1.ReasonAPIAbsent,
 			Message: fmt.Sprintf("the cluster does not serve %s in group %s, so it was left out", key.Kind, key.Group),
-			Hint:    "ask the platform team to install that API; it is noticed when it appears",
+			Hint:    diagnose.Hint(v1.ReasonAPIAbsent),
 		})
 	}
 	for _, missing := range in.Missing {
@@ -50,16 +50,16 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Source:  missing.Kind,
 			Reason:  v1.ReasonReferenceMissing,
 			Message: message,
-			Hint:    "create it, or wait until whoever makes it has done so; nothing waits for it",
+			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
 		})
 	}
-	if in.Waits {
+	if in.Waits != "" {
 		list = append(list, v1.Problem{
 			Type:    v1.ProblemWarning,
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
-			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so",
-			Hint:    "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so: " + in.Waits,
+			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
 		})
 	}
 	if problem, ignored := ignoredSize(workload); ignored {
@@ -78,7 +78,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
 			problem := v1.Problem{
 				Type: v1.ProblemError, Source: one.key.Kind + " " + one.key.Name, Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
-				Message: oneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "kubectl describe it, or ask whoever runs what makes it ready"),
+				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "kubectl describe it, or ask whoever runs what makes it ready"),
 			}
 			if one.Verdict == health.Warned {
 				problem.Type = v1.ProblemWarning
@@ -89,7 +89,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 		}
 		for _, problem := range caused(causes) {
 			if one.key != main {
-				problem.Message = oneLine(withName(one.key, problem.Message))
+				problem.Message = OneLine(withName(one.key, problem.Message))
 			}
 			if problem.Type == v1.ProblemError {
 				errors = append(errors, problem)
@@ -101,6 +101,14 @@ func wrong(in Input, objects []standing) []v1.Problem {
 	return append(errors, warnings...)
 }
 
+// heldBack says of what is as desired that a new version waits for its turn: nothing else does.
+func heldBack(in Input, v verdict) verdict {
+	if in.Waits != "" && v.outcome == running {
+		v.message += "; a new chart or operator waits for its turn to roll the pods: " + in.Waits
+	}
+	return v
+}
+
 // caused makes problems of causes: errors of those that last.
 func caused(causes []diagnose.Cause) []v1.Problem {
 	var list []v1.Problem
@@ -109,7 +117,7 @@ func caused(causes []diagnose.Cause) []v1.Problem {
 		if cause.Effect == diagnose.Lasting {
 			kind = v1.ProblemError
 		}
-		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: oneLine(cause.Text()), Hint: cause.Hint})
+		list = append(list, v1.Problem{Type: kind, Source: cause.Source, Reason: cause.Reason, Message: OneLine(cause.Text()), Hint: cause.Hint})
 	}
 	return list
 }
@@ -131,7 +139,7 @@ func ignoredSize(workload *appsv1.Deployment) (problem v1.Problem, ignored bool)
 		Type:    v1.ProblemWarning,
 		Source:  "spec.size",
 		Reason:  v1.ReasonSizeIgnored,
-		Message: oneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
-		Hint:    "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
+		Message: OneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
+		Hint:    diagnose.Hint(v1.ReasonSizeIgnored),
 	}, true
 }

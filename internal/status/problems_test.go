@@ -7,9 +7,13 @@ import (
 	"slices"
 	"testing"
 
+	"strings"
+
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
@@ -86,5 +90,41 @@ func TestTheCausesAtOtherWorkloadsAreNamed(t *testing.T) {
 	want := []string{"Error Job migrate failed", "Error StatefulSet db: no image", "Warning no class", "Warning Deployment worker: no node"}
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
+	for hint, want := range map[string]string{"": "change what the message names in the spec", "tell the maintainers": "tell the maintainers"} {
+		in := state{}.input(t)
+		in.Problem = &Problem{Reason: v1.ReasonRenderFailed, Message: "x", Hint: hint, Blocked: true}
+		if got := summarize(in).Problems; len(got) != 1 || got[0].Hint != want {
+			t.Errorf("got %+v, want one with the hint %q", got, want)
+		}
+	}
+}
+
+func TestWhoeverWaitsForItsTurnSaysHowManyAreBeforeIt(t *testing.T) {
+	for name, test := range map[string]struct {
+		counts counts
+		ready  string
+	}{
+		"as desired":  {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available; a new chart or operator waits for its turn to roll the pods: 2 others before it"},
+		"on its way":  {counts{2, 2, 2, 1}, "1 of 2 replicas are available"},
+		"not waiting": {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := state{workload: deployment(test.counts)}.input(t)
+			want := 0
+			if name != "not waiting" {
+				in.Waits, want = "2 others before it", 1
+			}
+			out := summarize(in)
+			if got := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; got != test.ready {
+				t.Errorf("got %q, want %q", got, test.ready)
+			}
+			if len(out.Problems) != want || want == 1 && !strings.HasSuffix(out.Problems[0].Message, ": 2 others before it") {
+				t.Errorf("got problems %+v", out.Problems)
+			}
+		})
 	}
 }

@@ -78,8 +78,8 @@ func TestWhatThePreviousVersionDoesMeanwhile(t *testing.T) {
 			in.Causes = ofDeployment(diagnose.Cause{Reason: v1.ReasonImageNotFound, Message: "no image", Detail: strings.Repeat("x", 300), Effect: diagnose.Lasting, Earlier: test.earlier})
 			out := summarize(in)
 			message := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message
-			if _, end, _ := strings.Cut(message, "…"); end != test.ends || utf8.RuneCountInString(message) > maxMessage {
-				t.Errorf("got the end %q of %q, want %q", end, message, test.ends)
+			if !strings.HasSuffix(message, "x"+test.ends) || utf8.RuneCountInString(message) > maxMessage {
+				t.Errorf("got %q, want the end %q", message, test.ends)
 			}
 			if out.Phase != test.phase {
 				t.Errorf("got phase %s, want %s", out.Phase, test.phase)

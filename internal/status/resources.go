@@ -14,7 +14,7 @@ func resources(out *v1.AppServiceStatus, in Input, list []standing) {
 	for _, one := range list {
 		entry := v1.ResourceStatus{Kind: one.key.Kind, Name: one.key.Name, Ready: !one.Holds(), State: stateOf(one.Verdict)}
 		if one.Verdict != health.Ready {
-			entry.Message = oneLine(one.Message)
+			entry.Message = OneLine(one.Message)
 		}
 		out.Resources = append(out.Resources, entry)
 	}

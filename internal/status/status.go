@@ -5,7 +5,6 @@ package status
 import (
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -47,8 +46,10 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
-	// Waits says that a rollout that the operator causes waits for others.
-	Waits bool
+	// Waits says how many others wait before it if a rollout that the operator causes waits for its turn; else it is empty.
+	Waits string
+	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
+	NextAttempt time.Time
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -61,6 +62,8 @@ type Problem struct {
 	Reason string
 	// Message is one line, cause first.
 	Message string
+	// Hint says what to do; empty for what the reason says already.
+	Hint string
 	// Blocked says that nothing moves without help; otherwise trying again may do.
 	Blocked bool
 }
@@ -79,17 +82,30 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else {
 		out.Release = nil
 	}
-	verdict := judge(in, list)
+	out.NextAttemptTime = nextAttempt(in)
+	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, workload, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration
 		condition.LastTransitionTime = in.Now
-		condition.Message = oneLine(condition.Message)
+		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
 	return out, until(list)
+}
+
+// nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.
+func nextAttempt(in Input) *metav1.Time {
+	if in.NextAttempt.IsZero() {
+		return nil
+	}
+	whole := in.NextAttempt.Truncate(time.Second)
+	if whole.Before(in.NextAttempt) {
+		whole = whole.Add(time.Second)
+	}
+	return &metav1.Time{Time: whole}
 }
 
 // Workload returns the Deployment that a resource is about; nil if it is about another workload, or none.
@@ -126,18 +142,4 @@ func wanted(workload *appsv1.Deployment) int32 {
 		return 1
 	}
 	return *workload.Spec.Replicas
-}
-
-// maxMessage is the length of a condition's message in characters.
-const maxMessage = 256
-
-func oneLine(message string) string { return shorten(message, maxMessage) }
-
-// shorten makes one line of a message, of that many characters at most.
-func shorten(message string, most int) string {
-	message = strings.Join(strings.Fields(message), " ")
-	if runes := []rune(message); len(runes) > most {
-		message = string(runes[:most-1]) + "…"
-	}
-	return message
 }

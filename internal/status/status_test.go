@@ -557,25 +557,6 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 	}
 }
 
-func TestOneLine(t *testing.T) {
-	cases := map[string]struct{ message, want string }{
-		"empty":                     {"", ""},
-		"one line":                  {"it is full", "it is full"},
-		"several lines":             {"it\n is\r\n\tfull \n", "it is full"},
-		"256 characters":            {strings.Repeat("a", 256), strings.Repeat("a", 256)},
-		"257 characters":            {strings.Repeat("a", 257), strings.Repeat("a", 255) + "…"},
-		"256 characters, 768 bytes": {strings.Repeat("字", 256), strings.Repeat("字", 256)},
-		"257 characters, 771 bytes": {strings.Repeat("字", 257), strings.Repeat("字", 255) + "…"},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := oneLine(test.message); got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-		})
-	}
-}
-
 func TestMessagesOfTheDeploymentAndOfProblemsAreCut(t *testing.T) {
 	long := strings.Repeat("pods \"web-1\" is forbidden:\n", 100)
 	in := Input{

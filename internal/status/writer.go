@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"hash/fnv"
+	"maps"
 	"sync"
 	"time"
 
@@ -119,11 +120,14 @@ func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured,
 }
 
 // patchOf returns the merge patch from the stored status to another one. It has the UID, so that it never falls on another resource that
-// has the name by now.
+// has the name by now, and always all of the verdict.
 func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) ([]byte, error) {
 	stored, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status") // as it is stored: a counter that is 0 may not be there yet
 	if err != nil {
 		return nil, err
+	}
+	if fields, ok := stored.(map[string]any); ok {
+		stored = withoutVerdict(fields)
 	}
 	before, err := json.Marshal(map[string]any{"status": stored})
 	if err != nil {
@@ -134,6 +138,15 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 		return nil, err
 	}
 	return jsonpatch.CreateMergePatch(before, after)
+}
+
+// withoutVerdict is a stored status without the conditions and the generation that they are of. They are written together, always: where
+// another process has written meanwhile, its conditions would else be taken for those of our generation, or ours for those of its.
+func withoutVerdict(stored map[string]any) map[string]any {
+	out := maps.Clone(stored)
+	delete(out, "conditions")
+	delete(out, "observedGeneration")
+	return out
 }
 
 // Forget drops what is known of a resource that is gone.

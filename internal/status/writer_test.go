@@ -4,11 +4,14 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	clocktesting "k8s.io/utils/clock/testing"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -108,6 +111,58 @@ func TestAStatusThatSomebodyElseWroteIsPutRight(t *testing.T) {
 			w.Update(t.Context(), event.UpdateEvent{ObjectOld: test.before, ObjectNew: test.after}, queue)
 			if got := queue.Len(); got != test.want {
 				t.Errorf("got %d requests, want %d", got, test.want)
+			}
+		})
+	}
+}
+
+// Two processes may lead for a moment, and each writes what differs from the status that it knows. What comes of that never says of one
+// generation what was found of another.
+func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {
+	said := func(generation int64, ready metav1.ConditionStatus, replicas int32) *v1.AppServiceStatus {
+		return &v1.AppServiceStatus{ObservedGeneration: generation, Replicas: replicas, Conditions: []metav1.Condition{
+			{Type: v1.ConditionReady, Status: ready, ObservedGeneration: generation, Reason: v1.ReasonRunning},
+		}}
+	}
+	cases := map[string]struct{ stored, known, current *v1.AppServiceStatus }{
+		"a former leader finds an earlier generation ready": {
+			stored: said(2, metav1.ConditionFalse, 1), known: said(1, metav1.ConditionFalse, 1), current: said(1, metav1.ConditionTrue, 1),
+		},
+		"a former leader counts pods of an earlier generation": {
+			stored: said(2, metav1.ConditionFalse, 1), known: said(1, metav1.ConditionTrue, 1), current: said(1, metav1.ConditionTrue, 2),
+		},
+		"a new leader counts pods after a former one wrote": {
+			stored: said(1, metav1.ConditionTrue, 1), known: said(2, metav1.ConditionFalse, 1), current: said(2, metav1.ConditionFalse, 2),
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			with := func(status *v1.AppServiceStatus) *unstructured.Unstructured {
+				o := app("a", "")
+				content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
+				if err != nil {
+					t.Fatal(err)
+				}
+				o.Object["status"] = content
+				return o
+			}
+			stored := with(test.stored)
+			api := fake.NewClientBuilder().WithScheme(runtime.NewScheme()).WithObjects(stored).WithStatusSubresource(stored).Build()
+			w := &Writer{Client: api, Clock: clocktesting.NewFakePassiveClock(time.Time{})}
+			if _, err := w.Write(t.Context(), with(test.known), test.known, test.current, false); err != nil {
+				t.Fatal(err)
+			}
+			live := app("a", "")
+			if err := api.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+				t.Fatal(err)
+			}
+			got, err := Of(live)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady)
+			if got.ObservedGeneration != ready.ObservedGeneration || ready.Status != meta.FindStatusCondition(test.current.Conditions, v1.ConditionReady).Status {
+				t.Errorf("it speaks of generation %d, and Ready is %s of generation %d", got.ObservedGeneration, ready.Status, ready.ObservedGeneration)
 			}
 		})
 	}

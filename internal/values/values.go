@@ -5,6 +5,7 @@ package values
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"sort"
 
@@ -12,6 +13,7 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
@@ -40,36 +42,62 @@ func For(kind schema.GroupVersionKind, overrides map[string]string) Translator {
 // typed decodes the spec into its Go type and back, so that quantities have one spelling and nothing that the type does
 // not know gets to the chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
 func typed(resource *unstructured.Unstructured) (chartutil.Values, error) {
-	if err := printable("spec", resource.Object["spec"]); err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
+	spec := resource.Object["spec"]
+	if err := printable("spec", spec); err != nil {
+		return nil, err
 	}
-	content, err := json.Marshal(resource.Object["spec"])
+	decoded, err := decode(spec)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
+		return nil, fieldError(spec, err)
 	}
-	var decoded v1.AppServiceSpec
-	if err := utiljson.Unmarshal(content, &decoded); err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
-	}
-	if content, err = json.Marshal(decoded); err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
+	content, err := json.Marshal(decoded)
+	if err != nil {
+		return nil, fmt.Errorf("spec: %w", err)
 	}
 	values := chartutil.Values{}
 	if err := json.Unmarshal(content, &values); err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
+		return nil, fmt.Errorf("spec: %w", err)
 	}
 	return values, nil
 }
 
-func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {
-	values, found, err := unstructured.NestedMap(resource.Object, "spec")
+func decode(spec any) (*v1.AppServiceSpec, error) {
+	content, err := json.Marshal(spec)
 	if err != nil {
-		return nil, fmt.Errorf("cannot read spec: %w", err)
+		return nil, err
 	}
+	decoded := &v1.AppServiceSpec{}
+	return decoded, utiljson.Unmarshal(content, decoded)
+}
+
+func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {
+	content, found := resource.Object["spec"]
 	if !found {
-		values = map[string]any{}
+		return chartutil.Values{}, nil
 	}
-	return values, nil
+	values, isMap := content.(map[string]any)
+	if !isMap {
+		return nil, errors.New("spec: it must be a map")
+	}
+	return runtime.DeepCopyJSON(values), nil
+}
+
+// OverrideError says that a value of watches.yaml cannot be laid over those of a spec.
+type OverrideError struct {
+	Key string
+	Err error
+}
+
+func (e *OverrideError) Error() string {
+	return fmt.Sprintf("cannot apply overrideValues %s: %v", e.Key, e.Err)
+}
+
+// Unwrap returns the cause.
+func (e *OverrideError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *OverrideError) Hint() string {
+	return "ask the platform team to correct that key of overrideValues in watches.yaml; the spec is not at fault"
 }
 
 func override(values chartutil.Values, overrides map[string]string) error {
@@ -80,7 +108,7 @@ func override(values chartutil.Values, overrides map[string]string) error {
 	sort.Strings(keys)
 	for _, key := range keys {
 		if err := strvals.ParseInto(key+"="+overrides[key], values); err != nil {
-			return fmt.Errorf("cannot apply overrideValues %s: %w", key, err)
+			return &OverrideError{key, err}
 		}
 	}
 	return nil

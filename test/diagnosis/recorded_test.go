@@ -10,9 +10,7 @@ import (
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
-	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
-	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -68,10 +66,6 @@ func (r recording) findings(t *testing.T) diagnose.Findings {
 			events = append(events, *decode[corev1.Event](t, object))
 		case "PersistentVolumeClaim":
 			claims = append(claims, *decode[corev1.PersistentVolumeClaim](t, object))
-		case "HorizontalPodAutoscaler":
-			out.Autoscaler = decode[autoscalingv2.HorizontalPodAutoscaler](t, object)
-		case "Ingress":
-			out.Ingress = decode[networkingv1.Ingress](t, object)
 		}
 	}
 	about := map[types.UID]bool{}
@@ -113,11 +107,16 @@ func (r recording) summary(t *testing.T) *v1.AppServiceStatus {
 		Causes: map[kube.Key][]diagnose.Cause{},
 	}
 	for i := range r.Objects {
-		if object := &r.Objects[i]; object.GetKind() == "Deployment" {
-			key := kube.KeyOf(object)
-			snapshot.Objects[key] = object
-			in.Rendered, in.Causes[key] = append(in.Rendered, key), diagnose.Causes(r.findings(t))
+		object := &r.Objects[i]
+		key := kube.KeyOf(object)
+		switch object.GetKind() {
+		case "Deployment":
+			in.Causes[key] = diagnose.Causes(r.findings(t))
+		case "HorizontalPodAutoscaler", "Ingress":
+		default:
+			continue
 		}
+		snapshot.Objects[key], in.Rendered = object, append(in.Rendered, key)
 	}
 	summary, _ := status.Summarize(in)
 	return summary

@@ -24,7 +24,7 @@ type state map[string]string
 // neverTheSame are fields that are the identity, the time or the counter of something, or what the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true,
+	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was made again before the ReplicaSet of the one before was gone

@@ -82,7 +82,7 @@ func TestAFailingTemplateLeavesTheOldVersionAndHeals(t *testing.T) {
 	mark := manager.Requests.Mark()
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:refused" })
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonRenderFailed)
-	for _, part := range []string{"templates/refuse.yaml:1", "this image is refused: take another"} {
+	for _, part := range []string{"templates/refuse.yaml line 1", "this image is refused: take another"} {
 		if !strings.Contains(condition.Message, part) {
 			t.Errorf("the message lacks %q: %s", part, condition.Message)
 		}

@@ -134,7 +134,7 @@ func stopped(ctx context.Context, w *world) error {
 	if err := w.asDesired(ctx); err != nil {
 		return err
 	}
-	writes, before := len(w.server.writes), w.content()
+	writes, done, before := len(w.server.writes), w.done(), w.content()
 	w.restart()
 	if err := w.calm(ctx); err != nil {
 		return fmt.Errorf("after a restart: %w", err)
@@ -146,7 +146,7 @@ func stopped(ctx context.Context, w *world) error {
 		}
 		return nil
 	}
-	if len(more) > 0 {
+	if w.done() != done {
 		return fmt.Errorf("a restart makes it write %q", more)
 	}
 	return nil

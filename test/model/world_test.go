@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -22,6 +23,8 @@ type world struct {
 	process *process
 	// former is a leader that hangs, and does not know that it leads no more; nil if there is none.
 	former *process
+	// made is what the operator made of each object.
+	made map[madeKey]map[string]string
 	// faults that may still happen, and changes by others.
 	faults, changes int
 }
@@ -35,7 +38,7 @@ var (
 
 // newWorld is one with a resource that nobody has seen yet.
 func newWorld() *world {
-	w := &world{clock: clocktesting.NewFakePassiveClock(start), server: newServer(), faults: 1, changes: 2}
+	w := &world{clock: clocktesting.NewFakePassiveClock(start), server: newServer(), made: map[madeKey]map[string]string{}, faults: 1, changes: 2}
 	w.server.check = w.allowed
 	resource := &unstructured.Unstructured{Object: map[string]any{"spec": specs[0]}}
 	resource.SetGroupVersionKind(appService)
@@ -126,10 +129,11 @@ func (w *world) deliver(kind string) {
 func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstructured) error {
 	resource := w.server.objects[resourceKey]
 	seen := w.process.store[resourceKey]
+	w.note(verb, key)
 	ours := before == nil || ownerOf(before) == resource.GetUID() || seen != nil && ownerOf(before) == seen.GetUID()
 	switch {
 	case verb == "status":
-		return nil
+		return w.untrulyReady()
 	case !ours && !disowned(before):
 		return fmt.Errorf("it is not ours")
 	case before != nil && w.former != nil && w.server.by == w.former.dead && !w.former.knows(w.server, key, before):
@@ -177,6 +181,14 @@ func (w *world) foreign() bool {
 	return object != nil && object.GetAnnotations()["app.example.com/rendered"] == ""
 }
 
+// done is what the operator has done, in words, but for the time of the next attempt: attempts that fail go on for ever and say so.
+func (w *world) done() string {
+	objects := slices.DeleteFunc(slices.Clone(w.server.writes), func(write string) bool { return strings.HasPrefix(write, "status ") })
+	status, _, _ := unstructured.NestedMap(w.server.objects[resourceKey].Object, "status")
+	delete(status, "nextAttemptTime")
+	return fmt.Sprint(objects, status)
+}
+
 // calm lets the world stop: nobody changes anything any more, informers show everything, and the operator works until it rests. The
 // error says that it does not.
 func (w *world) calm(ctx context.Context) error {
@@ -194,9 +206,9 @@ func (w *world) calm(ctx context.Context) error {
 		if !w.process.queued && !w.process.wake() {
 			return nil
 		}
-		writes := len(w.server.writes)
+		before := w.done()
 		w.process.reconcile(ctx)
-		if quiet++; len(w.server.writes) > writes {
+		if quiet++; w.done() != before {
 			quiet = 0
 		}
 		if quiet > 12 { // attempts that fail go on for ever, ever more slowly

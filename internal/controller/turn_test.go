@@ -1,0 +1,61 @@
+package controller
+
+import (
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// deployedAt is a status that says whether the release of a generation is deployed.
+func deployedAt(generation int64, status metav1.ConditionStatus) *v1.AppServiceStatus {
+	return &v1.AppServiceStatus{ObservedGeneration: generation, Release: &v1.ReleaseStatus{Revision: 1}, Conditions: []metav1.Condition{
+		{Type: v1.ConditionDeployed, Status: status, ObservedGeneration: generation},
+	}}
+}
+
+// running is a Deployment of an image.
+func running(image string) *unstructured.Unstructured {
+	container := map[string]any{"name": "app", "image": image}
+	pod := map[string]any{"spec": map[string]any{"containers": []any{container}}}
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": map[string]any{"template": pod},
+	}}
+}
+
+// Who is held back is called ready if its pods are. That must never be said of what was made for an earlier spec, be it that the present
+// one failed before the operator was restarted.
+func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
+	cases := map[string]struct {
+		previous *v1.AppServiceStatus
+		settled  int64
+		state    release.State
+		held     bool
+	}{
+		"a new operator and a spec that was deployed":         {deployedAt(2, metav1.ConditionTrue), 0, release.OutOfDate, true},
+		"a new operator and a spec that is new":               {deployedAt(1, metav1.ConditionTrue), 0, release.OutOfDate, false},
+		"a new operator and a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), 0, release.OutOfDate, false},
+		"a new operator and a resource that nobody looked at": {&v1.AppServiceStatus{}, 0, release.OutOfDate, false},
+		"an operator that has seen it as rendered":            {deployedAt(2, metav1.ConditionTrue), 1, release.OutOfDate, false},
+		"other capabilities than when it was as rendered":     {deployedAt(2, metav1.ConditionTrue), 7, release.OutOfDate, true},
+		"a repair": {deployedAt(2, metav1.ConditionTrue), 0, release.Drifted, false},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			r := &Reconciler{Kind: appService, Rollouts: &release.Rollouts{Limit: 1}}
+			r.Rollouts.Begin(r.candidate(types.NamespacedName{Name: "other"}))
+			resource := app("web")
+			resource.SetGeneration(2)
+			s := &scope{resource: resource, previous: test.previous, memory: &remembered{settled: test.settled}}
+			plan := &release.Plan{Apply: []release.Change{{Desired: running("two"), Live: running("one")}}}
+			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, capabilities: 1}}}
+			if got := r.turn(s, wanted, action{state: test.state, plan: plan}); got.Waits != test.held {
+				t.Errorf("got %+v, want that it waits: %t", got, test.held)
+			}
+		})
+	}
+}

@@ -1,0 +1,172 @@
+package render
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/postrender"
+)
+
+// What keeps a resource from being rendered is the fault of its spec or of its chart: an InvalidSpecError and a SpecError say the one, a
+// ChartError the other. A postrender.PodSecurityError leaves that open: it has a reason of its own.
+
+// SpecError says that the chart refuses the spec.
+type SpecError struct {
+	// Message names the fields, or is what the chart says to whoever wrote the spec.
+	Message string
+	// At is what says so, for example "templates/service.yaml line 12"; empty for values.schema.json.
+	At string
+	// Chart is its name and version.
+	Chart string
+}
+
+func (e *SpecError) Error() string {
+	if e.At == "" {
+		return e.Message
+	}
+	return fmt.Sprintf("%s (chart %s, %s)", e.Message, e.Chart, e.At)
+}
+
+// ChartError says that the chart is wrong, whatever the spec is.
+type ChartError struct {
+	// Chart is its name and version.
+	Chart string
+	// At is what is wrong, for example "templates/service.yaml line 12"; empty if that is not known.
+	At string
+	// Err is the cause.
+	Err error
+}
+
+func (e *ChartError) Error() string {
+	where := e.Chart
+	if e.At != "" {
+		where += ", " + e.At
+	}
+	return fmt.Sprintf("a mistake in chart %s: %s: tell its maintainers", where, oneLine(e.Err))
+}
+
+// Unwrap returns the cause.
+func (e *ChartError) Unwrap() error { return e.Err }
+
+// Hint says what to do.
+func (e *ChartError) Hint() string {
+	return "tell the maintainers of the chart what the message says; an earlier version of the chart, or a spec without what the template is for, may do meanwhile"
+}
+
+// Mistake says that what a template of a chart renders is wrong.
+func Mistake(c *chart.Chart, template string, err error) error {
+	return &ChartError{Chart: title(c), At: within(c, template), Err: err}
+}
+
+// title is name and version of a chart.
+func title(c *chart.Chart) string { return c.Name() + " " + c.Metadata.Version }
+
+// blame says whose fault an error is that came of rendering: the chart's, unless it says itself that it is not.
+func (r *Renderer) blame(err error) error {
+	var ofSpec *SpecError
+	var invalid *InvalidSpecError
+	var insecure *postrender.PodSecurityError
+	var ofChart *ChartError
+	switch {
+	case err == nil:
+		return nil
+	case errors.As(err, &invalid), errors.As(err, &insecure):
+		return err
+	case errors.As(err, &ofSpec):
+		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart)}
+	case errors.As(err, &ofChart):
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Err: ofChart.Err}
+	}
+	return &ChartError{Chart: title(r.Chart), Err: err}
+}
+
+// blameObject says which template made the object that a hook does not take.
+func (r *Renderer) blameObject(result *Result, err error) error {
+	var invalid *postrender.ObjectError
+	if !errors.As(err, &invalid) {
+		return r.blame(err)
+	}
+	at := ""
+	if i := slices.IndexFunc(result.Objects, func(o *unstructured.Unstructured) bool { return o == invalid.Object }); i >= 0 {
+		at = result.Sources[i]
+	}
+	return r.blame(&ChartError{At: at, Err: err})
+}
+
+// within is a place in a chart without the chart's name.
+func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.Name()+"/") }
+
+// said is how Helm hands on what a template says by fail or required; it has no type for it. What went wrong in another way is a
+// template.ExecError.
+var said = regexp.MustCompile(`(?s)^execution error at \((.+?):(\d+)(?::\d+)?\): (.*)$`)
+
+// place is where text/template says that an error is; it has no fields for it.
+var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::\d+)?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
+
+// templateFault says whose fault an error of Helm's engine is. Of the templates that include each other it names the first, which
+// renders something, and the last, in which it went wrong, with the last one's cause.
+func templateFault(err error) error {
+	var failed, deepest template.ExecError
+	if !errors.As(err, &failed) {
+		if match := said.FindStringSubmatch(err.Error()); match != nil {
+			return &SpecError{Message: strings.Join(strings.Fields(match[3]), " "), At: line(match[1], match[2])}
+		}
+		return &ChartError{Err: err}
+	}
+	for deepest = failed; errors.As(deepest.Err, &failed); deepest = failed {
+	}
+	errors.As(err, &failed)
+	outer, inner := place.FindStringSubmatch(failed.Error()), place.FindStringSubmatch(deepest.Error())
+	if outer == nil || inner == nil {
+		return &ChartError{Err: err}
+	}
+	at, cause := line(outer[1], outer[2]), causeOf(deepest, inner[4])
+	if inner[3] != "" {
+		cause = fmt.Sprintf("<%s>: %s", inner[3], cause)
+	}
+	if last := line(inner[1], inner[2]); last != at {
+		cause = fmt.Sprintf("in %s: %s", last[strings.Index(last, "/")+1:], cause)
+	}
+	return &ChartError{At: at, Err: &causeError{cause, err}}
+}
+
+// causeOf is why a template failed, without the text of a template that a value holds: that may be secret.
+func causeOf(failed template.ExecError, message string) string {
+	type wrapper interface{ Cause() error } // of github.com/pkg/errors, which Helm uses
+	var wrapped wrapper
+	if !errors.As(failed.Err, &wrapped) {
+		return message
+	}
+	function, _, _ := strings.Cut(message, ": ")
+	return cmp.Or(function, "error") + ": " + rootOf(wrapped.Cause()).Error()
+}
+
+// rootOf is the error that others wrap.
+func rootOf(err error) error {
+	for {
+		next, wraps := err.(interface{ Cause() error })
+		if !wraps {
+			return err
+		}
+		err = next.Cause()
+	}
+}
+
+// causeError is an error in fewer words.
+type causeError struct {
+	message string
+	err     error
+}
+
+func (e *causeError) Error() string { return e.message }
+func (e *causeError) Unwrap() error { return e.err }
+
+func line(file, number string) string { return file + " line " + number }

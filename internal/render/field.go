@@ -1,0 +1,164 @@
+package render
+
+import (
+	"errors"
+	"fmt"
+	"math/big"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+)
+
+// misfit is a value that a values.schema.json refuses.
+type misfit struct {
+	path []string // in the values of the chart
+	says string
+	lack bool // there is nothing at the path
+}
+
+// misfits lists what a schema refuses, in order. Alternatives of which none fits are one misfit.
+func misfits(err *jsonschema.ValidationError) []misfit {
+	at := err.InstanceLocation
+	switch why := err.ErrorKind.(type) {
+	case *kind.Required:
+		return each(why.Missing, func(name string) misfit { return misfit{below(at, name), "it is required", true} })
+	case *kind.AdditionalProperties:
+		return each(why.Properties, func(name string) misfit { return misfit{below(at, name), "there is no such field", false} })
+	case *kind.AnyOf, *kind.OneOf:
+		if len(err.Causes) > 0 {
+			return []misfit{{at, alternatives(err), false}}
+		}
+	}
+	if len(err.Causes) == 0 {
+		return []misfit{{at, words(err.ErrorKind), false}}
+	}
+	var list []misfit
+	for _, cause := range err.Causes {
+		list = append(list, misfits(cause)...)
+	}
+	return list
+}
+
+func each(names []string, of func(name string) misfit) []misfit {
+	list := make([]misfit, 0, len(names))
+	for _, name := range names {
+		list = append(list, of(name))
+	}
+	return list
+}
+
+func below(path []string, name string) []string { return append(slices.Clone(path), name) }
+
+// alternatives says why none of several schemas fits.
+func alternatives(err *jsonschema.ValidationError) string {
+	var list []string
+	for _, cause := range err.Causes {
+		for _, found := range misfits(cause) {
+			says := found.says
+			if deeper := found.path[len(err.InstanceLocation):]; len(deeper) > 0 {
+				says = strings.Join(deeper, ".") + ": " + says
+			}
+			if !slices.Contains(list, says) {
+				list = append(list, says)
+			}
+		}
+	}
+	return strings.Join(list, ", or ")
+}
+
+// words say what a schema asks for, and never what a value is: that may be secret.
+func words(why jsonschema.ErrorKind) string {
+	switch why := why.(type) {
+	case *kind.Pattern:
+		return "it does not match the pattern " + why.Want
+	case *kind.Format:
+		return "it is no " + why.Want
+	case *kind.Minimum:
+		return "it must be at least " + number(why.Want)
+	case *kind.Maximum:
+		return "it must be at most " + number(why.Want)
+	case *kind.FalseSchema:
+		return "it is not allowed"
+	}
+	return strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: why}).Error(), "at '': ")
+}
+
+// number prints a bound as people write it.
+func number(bound *big.Rat) string {
+	value, _ := bound.Float64()
+	return strconv.FormatFloat(value, 'f', -1, 64)
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
+
+// fieldOf is a path of values as the API spells it.
+func fieldOf(values map[string]any, path []string) string {
+	var out strings.Builder
+	out.WriteString("spec")
+	var at any = values
+	for _, step := range path {
+		if _, isList := at.([]any); isList || !identifier.MatchString(step) {
+			fmt.Fprintf(&out, "[%s]", step)
+		} else {
+			out.WriteString("." + step)
+		}
+		at = valueAt(at, step)
+	}
+	return out.String()
+}
+
+// valueAt is an entry of a map or a list, nil if there is none.
+func valueAt(value any, step string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		return value[step]
+	case []any:
+		if index, err := strconv.Atoi(step); err == nil && index >= 0 && index < len(value) {
+			return value[index]
+		}
+	}
+	return nil
+}
+
+// says reports whether there is something at a path of values.
+func says(values map[string]any, path []string) bool {
+	var at any = values
+	for _, step := range path {
+		if at = valueAt(at, step); at == nil {
+			return false
+		}
+	}
+	return true
+}
+
+// refusal says which fields of the spec a schema refuses, or that it refuses the chart's own values. Given are the values that the spec was
+// translated into, and used are those with what the chart has by default.
+func refusal(given, used map[string]any, found []misfit) error {
+	var ofSpec, ofChart []string
+	for _, misfit := range found {
+		path := misfit.path
+		if global := slices.Index(path, "global"); global > 0 && says(given, path[global:]) {
+			path = path[global:] // Helm hands it on to each subchart
+		}
+		there := path
+		if misfit.lack {
+			there = path[:len(path)-1]
+		}
+		text := fieldOf(used, path) + ": " + misfit.says
+		if says(given, there) {
+			ofSpec = append(ofSpec, text)
+		} else {
+			ofChart = append(ofChart, strings.TrimPrefix(text, "spec."))
+		}
+	}
+	if len(ofSpec) > 0 {
+		slices.Sort(ofSpec)
+		return &SpecError{Message: strings.Join(slices.Compact(ofSpec), "; ")}
+	}
+	slices.Sort(ofChart)
+	return &ChartError{At: "values.yaml", Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
+}
