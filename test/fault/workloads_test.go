@@ -33,7 +33,7 @@ size: 1
 image: nginx:1.7.9
 ports: [{name: http, port: 80, targetPort: 80}]
 `
-	// whole is nine objects. It needs no volume: nobody makes any here.
+	// whole is nine objects.
 	whole = small + `
 config: {environment: {GREETING: hello}, databaseUrl: "postgres://x"}
 ingress: {hosts: [{host: NAMESPACE.example.com}]}
@@ -41,7 +41,7 @@ serviceAccount: {create: true}
 networkPolicy: {enabled: true}
 podDisruptionBudget: {enabled: true, maxUnavailable: 1}
 `
-	autoscaled = `{size: 2, autoscaling: {minReplicas: 2, maxReplicas: 4}}`
+	autoscaled = `{size: 2, resources: {requests: {cpu: 10m}}, autoscaling: {minReplicas: 2, maxReplicas: 4}}`
 	// kept is a claim that outlives its AppService, let go of one that does not. No pod waits for it.
 	kept    = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: true}}`
 	letGo   = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: false}}`
@@ -66,8 +66,8 @@ var workloads = []workload{
 	{name: "upgrade-all", before: []step{{spec: whole}}, act: []step{{spec: with(whole, others)}}},
 	{name: "features-on", before: []step{{spec: small}}, act: []step{{spec: whole}}},
 	{name: "features-off", before: []step{{spec: whole}}, act: []step{{spec: small}}},
-	{name: "autoscaling-on", before: []step{{spec: with(small, `size: 2`)}}, act: []step{{spec: with(small, autoscaled)}}},
-	{name: "autoscaling-off", before: []step{{spec: with(small, autoscaled)}}, act: []step{{spec: with(small, `size: 3`)}}},
+	{name: "autoscaling-on", before: []step{{spec: with(small, `{size: 2, resources: {requests: {cpu: 10m}}}`)}}, act: []step{{spec: with(small, autoscaled)}}},
+	{name: "autoscaling-off", before: []step{{spec: with(small, autoscaled)}}, act: []step{{spec: with(small, `{size: 3, resources: {requests: {cpu: 10m}}}`)}}},
 	{name: "claim-kept", before: []step{{spec: with(small, letGo)}}, act: []step{{spec: with(small, kept)}}},
 	{name: "claim-let-go", before: []step{{spec: with(small, kept)}}, act: []step{{spec: with(small, letGo)}}},
 	{name: "host-moved", before: []step{{spec: whole}}, act: []step{

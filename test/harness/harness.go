@@ -38,6 +38,8 @@ type Cluster struct {
 
 	passing  bool // it goes when the tests are over, and all that is in it
 	collects sync.Once
+	// routes lets HTTPRoutes be accepted, once their kind is served.
+	routes func() error
 }
 
 // Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
@@ -87,7 +89,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		return nil, stop, fmt.Errorf("cannot ask the cluster for its version: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "cluster %s runs Kubernetes %s\n", up.Name, version.GitVersion)
-	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current}
+	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current, routes: func() error { return nil }}
 	if !current {
 		end, err := cluster.serveMetrics(ctx)
 		if err != nil {
@@ -95,8 +97,11 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		}
 		down := stop
 		stop = func() { down(); end() }
-		if err := cluster.serveBalancers(ctx); err != nil {
-			return nil, stop, err
+		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
+		for _, serve := range []func(context.Context) error{cluster.serveBalancers, cluster.serveVolumes} {
+			if err := serve(ctx); err != nil {
+				return nil, stop, err
+			}
 		}
 	}
 	return cluster, stop, cluster.installOurs(ctx)
@@ -127,7 +132,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 	if err := c.Client.Create(ctx, crd); client.IgnoreAlreadyExists(err) != nil {
 		return fmt.Errorf("cannot install the CRD %s: %w", crd.Name, err)
 	}
-	return poll.UntilWithin(ctx, Patience, func(ctx context.Context) error {
+	err := poll.UntilWithin(ctx, Patience, func(ctx context.Context) error {
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
 			return err
 		}
@@ -138,6 +143,10 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		}
 		return fmt.Errorf("the CRD %s is not established yet", crd.Name)
 	})
+	if err == nil && crd.Spec.Names.Kind == "HTTPRoute" {
+		return c.routes()
+	}
+	return err
 }
 
 // Namespace makes a namespace for a test. In a cluster that stays it is deleted afterwards; in one that goes, deleting would

@@ -17,13 +17,13 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// Prometheus is a real one that scrapes one target, and evaluates rules, every second.
+// Prometheus is a real one that scrapes one target every few seconds: that is also the time that the target has to answer.
 type Prometheus struct {
 	prometheusv1.API
 }
 
 // prometheusConfig has the addresses of the rules and of the target. Labels are honoured as in config/prometheus.
-const prometheusConfig = `global: {scrape_interval: 1s, evaluation_interval: 1s}
+const prometheusConfig = `global: {scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs:
 - {job_name: operator, honor_labels: true, static_configs: [{targets: [%q]}]}

@@ -177,7 +177,7 @@ func (p *process) ends(t *testing.T) {
 
 func autoscaled(namespace string) *v1.AppService {
 	app := harness.Seed(namespace, "scaled")
-	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 5}
+	app.Spec.Autoscaling, app.Spec.Resources = &v1.Autoscaling{MaxReplicas: 5}, cpuRequest()
 	return app
 }
 

@@ -123,7 +123,8 @@ func smallFeatures() map[string]feature {
 		"protocol":       func(on, _ *v1.AppServiceSpec) { on.Ports[0].Protocol = "UDP" },
 		"node-port":      func(on, _ *v1.AppServiceSpec) { on.Service = &v1.Service{Type: "NodePort"} },
 		"reload":         func(on, _ *v1.AppServiceSpec) { on.ReloadOnChange = ptr.To(false) },
-		"autoscaled": func(on, _ *v1.AppServiceSpec) {
+		"autoscaled": func(on, base *v1.AppServiceSpec) {
+			on.Resources, base.Resources = cpuRequest(), cpuRequest()
 			on.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 3}
 		},
 		"account": func(on, _ *v1.AppServiceSpec) { on.ServiceAccount = &v1.ServiceAccount{Create: true} },

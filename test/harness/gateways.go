@@ -1,0 +1,74 @@
+package harness
+
+import (
+	"context"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/dynamic"
+	"k8s.io/client-go/dynamic/dynamicinformer"
+	toolscache "k8s.io/client-go/tools/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// NobodysGateway is the name of a Gateway that no controller serves. All others accept every route.
+const NobodysGateway = "nobody"
+
+// serveRoutes accepts HTTPRoutes until the context ends, as a controller of the Gateway API does. Their kind has to be served.
+func (c *Cluster) serveRoutes(ctx context.Context) error {
+	clients, err := dynamic.NewForConfig(c.Config)
+	if err != nil {
+		return err
+	}
+	factory := dynamicinformer.NewDynamicSharedInformerFactory(clients, 0)
+	routes := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"}
+	look := func(object any) {
+		if route, ok := object.(*unstructured.Unstructured); ok {
+			c.accept(ctx, route)
+		}
+	}
+	_, err = factory.ForResource(routes).Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: look, UpdateFunc: func(_, after any) { look(after) },
+	})
+	if err != nil {
+		return err
+	}
+	factory.Start(ctx.Done())
+	return nil
+}
+
+// accept says of each parent of a route that it accepts the route in its present version.
+func (c *Cluster) accept(ctx context.Context, route *unstructured.Unstructured) {
+	said, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
+	if len(said) > 0 {
+		first, _ := said[0].(map[string]any)
+		conditions, _, _ := unstructured.NestedSlice(first, "conditions")
+		if len(conditions) == 0 || conditions[0].(map[string]any)["observedGeneration"] == route.GetGeneration() {
+			return
+		}
+	}
+	refs, _, _ := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
+	parents := []any{}
+	for _, ref := range refs {
+		ref, ok := ref.(map[string]any)
+		if !ok || ref["name"] == NobodysGateway {
+			continue
+		}
+		condition := func(kind, reason string) map[string]any {
+			return map[string]any{
+				"type": kind, "status": "True", "reason": reason, "message": "", "observedGeneration": route.GetGeneration(),
+				"lastTransitionTime": route.GetCreationTimestamp().UTC().Format("2006-01-02T15:04:05Z"),
+			}
+		}
+		parents = append(parents, map[string]any{
+			"parentRef": ref, "controllerName": "example.com/gateways",
+			"conditions": []any{condition("Accepted", "Accepted"), condition("ResolvedRefs", "ResolvedRefs")},
+		})
+	}
+	if len(parents) == 0 {
+		return
+	}
+	after := route.DeepCopy()
+	_ = unstructured.SetNestedSlice(after.Object, parents, "status", "parents")
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(route)) // one that is gone needs none
+}

@@ -1,0 +1,50 @@
+package harness
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/informers"
+	"k8s.io/client-go/kubernetes"
+	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/utils/ptr"
+)
+
+// StaticVolumes is the storage class, without an object of its own, of claims for which test clusters make a volume.
+const StaticVolumes = "none"
+
+// serveVolumes makes a volume for each claim of the class, until the context ends: as administrators do in clusters that provision none.
+func (c *Cluster) serveVolumes(ctx context.Context) error {
+	clients, err := kubernetes.NewForConfig(c.Config)
+	if err != nil {
+		return fmt.Errorf("cannot make a client: %w", err)
+	}
+	factory := informers.NewSharedInformerFactory(clients, 0)
+	_, err = factory.Core().V1().PersistentVolumeClaims().Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
+		AddFunc: func(object any) {
+			claim, ok := object.(*corev1.PersistentVolumeClaim)
+			if ok && ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
+				_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
+			}
+		},
+	})
+	if err != nil {
+		return fmt.Errorf("cannot watch claims: %w", err)
+	}
+	factory.Start(ctx.Done())
+	return nil
+}
+
+func volumeFor(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {
+	return &corev1.PersistentVolume{
+		ObjectMeta: metav1.ObjectMeta{Name: "for-" + string(claim.UID)},
+		Spec: corev1.PersistentVolumeSpec{
+			StorageClassName: StaticVolumes, AccessModes: claim.Spec.AccessModes, VolumeMode: claim.Spec.VolumeMode,
+			Capacity:               corev1.ResourceList{corev1.ResourceStorage: claim.Spec.Resources.Requests[corev1.ResourceStorage]},
+			ClaimRef:               &corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: claim.Namespace, Name: claim.Name, UID: claim.UID},
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{Path: "/nowhere"}},
+		},
+	}
+}
