@@ -16,22 +16,23 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// schedules are those of looks at pods, by the workload that makes them. Workloads that need no looks are left out.
+// schedules are those of looks, by the object that is not as desired. Objects that need no looks are left out.
 type schedules map[kube.Key]*diagnose.Looks
 
-// diagnose returns why workloads are not as desired, and when their pods are looked at.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
+// diagnose returns why workloads are not as desired and what others wait for, and when that is looked at again.
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
 	}
 	causes, looks := map[kube.Key][]diagnose.Cause{}, schedules{}
 	for _, key := range slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare) {
-		workload, makesPods := diagnose.WorkloadOf(there.Objects[key])
-		if !makesPods || !workload.Noticed {
-			continue
+		var found []diagnose.Cause
+		var schedule *diagnose.Looks
+		if awaited, waits := diagnose.AwaitedOf(there.Objects[key], wanted.advice); waits {
+			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
+		} else if workload, makesPods := diagnose.WorkloadOf(there.Objects[key]); makesPods && workload.Noticed {
+			found, schedule = r.explain(ctx, s, diagnose.Findings{Workload: workload, Now: r.Clock.Now()})
 		}
-		findings := diagnose.Findings{Workload: workload, Now: r.Clock.Now()}
-		found, schedule := r.explain(ctx, s, findings)
 		if len(found) > 0 {
 			causes[key] = found
 		}
@@ -60,6 +61,25 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 	}
 	if !looks.Looked() {
 		looks.Causes = diagnose.Causes(findings)
+	}
+	return looks.Causes, looks
+}
+
+// ask returns what others say of an object that waits for them, and the schedule of asking.
+func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.Looks) {
+	now := r.Clock.Now()
+	looks := awaited.Follow(known, now)
+	switch {
+	case !looks.Due(now):
+	case r.Looks != nil && !r.Looks.TryAccept():
+		looks.Postpone(now)
+	default:
+		found, err := awaited.Ask(ctx, r.Live)
+		if err != nil {
+			log.FromContext(ctx).Info("what others say could not be read", "object", awaited.GetName(), "reason", err.Error())
+			found = looks.Causes
+		}
+		looks.Done(now, diagnose.Steady(looks.Causes, found))
 	}
 	return looks.Causes, looks
 }

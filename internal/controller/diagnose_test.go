@@ -72,7 +72,7 @@ func newClinic(workloads ...client.Object) *clinic {
 func (c *clinic) after(t *testing.T, wait time.Duration) []string {
 	t.Helper()
 	c.clock.SetTime(c.clock.Now().Add(wait))
-	causes, looks := c.diagnose(t.Context(), c.scope, c.there, nil)
+	causes, looks := c.diagnose(t.Context(), c.scope, rendering{}, c.there, nil)
 	c.scope.memory.looks = looks
 	var list []string
 	for key := range causes {
@@ -169,7 +169,7 @@ func TestWhatIsWellOrNotJudgedIsNotLookedAt(t *testing.T) {
 			}
 			c.scope.paused = test.paused
 			for range 3 {
-				causes, looks := c.diagnose(t.Context(), c.scope, c.there, test.problem)
+				causes, looks := c.diagnose(t.Context(), c.scope, rendering{}, c.there, test.problem)
 				if c.scope.memory.looks = looks; len(causes)+len(looks)+c.looks > 0 {
 					t.Fatalf("got the causes %v, %d schedules and %d looks", causes, len(looks), c.looks)
 				}

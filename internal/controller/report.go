@@ -28,7 +28,7 @@ import (
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
 	problem := problem.Of(done.err, done.plan, failureOf(done))
-	causes, looks := r.diagnose(ctx, s, done.there, problem)
+	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
 	s.memory.looks = looks
 	in := status.Input{
 		Resource: s.resource,

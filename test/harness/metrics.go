@@ -42,7 +42,7 @@ func (c *Cluster) serveMetrics(ctx context.Context) (stop func(), err error) {
 			Type: corev1.ServiceTypeExternalName, ExternalName: "localhost", Ports: []corev1.ServicePort{{Port: int32(port)}},
 		},
 	}
-	if err := c.Client.Create(ctx, service); err != nil {
+	if err := c.replace(ctx, service); err != nil {
 		server.Close()
 		return nil, fmt.Errorf("cannot serve metrics: %w", err)
 	}
@@ -64,7 +64,7 @@ func (c *Cluster) register(ctx context.Context, group, version string, service *
 			"service": map[string]any{"namespace": service.Namespace, "name": service.Name, "port": int64(service.Spec.Ports[0].Port)},
 		},
 	}}
-	if err := c.Client.Create(ctx, api); err != nil {
+	if err := c.replace(ctx, api); err != nil {
 		return err
 	}
 	return poll.UntilWithin(ctx, Patience, func(ctx context.Context) error {
@@ -79,6 +79,14 @@ func (c *Cluster) register(ctx context.Context, group, version string, service *
 		}
 		return fmt.Errorf("%s is not available yet: %v", api.GetName(), conditions)
 	})
+}
+
+// replace creates an object in the place of one that a run left that was killed.
+func (c *Cluster) replace(ctx context.Context, object client.Object) error {
+	if err := c.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
+		return err
+	}
+	return c.Client.Create(ctx, object)
 }
 
 // listAPI answers what there is in an API.
