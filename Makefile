@@ -231,6 +231,12 @@ test-refusals: ## Show what the operator refuses with a condition, and that each
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
 
+.PHONY: test-ready
+test-ready: ## Hold Ready to what it promises, kind by kind; kstatus, Argo CD and kubectl wait have to agree.
+	@echo '==> Ready.'
+	@mkdir -p bin && go test -c -o bin/ready.test ./test/ready
+	@cd test/ready && '$(CURDIR)/bin/ready.test'
+
 .PHONY: test-diagnosis
 test-diagnosis: ## Show that the status says why pods do not run: recorded troubles, then simulated ones, one test each.
 	@echo '==> Diagnosis.'

@@ -1,9 +1,6 @@
 package health
 
 import (
-	"bytes"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -12,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/gateway"
 )
 
@@ -28,43 +24,6 @@ func routeOf(t *testing.T, text string) *unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	return out
-}
-
-// Each file is a route with conditions that a real controller writes, and how it is to be judged.
-func TestWhatRealControllersSayOfRoutes(t *testing.T) {
-	files, err := filepath.Glob("../../test/ready/testdata/routes/*.yaml")
-	if err != nil || len(files) < 12 {
-		t.Fatalf("found %d files, %v", len(files), err)
-	}
-	for _, file := range files {
-		t.Run(filepath.Base(file), func(t *testing.T) {
-			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
-			route, expected, _ := bytes.Cut(text, []byte("\n---\n"))
-			var want struct {
-				Verdict string   `json:"verdict"`
-				Words   []string `json:"words"`
-			}
-			if err := yaml.UnmarshalStrict(expected, &want); err != nil {
-				t.Fatal(err)
-			}
-			verdict, named := verdicts[want.Verdict]
-			got := Route(routeOf(t, string(route)), nil, created.Add(time.Hour))
-			if !named || got.Verdict != verdict {
-				t.Errorf("got %+v, want %s", got, want.Verdict)
-			}
-			for _, words := range want.Words {
-				if !strings.Contains(got.Message, words) {
-					t.Errorf("got %q, want %q in it", got.Message, words)
-				}
-			}
-			if (got.Verdict == Stuck) != (got.Reason == v1.ReasonRouteNotAccepted) || (got.Verdict == Ready) != (got.Message == "") {
-				t.Errorf("got %+v: neither reason nor message fit the verdict", got)
-			}
-		})
-	}
 }
 
 func TestRoute(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -18,6 +19,8 @@ import (
 // reach is what is known of who gets the traffic of a Deployment's Services.
 type reach struct {
 	workload *appsv1.Deployment
+	// others reports whether a workload of another kind has pods that are available.
+	others   bool
 	services []corev1.ServicePort
 	// earlier versions, as a look found them; nil where nobody has looked, be it because nothing was wrong.
 	earlier *diagnose.Earlier
@@ -27,6 +30,9 @@ func reachOf(in Input) reach {
 	workload := Workload(in.Resource, in.Snapshot)
 	out := reach{workload: workload}
 	if workload == nil {
+		var have v1.AppServiceStatus
+		counters(&have, mainObject(in.Resource, in.Snapshot))
+		out.others = have.AvailableReplicas > 0
 		return out
 	}
 	pods := labels.Set(workload.Spec.Template.Labels)
@@ -56,7 +62,7 @@ func (r reach) old() int32 {
 // serving reports whether something answers requests, as far as that is known. Without Services, pods that are available do.
 func (r reach) serving() bool {
 	if r.workload == nil || r.workload.Status.AvailableReplicas == 0 {
-		return false
+		return r.others
 	}
 	switch present := len(r.lost(diagnose.PortsOf(&r.workload.Spec.Template.Spec))) < len(r.services); {
 	case len(r.services) == 0:
@@ -90,6 +96,9 @@ const (
 
 // meanwhile says what the previous version does while the rollout is stuck; empty where it does nothing, or may do nothing.
 func (r reach) meanwhile() string {
+	if r.workload == nil {
+		return ""
+	}
 	available := r.workload.Status.AvailableReplicas
 	switch {
 	case r.old() == 0 || available == 0:

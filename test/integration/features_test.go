@@ -128,7 +128,7 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 
 	least := watchReplicas(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) {
-		app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9}
+		app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9, Behavior: noScaleDown()}
 	})
 	cluster.Ready(t, app)
 	get(t, app, &autoscalingv2.HorizontalPodAutoscaler{})
@@ -165,7 +165,7 @@ func TestAutoscalingStartsWithTheSize(t *testing.T) {
 	cluster.Manager(t, namespace)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](3), cpuRequest()
-	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
+	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
 	cluster.Create(t, app)
 	cluster.Ready(t, app)
 	deployment := &appsv1.Deployment{}
@@ -181,7 +181,7 @@ func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 	manager := cluster.Manager(t, namespace)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](2), cpuRequest()
-	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9}
+	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
 	cluster.Create(t, app)
 	steps := []struct {
 		change   func(spec *v1.AppServiceSpec)
@@ -193,7 +193,9 @@ func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 2, ""},
 		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](5) }, 2, "it started with 2"},
 		{func(spec *v1.AppServiceSpec) { spec.Autoscaling = nil }, 5, ""},
-		{func(spec *v1.AppServiceSpec) { spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9} }, 5, ""},
+		{func(spec *v1.AppServiceSpec) {
+			spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
+		}, 5, ""},
 		{func(spec *v1.AppServiceSpec) { spec.Size = ptr.To[int32](2) }, 5, "it started with 5"},
 	}
 	for i, step := range steps {
@@ -406,4 +408,9 @@ func chartChanged(t *testing.T, dir, file, before, after string) string {
 // cpuRequest is what the target of an autoscaler is a share of.
 func cpuRequest() *corev1.ResourceRequirements {
 	return &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
+}
+
+// noScaleDown lets an autoscaler leave the number of replicas as it is, however little they do.
+func noScaleDown() *autoscalingv2.HorizontalPodAutoscalerBehavior {
+	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{SelectPolicy: ptr.To(autoscalingv2.DisabledPolicySelect)}}
 }

@@ -23,6 +23,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/test/argo"
@@ -37,6 +38,8 @@ type readyCase struct {
 	// Missing are what the objects refer to and that does not exist, as in IngressClass/nginx; Others are the names of what does.
 	Missing []string `json:"missing"`
 	Others  []string `json:"others"`
+	// Causes are what a look at pods found to last, by object, as in apps/StatefulSet/web: reason and words.
+	Causes map[string][2]string `json:"causes"`
 	// Age is the time since everything was made, an hour if it is not given.
 	Age string `json:"age"`
 	// Ready, Stalled and Reason are those of the conditions that are wanted, and Says is what their message has to say.
@@ -81,15 +84,52 @@ func TestReady(t *testing.T) {
 				t.Errorf("there are two cases %q", one.Case)
 			}
 			seen[one.Case] = true
-			t.Run(one.Case, func(t *testing.T) {
-				cases.Add(1)
-				one.test(t)
-				if !t.Failed() {
-					correct.Add(1)
-				}
-			})
+			one.run(t)
 		}
 	}
+}
+
+// The conditions of testdata/routes are those that real controllers write; each file says which, and where they were read.
+func TestRoutesOfRealControllers(t *testing.T) {
+	files, err := filepath.Glob("testdata/routes/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there are no recordings (error %v)", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		route, expected, _ := strings.Cut(string(text), "\n---\n")
+		var want struct {
+			Verdict string   `json:"verdict"`
+			Words   []string `json:"words"`
+		}
+		if err := yaml.UnmarshalStrict([]byte(expected), &want); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		one := readyCase{Case: filepath.Base(file), Says: want.Words, Ready: want.Verdict == "Ready", Stalled: want.Verdict == "Stuck"}
+		one.Reason = v1.ReasonNoWorkload
+		if one.Stalled {
+			one.Reason = v1.ReasonRouteNotAccepted
+		}
+		var object map[string]any
+		if err := yaml.Unmarshal([]byte(route), &object); err != nil {
+			t.Fatalf("%s: %v", file, err)
+		}
+		one.Live = []map[string]any{object}
+		one.run(t)
+	}
+}
+
+func (c *readyCase) run(t *testing.T) {
+	t.Run(c.Case, func(t *testing.T) {
+		cases.Add(1)
+		c.test(t)
+		if !t.Failed() {
+			correct.Add(1)
+		}
+	})
 }
 
 func (c *readyCase) test(t *testing.T) {
@@ -168,7 +208,7 @@ func (c *readyCase) input(t *testing.T) status.Input {
 			Objects: map[kube.Key]client.Object{},
 			Record:  &cluster.Record{Revision: 1, Status: "deployed", Digest: "digest", Chart: "1.0.0", Made: made},
 		},
-		Others: map[dependency.Object][]string{},
+		Others: map[dependency.Object][]string{}, Causes: map[kube.Key][]diagnose.Cause{},
 	}
 	for _, content := range c.Live {
 		object := &unstructured.Unstructured{Object: normal(t, content)}
@@ -180,8 +220,11 @@ func (c *readyCase) input(t *testing.T) status.Input {
 		in.Rendered = append(in.Rendered, key)
 	}
 	for _, absent := range c.Absent {
-		parts := strings.Split(absent, "/")
-		in.Rendered = append(in.Rendered, kube.Key{GroupKind: schema.GroupKind{Group: parts[0], Kind: parts[1]}, Name: parts[2]})
+		in.Rendered = append(in.Rendered, keyOf(absent))
+	}
+	for object, cause := range c.Causes {
+		found := diagnose.Cause{Reason: cause[0], Source: "a container", Message: cause[1], Hint: diagnose.Hint(cause[0]), Effect: diagnose.Lasting}
+		in.Causes[keyOf(object)] = []diagnose.Cause{found}
 	}
 	for _, missing := range c.Missing {
 		kind, name, _ := strings.Cut(missing, "/")
@@ -194,6 +237,11 @@ func (c *readyCase) input(t *testing.T) status.Input {
 		in.Others[object] = c.Others
 	}
 	return in
+}
+
+func keyOf(text string) kube.Key {
+	parts := strings.Split(text, "/")
+	return kube.Key{GroupKind: schema.GroupKind{Group: parts[0], Kind: parts[1]}, Name: parts[2]}
 }
 
 // normal is content as JSON has it in the API: whole numbers are int64.
