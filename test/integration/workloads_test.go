@@ -2,6 +2,7 @@ package integration
 
 import (
 	"fmt"
+	"maps"
 	"strings"
 	"testing"
 
@@ -99,11 +100,11 @@ func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
 		"a Job that fails":             {jobTemplate, failed, false, v1.ReasonJobFailed, `Job migrate failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
 		"a CronJob whose run fails":    {cronJobTemplate, failed, false, v1.ReasonJobFailed, `the last run of CronJob backup did not succeed, Job backup-…: container "app" ended with exit code 3: panic: no database`},
 		"a Job whose image is missing": {jobTemplate, noImage, false, v1.ReasonImageNotFound, `Job migrate: image "x:1" cannot be pulled: the registry does not have it`},
-		"a StatefulSet without image":  {statefulSetTemplate, noImage, false, v1.ReasonImageNotFound, `StatefulSet db: image "x:1" cannot be pulled: the registry does not have it`},
-		"a StatefulSet without quota":  {statefulSetTemplate, "", true, v1.ReasonQuotaExceeded, `StatefulSet db: no more pods: ResourceQuota "none" is used up`},
+		"a StatefulSet without image":  {statefulSetTemplate, noImage, false, v1.ReasonImageNotFound, `image "x:1" cannot be pulled: the registry does not have it`},
+		"a StatefulSet without quota":  {statefulSetTemplate, "", true, v1.ReasonQuotaExceeded, `no more pods: ResourceQuota "none" is used up`},
 		"a Job without quota":          {jobTemplate, "", true, v1.ReasonQuotaExceeded, `Job migrate: no more pods: ResourceQuota "none" is used up`},
-		"a DaemonSet that crashes":     {daemonSetTemplate, waits("CrashLoopBackOff", "back-off 10s", ended("Error", 3, "no licence"), 2), false, v1.ReasonContainerCrashed, `DaemonSet agent: container "app" crashes with exit code 3: no licence`},
-		"a DaemonSet without quota":    {daemonSetTemplate, "", true, v1.ReasonQuotaExceeded, `DaemonSet agent: no more pods: ResourceQuota "none" is used up`},
+		"a DaemonSet that crashes":     {daemonSetTemplate, waits("CrashLoopBackOff", "back-off 10s", ended("Error", 3, "no licence"), 2), false, v1.ReasonContainerCrashed, `container "app" crashes with exit code 3: no licence`},
+		"a DaemonSet without quota":    {daemonSetTemplate, "", true, v1.ReasonQuotaExceeded, `no more pods: ResourceQuota "none" is used up`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
@@ -139,7 +140,10 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 				ready++
 			}
 		}
-		return want("ready objects", ready, 3)
+		if err := want("ready objects", ready, 3); err != nil {
+			return err
+		}
+		return stands(widget, map[string]string{v1.ConditionReady: "True " + v1.ReasonRunning})
 	})
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
@@ -161,13 +165,13 @@ func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	cluster.Manager(t, namespace, rendering(t, statefulSetTemplate))
 	widget := newWidget(namespace, "w", map[string]any{"script": noImage})
 	cluster.Create(t, widget)
-	tells(t, widget, v1.ReasonImageNotFound, `StatefulSet db: image "x:1" cannot be pulled`)
+	tells(t, widget, v1.ReasonImageNotFound, `image "x:1" cannot be pulled`)
 	before := widget.DeepCopy()
 	unstructured.RemoveNestedField(widget.Object, "spec", "script")
 	if err := cluster.Client.Patch(t.Context(), widget, client.MergeFrom(before)); err != nil {
 		t.Fatal(err)
 	}
-	tells(t, widget, v1.ReasonImageNotFound, `StatefulSet db: pod db-0 of an earlier version holds up the present one: image "x:1" cannot be pulled`)
+	tells(t, widget, v1.ReasonImageNotFound, `pod db-0 of an earlier version holds up the present one: image "x:1" cannot be pulled`)
 	if err := cluster.Client.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db-0"}}); err != nil {
 		t.Fatal(err)
 	}
@@ -176,7 +180,10 @@ func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		return want("problems", len(problems), 0)
+		if err := want("problems", len(problems), 0); err != nil {
+			return err
+		}
+		return stands(widget, map[string]string{v1.ConditionReady: "True " + v1.ReasonRunning})
 	})
 }
 
@@ -193,8 +200,24 @@ func tells(t *testing.T, widget *unstructured.Unstructured, reason, message stri
 			!strings.HasPrefix(problems[0]["message"], begin) || !strings.Contains(problems[0]["message"], end) {
 			return fmt.Errorf("got the problems %v", problems)
 		}
-		return nil
+		return stands(widget, map[string]string{v1.ConditionReady: "False " + reason, v1.ConditionStalled: "True " + reason})
 	})
+}
+
+// stands returns an error unless a resource has these conditions, by type: status and reason.
+func stands(resource *unstructured.Unstructured, wanted map[string]string) error {
+	list, _, err := unstructured.NestedSlice(resource.Object, "status", "conditions")
+	got := map[string]string{}
+	for _, entry := range list {
+		entry, _ := entry.(map[string]any)
+		if kind := fmt.Sprint(entry["type"]); wanted[kind] != "" {
+			got[kind] = fmt.Sprintf("%v %v", entry["status"], entry["reason"])
+		}
+	}
+	if !maps.Equal(got, wanted) {
+		return fmt.Errorf("got the conditions %v (error %v), want %v", got, err, wanted)
+	}
+	return nil
 }
 
 // problemsOf reads a Widget again, and returns its problems.
@@ -213,4 +236,40 @@ func problemsOf(t *testing.T, widget *unstructured.Unstructured) ([]map[string]s
 		problems = append(problems, problem)
 	}
 	return problems, err
+}
+
+// Charts without a Deployment are ready when what they render is.
+func TestChartsWithoutADeploymentBecomeReady(t *testing.T) {
+	t.Parallel()
+	claim := `apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: {name: data, annotations: {app.example.com/ready-when: '%s'}}
+spec: {accessModes: [ReadWriteOnce], storageClassName: nobody, resources: {requests: {storage: 1Gi}}}
+`
+	for name, test := range map[string]struct {
+		template      string
+		ready, reason string
+	}{
+		"a Job that is complete":                    {jobTemplate, "True", v1.ReasonComplete},
+		"a CronJob before its first run":            {strings.Replace(cronJobTemplate, `"* * * * *"`, `"0 0 29 2 *"`, 1), "True", v1.ReasonRunning},
+		"a DaemonSet":                               {daemonSetTemplate, "True", v1.ReasonRunning},
+		"a claim that never binds":                  {strings.ReplaceAll(claim, ", annotations: {app.example.com/ready-when: '%s'}", ""), "False", v1.ReasonDependencyMissing},
+		"a claim that need not be bound":            {fmt.Sprintf(claim, "true"), "True", v1.ReasonNoWorkload},
+		"a claim of which its pending state counts": {fmt.Sprintf(claim, `self.status.phase == "Pending"`), "True", v1.ReasonNoWorkload},
+		"a claim whose expression is not true":      {fmt.Sprintf(claim, `self.status.phase == "Bound"`), "False", v1.ReasonResourceNotReady},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			cluster.Manager(t, namespace, rendering(t, test.template))
+			widget := newWidget(namespace, "w", map[string]any{})
+			cluster.Create(t, widget)
+			harness.Eventually(t, "it stands as it should", func() error {
+				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(widget), widget); err != nil {
+					return err
+				}
+				return stands(widget, map[string]string{v1.ConditionReady: test.ready + " " + test.reason})
+			})
+		})
+	}
 }
