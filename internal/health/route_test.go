@@ -12,8 +12,6 @@ import (
 	"github.com/example/appservice-operator/internal/gateway"
 )
 
-var verdicts = map[string]Verdict{"Ready": Ready, "Waiting": Waiting, "Stuck": Stuck}
-
 // created is when the routes of the tests were created.
 var created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 

@@ -80,7 +80,7 @@ func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 
 // withName is a message with the object in front that it is about, unless it names it itself.
 func withName(key kube.Key, message string) string {
-	if name := key.String(); !strings.HasPrefix(message, name) {
+	if name := key.String(); !strings.Contains(message, name) {
 		return name + ": " + message
 	}
 	return message

@@ -136,10 +136,3 @@ func Unnoticed(there *cluster.Snapshot) bool {
 	}
 	return false
 }
-
-func wanted(workload *appsv1.Deployment) int32 {
-	if workload.Spec.Replicas == nil {
-		return 1
-	}
-	return *workload.Spec.Replicas
-}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
@@ -19,6 +20,18 @@ const (
 	// NobodysBalancers is a class of load balancers that nobody serves.
 	NobodysBalancers = "example.com/nobody"
 )
+
+// UsualClass is the class of Ingresses that test clusters have.
+const UsualClass = "nginx"
+
+// serveIngresses makes the usual class of Ingresses: nothing looks at them, as nothing has to for them to be ready.
+func (c *Cluster) serveIngresses(ctx context.Context) error {
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: UsualClass}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"}}
+	if err := c.Client.Create(ctx, class); client.IgnoreAlreadyExists(err) != nil {
+		return fmt.Errorf("cannot make the IngressClass %s: %w", class.Name, err)
+	}
+	return nil
+}
 
 // serveBalancers gives Services of type LoadBalancer an address until the context ends.
 func (c *Cluster) serveBalancers(ctx context.Context) error {

@@ -1,12 +1,17 @@
 package integration
 
 import (
+	"context"
 	"errors"
+	"fmt"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -136,32 +141,39 @@ func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 	})
 }
 
-func TestWhatPodsDoNotNeedIsAProblemAndNotARefusal(t *testing.T) {
+func TestWhatPodsDoNotNeedIsNoRefusal(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
 	cluster.Manager(t, namespace)
 	app := harness.Seed(namespace, "web")
 	app.Spec.ImagePullSecrets = []v1.LocalReference{{Name: "registry"}}
 	app.Spec.Ingress = &v1.Ingress{
-		ClassName: ptr.To("no-such-class"),
+		ClassName: ptr.To(namespace),
 		Hosts:     []v1.IngressHost{{Host: namespace + ".example.com"}},
 		TLS:       []v1.IngressTLS{{SecretName: "certificate", Hosts: []string{namespace + ".example.com"}}},
 	}
 	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
+	if app.Status.AvailableReplicas == 0 || !strings.Contains(condition.Message, fmt.Sprintf("IngressClass %q does not exist", namespace)) {
+		t.Errorf("%d pods run, and it says %s", app.Status.AvailableReplicas, condition.Message)
+	}
 	var got []string
 	for _, problem := range app.Status.Problems {
-		got = append(got, problem.Reason+" "+problem.Source)
+		got = append(got, fmt.Sprintf("%s %s %s", problem.Type, problem.Reason, problem.Source))
 	}
-	if err := want("problems", len(got), 3); err != nil {
-		t.Fatalf("%v: %v", err, app.Status.Problems)
+	if want := []string{"Error DependencyMissing Ingress web", "Warning ReferenceMissing Secret"}; !slices.Equal(got, want) {
+		t.Errorf("got the problems %q, want %q", got, want)
 	}
+	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/controller"}}
+	cluster.Create(t, class)
+	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), class) })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonCertificateMissing)
 	for _, name := range []string{"registry", "certificate"} {
 		cluster.Create(t, secret(namespace, name, "x"))
 	}
-	harness.Eventually(t, "the problems with Secrets end", func() error {
+	harness.Eventually(t, "the problems end", func() error {
 		cluster.Ready(t, app)
-		return want("problems", len(app.Status.Problems), 1)
+		return want("problems", len(app.Status.Problems), 0)
 	})
 }
 

@@ -40,14 +40,13 @@ func TestAKindThatMayNotBeListed(t *testing.T) {
 	cluster.Create(t, scaled)
 	cluster.Ready(t, plain)
 	staysAsItsSpecSays(t, plain)
-	namesTheRight(t, scaled)
+	namesTheRight(t, scaled, func() {})
 
 	account.allow(t)
 	becomesAutoscaled(t, scaled)
 
 	account.allow(t, autoscalers)
-	process.proxy.Break()
-	namesTheRight(t, scaled)
+	namesTheRight(t, scaled, process.proxy.Break)            // a watch that was begun before goes on
 	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{}) // what cannot be seen is not taken for gone, nor for left over
 	staysAsItsSpecSays(t, plain)
 	process.ends(t)
@@ -208,11 +207,12 @@ func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 	})
 }
 
-// namesTheRight waits until an application says which right is missing. It is touched meanwhile: that a right was taken away
+// namesTheRight waits until an application says which right is missing, and does something before each look. It is touched meanwhile: that a right was taken away
 // is only seen when there is something to do.
-func namesTheRight(t *testing.T, app *v1.AppService) {
+func namesTheRight(t *testing.T, app *v1.AppService, before func()) {
 	t.Helper()
 	harness.Eventually(t, "the missing right is named", func() error {
+		before()
 		cluster.Change(t, app, func(app *v1.AppService) { app.Labels = map[string]string{"touched": fmt.Sprint(time.Now().UnixNano())} })
 		condition, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
 		if err != nil {

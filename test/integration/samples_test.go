@@ -214,10 +214,11 @@ func createFixture(t, whole *testing.T, namespace string, object *unstructured.U
 	if namespaced {
 		object.SetNamespace(namespace)
 	}
-	if err := cluster.Client.Create(t.Context(), object); err != nil && (namespaced || !apierrors.IsAlreadyExists(err)) {
+	err = cluster.Client.Create(t.Context(), object)
+	if err != nil && (namespaced || !apierrors.IsAlreadyExists(err)) {
 		t.Fatalf("cannot create %s %s: %v", object.GetKind(), object.GetName(), err)
 	}
-	if !namespaced {
+	if !namespaced && err == nil {
 		whole.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(whole.Context()), object) })
 	}
 }

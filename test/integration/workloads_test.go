@@ -214,10 +214,10 @@ func stands(resource *unstructured.Unstructured, wanted map[string]string) error
 			got[kind] = fmt.Sprintf("%v %v", entry["status"], entry["reason"])
 		}
 	}
-	if !maps.Equal(got, wanted) {
-		return fmt.Errorf("got the conditions %v (error %v), want %v", got, err, wanted)
+	if err == nil && !maps.Equal(got, wanted) {
+		err = fmt.Errorf("got the conditions %v, want %v", got, wanted)
 	}
-	return nil
+	return err
 }
 
 // problemsOf reads a Widget again, and returns its problems.
