@@ -98,7 +98,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		down := stop
 		stop = func() { down(); end() }
 		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
-		for _, serve := range []func(context.Context) error{cluster.serveIngresses, cluster.serveBalancers, cluster.serveVolumes} {
+		for _, serve := range []func(context.Context) error{cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
 			if err := serve(ctx); err != nil {
 				return nil, stop, err
 			}

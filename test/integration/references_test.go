@@ -150,7 +150,7 @@ func TestWhatPodsDoNotNeedIsNoRefusal(t *testing.T) {
 	app.Spec.Ingress = &v1.Ingress{
 		ClassName: ptr.To(namespace),
 		Hosts:     []v1.IngressHost{{Host: namespace + ".example.com"}},
-		TLS:       []v1.IngressTLS{{SecretName: "certificate", Hosts: []string{namespace + ".example.com"}}},
+		TLS:       []v1.IngressTLS{{SecretName: harness.NobodysCertificate, Hosts: []string{namespace + ".example.com"}}},
 	}
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
@@ -168,7 +168,7 @@ func TestWhatPodsDoNotNeedIsNoRefusal(t *testing.T) {
 	cluster.Create(t, class)
 	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), class) })
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonCertificateMissing)
-	for _, name := range []string{"registry", "certificate"} {
+	for _, name := range []string{"registry", harness.NobodysCertificate} {
 		cluster.Create(t, secret(namespace, name, "x"))
 	}
 	harness.Eventually(t, "the problems end", func() error {
