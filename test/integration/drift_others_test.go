@@ -26,7 +26,7 @@ var somebodyElses = map[string]struct {
 	"key added to a ConfigMap":             {tampering{kind: "v1/ConfigMap", suffix: "-config", patch: `[{"op":"add","path":"/data/MINE","value":"mine"}]`}, []string{"data", "MINE"}},
 	"number of replicas while autoscaled":  {added("apps/v1/Deployment", `[{"op":"replace","path":"/spec/replicas","value":2}]`), []string{"spec", "replicas"}},
 	"node port and cluster IP allocated":   {added("v1/Service", `[{"op":"add","path":"/metadata/labels/example.com~1team","value":"mine"}]`), []string{"spec"}},
-	"volume bound to a claim":              {added("v1/PersistentVolumeClaim", `[{"op":"add","path":"/spec/volumeName","value":"mine"}]`), []string{"spec", "volumeName"}},
+	"volume bound to a claim":              {added("v1/PersistentVolumeClaim", `[]`), []string{"spec", "volumeName"}},
 	"defaults filled in by the API server": {added("apps/v1/Deployment", `[]`), []string{"spec", "template", "spec", "dnsPolicy"}},
 }
 
