@@ -24,6 +24,7 @@ func (c *Cluster) serveRoutes(ctx context.Context) error {
 	routes := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"}
 	look := func(object any) {
 		if route, ok := object.(*unstructured.Unstructured); ok {
+			c.attach(ctx, route)
 			c.accept(ctx, route)
 		}
 	}
@@ -34,6 +35,38 @@ func (c *Cluster) serveRoutes(ctx context.Context) error {
 		return err
 	}
 	factory.Start(ctx.Done())
+	return nil
+}
+
+// attach makes the Gateways of its own namespace that a route names, if their kind is served.
+func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) {
+	refs, _, _ := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
+	for _, ref := range refs {
+		ref, ok := ref.(map[string]any)
+		if !ok || ref["namespace"] != nil || ref["name"] == NobodysGateway {
+			continue
+		}
+		gateway := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+			"metadata": map[string]any{"namespace": route.GetNamespace(), "name": ref["name"]},
+			"spec": map[string]any{
+				"gatewayClassName": "example", "listeners": []any{map[string]any{"name": "http", "port": int64(80), "protocol": "HTTP"}},
+			},
+		}}
+		_ = c.Client.Create(ctx, gateway) // it is there already, or nobody serves its kind
+	}
+}
+
+// attachAll does so for all routes, because the kind of Gateways is served from now on.
+func (c *Cluster) attachAll(ctx context.Context) error {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRouteList"})
+	if err := c.Client.List(ctx, list); err != nil {
+		return client.IgnoreNotFound(err)
+	}
+	for i := range list.Items {
+		c.attach(ctx, &list.Items[i])
+	}
 	return nil
 }
 

@@ -143,10 +143,15 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		}
 		return fmt.Errorf("the CRD %s is not established yet", crd.Name)
 	})
-	if err == nil && crd.Spec.Names.Kind == "HTTPRoute" {
+	switch {
+	case err != nil:
+		return err
+	case crd.Spec.Names.Kind == "HTTPRoute":
 		return c.routes()
+	case crd.Spec.Names.Kind == "Gateway" && c.passing:
+		return c.attachAll(ctx)
 	}
-	return err
+	return nil
 }
 
 // Namespace makes a namespace for a test. In a cluster that stays it is deleted afterwards; in one that goes, deleting would
