@@ -21,14 +21,13 @@ const (
 	NobodysBalancers = "example.com/nobody"
 )
 
-// UsualClass is the class of Ingresses that test clusters have.
-const UsualClass = "nginx"
-
-// serveIngresses makes the usual class of Ingresses: nothing looks at them, as nothing has to for them to be ready.
+// serveIngresses makes the classes of Ingresses that samples name: nobody looks at the Ingresses, as nobody has to for them to be ready.
 func (c *Cluster) serveIngresses(ctx context.Context) error {
-	class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: UsualClass}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"}}
-	if err := c.Client.Create(ctx, class); client.IgnoreAlreadyExists(err) != nil {
-		return fmt.Errorf("cannot make the IngressClass %s: %w", class.Name, err)
+	for _, name := range []string{"nginx", "internal"} {
+		class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"}}
+		if err := c.Client.Create(ctx, class); client.IgnoreAlreadyExists(err) != nil {
+			return fmt.Errorf("cannot make the IngressClass %s: %w", name, err)
+		}
 	}
 	return nil
 }
