@@ -184,7 +184,7 @@ func everyKind(namespace, name string) *v1.AppService {
 		"config":{"environment":{"GREETING":"hello"},"databaseUrl":"postgres://x"},
 		"ingress":{"className":"nginx","annotations":{"example.com/rendered":"yes"},"hosts":[{"host":"NAME.example.com"}]},
 		"route":{"parentRefs":[{"name":"public"}],"hostnames":["NAME.example.com"]},
-		"resources":{"requests":{"cpu":"10m"}},"autoscaling":{"maxReplicas":3},"podDisruptionBudget":{"enabled":true},
+		"resources":{"requests":{"cpu":"10m"}},"autoscaling":{"maxReplicas":3,"behavior":{"scaleDown":{"selectPolicy":"Disabled"}}},"podDisruptionBudget":{"enabled":true},
 		"persistence":{"size":"1Gi","mountPath":"/data","storageClassName":"none"},
 		"serviceAccount":{"create":true},"networkPolicy":{"enabled":true},"monitoring":{"enabled":true}}`
 	if err := json.Unmarshal([]byte(strings.ReplaceAll(spec, "NAME", name)), &app.Spec); err != nil {
