@@ -124,7 +124,7 @@ func (nothing) Forget(types.NamespacedName)                                     
 func (nothing) Event(runtime.Object, string, string, string)                                      {}
 func (nothing) Eventf(runtime.Object, string, string, string, ...any)                             {}
 func (nothing) AnnotatedEventf(runtime.Object, map[string]string, string, string, string, ...any) {}
-func (nothing) Gateways(context.Context, []types.NamespacedName) gateway.Gateways { return nil }
+func (nothing) Gateways(context.Context, []types.NamespacedName) gateway.Gateways                 { return nil }
 
 func (nothing) Facts(context.Context, client.Object, []dependency.Reference) (postrender.Facts, error) {
 	return postrender.Facts{}, nil
