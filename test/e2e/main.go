@@ -19,7 +19,9 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/go-logr/logr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/olm"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -56,6 +58,7 @@ type suite struct {
 }
 
 func main() {
+	log.SetLogger(logr.Discard()) // what goes wrong is printed
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	err := run(ctx, os.Stdout)
 	cancel()
