@@ -1,5 +1,5 @@
 // Package health says of a live object, whatever its kind, whether it does what it is for. It is pure: it reads no cluster, and the same
-// object with the same facts gives the same state. Built-in kinds have rules of their own, all others are read as kstatus reads them.
+// object with the same facts is always in the same state. Built-in kinds have rules of their own, all others are read as kstatus reads them.
 package health
 
 import (

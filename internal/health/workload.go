@@ -17,11 +17,11 @@ func Deployment(d *appsv1.Deployment) State {
 	if have.ObservedGeneration < d.Generation {
 		return Unnoticed
 	}
-	if failure := deploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
+	if failure := DeploymentCondition(d, appsv1.DeploymentReplicaFailure); failure != nil && failure.Status == corev1.ConditionTrue {
 		return State{Verdict: Stuck, Reason: v1.ReasonReplicaFailure, Message: "pods cannot be created: " + failure.Message}
 	}
 	state := replicas(want, counts{have.Replicas, have.UpdatedReplicas, have.AvailableReplicas})
-	progressing := deploymentCondition(d, appsv1.DeploymentProgressing)
+	progressing := DeploymentCondition(d, appsv1.DeploymentProgressing)
 	if state.Verdict == Waiting && progressing != nil && progressing.Reason == "ProgressDeadlineExceeded" {
 		state.Verdict, state.Reason = Stuck, v1.ReasonRolloutStalled
 		state.Message = fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
@@ -130,7 +130,8 @@ func cronJob(c *batchv1.CronJob) State {
 	return State{}
 }
 
-func deploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
+// DeploymentCondition returns a condition of a Deployment; nil if it has none of that type.
+func DeploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
 	for i := range d.Status.Conditions {
 		if d.Status.Conditions[i].Type == kind {
 			return &d.Status.Conditions[i]

@@ -54,7 +54,7 @@ type shared struct {
 	// ReferenceInformers are those of that cache.
 	ReferenceInformers *kube.Informers
 	Dependencies       *dependency.Dependencies
-	// MayWatch tells whether the operator may watch a kind in all of the cluster.
+	// MayWatch reports whether the operator may watch a kind in all of the cluster.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Hosts        *hosts.Hosts
 	Capabilities *watch.Discovered

@@ -8,6 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/health"
 )
 
 // conditions gives all conditions, always the same types in the same order.
@@ -45,7 +46,7 @@ func fromDeployment(kind string, source appsv1.DeploymentConditionType, workload
 	if workload == nil {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload, Message: "there is no Deployment"}
 	}
-	condition := deploymentCondition(workload, source)
+	condition := health.DeploymentCondition(workload, source)
 	if condition == nil {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "the Deployment does not say yet"}
 	}

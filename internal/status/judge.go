@@ -4,8 +4,6 @@ import (
 	"fmt"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
@@ -16,7 +14,6 @@ type verdict struct {
 	outcome outcome
 	reason  string
 	message string
-	hint    string
 	serving bool // while it is stuck: something answers requests, be it an earlier version
 }
 
@@ -52,7 +49,7 @@ func judge(in Input, list []standing) verdict {
 // held is the verdict on a resource that an object keeps from being ready, and more of them.
 func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
-	v := verdict{outcome: moving, reason: first.Reason, message: first.Message, hint: first.Hint}
+	v := verdict{outcome: moving, reason: first.Reason, message: first.Message}
 	if v.reason == "" {
 		v.reason = v1.ReasonResourceNotReady
 	}
@@ -94,15 +91,6 @@ func starting(list []standing) bool {
 		}
 	}
 	return false
-}
-
-func deploymentCondition(d *appsv1.Deployment, kind appsv1.DeploymentConditionType) *appsv1.DeploymentCondition {
-	for i := range d.Status.Conditions {
-		if d.Status.Conditions[i].Type == kind {
-			return &d.Status.Conditions[i]
-		}
-	}
-	return nil
 }
 
 // phase puts the verdict in one word. A resource that has never run is pending rather than updating.

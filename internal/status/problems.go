@@ -77,7 +77,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 		known := slices.ContainsFunc(causes, func(c diagnose.Cause) bool { return c.Reason == one.Reason })
 		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
 			problem := v1.Problem{
-				Type: v1.ProblemError, Source: one.key.Kind + " " + one.key.Name, Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
+				Type: v1.ProblemError, Source: one.key.String(), Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
 				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "kubectl describe it, or ask whoever runs what makes it ready"),
 			}
 			if one.Verdict == health.Warned {

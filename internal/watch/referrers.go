@@ -32,7 +32,7 @@ type Referrers struct {
 	Informers    *kube.Informers // of the cache
 	Dependencies *dependency.Dependencies
 	Controller   ctrl.Controller
-	// MayWatch tells whether the operator may watch a kind in all of the cluster.
+	// MayWatch reports whether the operator may watch a kind in all of the cluster.
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
 	// Served reports whether the cluster serves a kind that is not built in.
 	Served func(context.Context, schema.GroupVersionKind) bool

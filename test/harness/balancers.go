@@ -9,7 +9,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -41,21 +40,14 @@ func (c *Cluster) serveBalancers(ctx context.Context) error {
 	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
 		o.FieldSelector = "spec.type=" + string(corev1.ServiceTypeLoadBalancer)
 	}))
-	give := func(object any) {
-		service, ok := object.(*corev1.Service)
-		if !ok || ptr.Deref(service.Spec.LoadBalancerClass, "") == NobodysBalancers || len(service.Status.LoadBalancer.Ingress) > 0 {
+	err = eachOf(factory.Core().V1().Services().Informer(), func(service *corev1.Service) {
+		if ptr.Deref(service.Spec.LoadBalancerClass, "") == NobodysBalancers || len(service.Status.LoadBalancer.Ingress) > 0 {
 			return
 		}
 		after := service.DeepCopy()
 		after.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: BalancerAddress}}
 		_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // one that is gone needs none
-	}
-	_, err = factory.Core().V1().Services().Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: give, UpdateFunc: func(_, after any) { give(after) },
 	})
-	if err != nil {
-		return fmt.Errorf("cannot watch Services: %w", err)
-	}
 	factory.Start(ctx.Done())
-	return nil
+	return err
 }

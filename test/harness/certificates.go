@@ -10,7 +10,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	toolscache "k8s.io/client-go/tools/cache"
 )
 
 // NobodysCertificate is what the names of Secrets for TLS begin with that nobody makes.
@@ -23,11 +22,7 @@ func (c *Cluster) serveCertificates(ctx context.Context) error {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
 	factory := informers.NewSharedInformerFactory(clients, 0)
-	look := func(object any) {
-		ingress, ok := object.(*networkingv1.Ingress)
-		if !ok {
-			return
-		}
+	err = eachOf(factory.Networking().V1().Ingresses().Informer(), func(ingress *networkingv1.Ingress) {
 		for _, tls := range ingress.Spec.TLS {
 			if tls.SecretName == "" || strings.HasPrefix(tls.SecretName, NobodysCertificate) {
 				continue
@@ -37,13 +32,7 @@ func (c *Cluster) serveCertificates(ctx context.Context) error {
 				Data: map[string][]byte{corev1.TLSCertKey: nil, corev1.TLSPrivateKeyKey: nil},
 			})
 		}
-	}
-	_, err = factory.Networking().V1().Ingresses().Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: look, UpdateFunc: func(_, after any) { look(after) },
 	})
-	if err != nil {
-		return fmt.Errorf("cannot watch Ingresses: %w", err)
-	}
 	factory.Start(ctx.Done())
-	return nil
+	return err
 }

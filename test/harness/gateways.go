@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/dynamic"
 	"k8s.io/client-go/dynamic/dynamicinformer"
-	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -22,20 +21,12 @@ func (c *Cluster) serveRoutes(ctx context.Context) error {
 	}
 	factory := dynamicinformer.NewDynamicSharedInformerFactory(clients, 0)
 	routes := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"}
-	look := func(object any) {
-		if route, ok := object.(*unstructured.Unstructured); ok {
-			c.attach(ctx, route)
-			c.accept(ctx, route)
-		}
-	}
-	_, err = factory.ForResource(routes).Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: look, UpdateFunc: func(_, after any) { look(after) },
+	err = eachOf(factory.ForResource(routes).Informer(), func(route *unstructured.Unstructured) {
+		c.attach(ctx, route)
+		c.accept(ctx, route)
 	})
-	if err != nil {
-		return err
-	}
 	factory.Start(ctx.Done())
-	return nil
+	return err
 }
 
 // attach makes the Gateways of its own namespace that a route names, if their kind is served.

@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
-	toolscache "k8s.io/client-go/tools/cache"
 	"k8s.io/utils/ptr"
 )
 
@@ -22,19 +21,13 @@ func (c *Cluster) serveVolumes(ctx context.Context) error {
 		return fmt.Errorf("cannot make a client: %w", err)
 	}
 	factory := informers.NewSharedInformerFactory(clients, 0)
-	_, err = factory.Core().V1().PersistentVolumeClaims().Informer().AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-		AddFunc: func(object any) {
-			claim, ok := object.(*corev1.PersistentVolumeClaim)
-			if ok && ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
-				_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
-			}
-		},
+	err = eachOf(factory.Core().V1().PersistentVolumeClaims().Informer(), func(claim *corev1.PersistentVolumeClaim) {
+		if ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
+			_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
+		}
 	})
-	if err != nil {
-		return fmt.Errorf("cannot watch claims: %w", err)
-	}
 	factory.Start(ctx.Done())
-	return nil
+	return err
 }
 
 func volumeFor(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {
