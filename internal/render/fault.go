@@ -6,12 +6,14 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -115,6 +117,14 @@ var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::\d+)?: (?:executin
 // renders something, and the last, in which it went wrong, with the last one's cause.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
+	var unparsed *appchart.Fault
+	var exceeded *limitError
+	switch {
+	case errors.As(err, &unparsed):
+		return &ChartError{At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
+	case errors.As(err, &exceeded):
+		return err
+	}
 	if !errors.As(err, &failed) {
 		if match := said.FindStringSubmatch(err.Error()); match != nil {
 			return &SpecError{Message: strings.Join(strings.Fields(match[3]), " "), At: line(match[1], match[2])}

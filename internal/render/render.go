@@ -182,7 +182,7 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.templates.render(r.Chart, enabled, input)
+	files, err := r.templates.render(enabled, input)
 	if err != nil {
 		return nil, templateFault(err)
 	}
