@@ -121,18 +121,26 @@ func (c *checker) pipe(pipe *parse.PipeNode) {
 	}
 	for i, command := range pipe.Cmds {
 		c.call(command, pipe.Cmds[i+1:])
-		for _, arg := range command.Args {
+		for i, arg := range command.Args {
+			if function, isFunction := arg.(*parse.IdentifierNode); isFunction && i > 0 { // default now
+				c.function(function, function.Ident)
+			}
 			c.node(arg)
 		}
+	}
+}
+
+// function looks at the name of a function.
+func (c *checker) function(at parse.Node, name string) {
+	if why, found := forbidden[name]; found {
+		c.add(at, why.remedy, "uses %s: %s", name, why.why)
 	}
 }
 
 // call looks at the function that a command calls, whose result the next commands take.
 func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 	name := functionOf(command)
-	if why, found := forbidden[name]; found {
-		c.add(command, why.remedy, "uses %s: %s", name, why.why)
-	}
+	c.function(command, name)
 	switch name {
 	case "tpl":
 		if len(command.Args) < 2 || !ofChart(command.Args[1]) {

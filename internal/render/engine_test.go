@@ -19,7 +19,7 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 		t.Fatal(err)
 	}
 	capabilities := serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor")
-	enabled, input, err := renderer.input(resource, vals, capabilities)
+	enabled, input, err := renderer.input(run{resource, vals, capabilities})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -75,7 +75,7 @@ func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			renderer := of(map[string]string{"a.yaml": text})
-			enabled, input, err := renderer.input(resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities)
+			enabled, input, err := renderer.input(run{resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities})
 			if err != nil {
 				t.Fatal(err)
 			}

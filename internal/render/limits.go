@@ -14,14 +14,14 @@ import (
 // Bounds of one render. The largest charts need a thousandth of them: what takes more would not end, or not fit into the API server.
 const (
 	// maxBytes is what all texts together may take that templates write, include or make with functions.
-	maxBytes = 64 << 20
+	maxBytes = 32 << 20
 	// maxSteps is how many times all loops together may go round, and templates be included.
-	maxSteps = 5_000_000
+	maxSteps = 1_000_000
 	// maxDepth is how deep templates may include each other.
 	maxDepth = 500
 	// maxTime is the time that a render may take. It is looked at after so many steps only that no render comes there which just had to wait
 	// for a processor.
-	maxTime  = 20 * time.Second
+	maxTime  = 10 * time.Second
 	untimely = 4096
 )
 
