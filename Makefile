@@ -48,8 +48,8 @@ override CRD := appservices.app.example.com
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -134,9 +134,13 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@go test -C tools/images $(TESTFLAGS) ./...
 
 .PHONY: test-chart
-test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
+test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what chart maintainers rely on. CHARTFLAGS='-test.run=NAME' narrows it.
 	@echo '==> Chart tests. The first time, helm-unittest, which runs them, is built: about a minute on 2 cores.'
-	@$(call tool,helm-unittest) --strict helm-charts/appservice
+	@$(call tool,helm-unittest) --strict helm-charts/*
+	@echo '==> What chart maintainers rely on.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && go test -c -o bin/chart.test ./test/chart
+	@cd test/chart && '$(CURDIR)/bin/chart.test' -test.timeout=40m -test.parallel=4 $(CHARTFLAGS)
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
