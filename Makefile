@@ -158,6 +158,10 @@ test-alerts: ## Run the cases of the alerts with promtool, and check that alerts
 golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
 	go test ./internal/render -run TestGolden -update
 
+.PHONY: chart-diff
+chart-diff: ## Show what the charts here change, on the golden cases or, with CLUSTER=current, on what lives there. OLD=COMMIT or folder.
+	@go run ./tools/cmd/chartdiff $(if $(OLD),-old '$(OLD)') $(if $(NEW),-new '$(NEW)')
+
 .PHONY: test-integration
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
 	@echo '==> Integration tests.'

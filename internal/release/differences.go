@@ -19,26 +19,30 @@ type Difference struct {
 	Field string
 	// Old and New are its values, empty where they are not for print.
 	Old, New string
-	// Template says that it is part of the template of the object's pods.
-	Template bool
+	// Restarts says that pods restart for it.
+	Restarts bool
 }
 
-// String says what differs, for example "spec.replicas 1 → 2".
+// String says what differs, for example "spec.template.spec.nodeName a → b; restarts pods".
 func (d Difference) String() string {
-	if d.Old == "" && d.New == "" {
-		return d.Field
+	text := d.Field
+	if d.Old != "" || d.New != "" {
+		text = fmt.Sprintf("%s %s → %s", d.Field, d.Old, d.New)
 	}
-	return fmt.Sprintf("%s %s → %s", d.Field, d.Old, d.New)
+	if d.Restarts {
+		text += "; restarts pods"
+	}
+	return text
 }
 
 // Differences lists all fields in which two renderings of one object differ, stamps aside. Unlike the comparison with what is live, it
 // leaves nothing to others: both renderings are ours as a whole.
 func Differences(old, rendered *unstructured.Unstructured) []Difference {
 	var list []Difference
-	template := strings.Join(kube.TraitsOf(rendered.GroupVersionKind().GroupKind()).PodTemplate, ".")
+	template := strings.Join(templateOfRunning(rendered), ".")
 	eachDifference("", withoutStamp(old), withoutStamp(rendered), func(path string, before, after any) {
 		d := Difference{Field: strings.TrimPrefix(path, ".")}
-		d.Template = template != "" && (d.Field == template || strings.HasPrefix(d.Field, template+"."))
+		d.Restarts = template != "" && (d.Field == template || strings.HasPrefix(d.Field, template+"."))
 		if !secretive(rendered, d.Field) || !scalar(before) && !scalar(after) {
 			d.Old, d.New = brief(before), brief(after)
 		}
@@ -120,12 +124,21 @@ func order(items, others []any, keys []string) []string {
 	return list
 }
 
+// templateOfRunning is where the template of pods is that restart when it changes; nil if there is none. Those of a CronJob end by
+// themselves.
+func templateOfRunning(object *unstructured.Unstructured) []string {
+	if path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).PodTemplate; slices.Equal(path, []string{"spec", "template"}) {
+		return path
+	}
+	return nil
+}
+
 // RestartsPods reports whether pods go when one rendering takes the place of another: their template differs, or nothing renders the
-// workload any more. Pods of a CronJob end by themselves.
+// workload any more.
 func RestartsPods(old, rendered []*unstructured.Unstructured) bool {
 	for _, before := range old {
-		path := kube.TraitsOf(before.GroupVersionKind().GroupKind()).PodTemplate
-		if !slices.Equal(path, []string{"spec", "template"}) {
+		path := templateOfRunning(before)
+		if path == nil {
 			continue
 		}
 		at := slices.IndexFunc(rendered, func(after *unstructured.Unstructured) bool { return kube.KeyOf(after) == kube.KeyOf(before) })
