@@ -19,14 +19,14 @@ import (
 	"helm.sh/helm/v3/pkg/ignore"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates, or expressions in
-// them, do not parse: the error then names file and line.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one whose
+// templates, or expressions in them, do not parse: the error then names file and line.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
-	files, err := read(fsys, dir)
+	list, err := files(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
 	}
-	c, err := loader.LoadFiles(files)
+	c, err := loader.LoadFiles(list)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
