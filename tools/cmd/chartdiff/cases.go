@@ -31,11 +31,21 @@ type findings struct {
 // optional are the kinds that charts render only where they are served.
 var optional = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
 
+// folders have a golden case each: those of AppService, and those of the other kinds, by chart.
+var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
+
 // cases finds the golden cases.
 func cases(root string) (*findings, error) {
-	files, err := filepath.Glob(filepath.Join(root, "test/testdata/cases/*/cr.yaml"))
-	if err != nil || len(files) == 0 {
-		return nil, fmt.Errorf("there are no golden cases in %s (error %v)", root, err)
+	var files []string
+	for _, folder := range folders {
+		list, err := filepath.Glob(filepath.Join(root, folder, "cr.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		files = append(files, list...)
+	}
+	if len(files) == 0 {
+		return nil, fmt.Errorf("there are no golden cases in %s", root)
 	}
 	found := &findings{subjects: map[schema.GroupVersionKind][]subject{}, capabilities: chartutil.DefaultCapabilities.Copy()}
 	found.capabilities.APIVersions = slices.Concat(found.capabilities.APIVersions, optional)
