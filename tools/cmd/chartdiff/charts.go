@@ -59,7 +59,7 @@ func load(ctx context.Context, root, source string) (*charts, error) {
 		kind := entry.GroupVersionKind
 		c.kinds = append(c.kinds, kind)
 		c.renderers[kind] = &render.Renderer{
-			Chart: entry.Chart, Translator: values.For(kind, entry.OverrideValues), Hooks: postrender.Default(),
+			Chart: entry.Chart, Translator: values.For(kind, entry.Chart, entry.OverrideValues), Hooks: postrender.Default(),
 		}
 		if c.selectors[kind], err = metav1.LabelSelectorAsSelector(entry.Selector); err != nil {
 			return nil, err
