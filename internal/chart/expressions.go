@@ -24,7 +24,7 @@ var (
 // defaults render: that has no lines, lacks what is off by default, and is nothing at all if the chart refuses its defaults. Those
 // that a template computes are checked when they are rendered.
 func checkExpressions(c *chart.Chart) error {
-	for _, file := range slices.Backward(Templates(c)) {
+	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
 			return strings.Repeat("\n", strings.Count(comment, "\n"))
 		})

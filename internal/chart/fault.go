@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 	"unicode/utf8"
+
+	"helm.sh/helm/v3/pkg/chart"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // Fault is a mistake at a place of a chart.
@@ -90,4 +94,28 @@ func Explain(err error) string {
 		}
 	}
 	return err.Error() + "\n"
+}
+
+// ofFields is what is wrong with the fields.yaml of a chart.
+func ofFields(c *chart.Chart, err error) error {
+	var problems fields.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	text := ""
+	for _, file := range c.Files {
+		if file.Name == fields.Name {
+			text = string(file.Data)
+		}
+	}
+	var faults []error
+	for _, problem := range problems {
+		fault := &Fault{File: problem.File, Line: problem.Line, Message: problem.Text, Text: text}
+		if lines := strings.Split(text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
+			shown := lines[problem.Line-1]
+			fault.Column = len(shown) - len(strings.TrimLeft(shown, " ")) + 1
+		}
+		faults = append(faults, fault)
+	}
+	return errors.Join(faults...)
 }

@@ -220,7 +220,7 @@ func (c *checker) text(node *parse.TextNode) {
 // checkTemplates returns the mistakes in the templates of a chart and of its subcharts.
 func checkTemplates(c *chart.Chart) []error {
 	var faults []error
-	for _, file := range slices.Backward(Templates(c)) {
+	for _, file := range slices.Backward(TemplateFiles(c)) {
 		if strings.HasSuffix(file.Name, "NOTES.txt") {
 			continue // nobody reads what it renders
 		}

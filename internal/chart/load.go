@@ -15,17 +15,19 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/ignore"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one that cannot be used whatever the values
-// are: templates, or expressions in them, that do not parse, or that use what is not the same in each render. The error wraps a Fault for
-// each mistake that has a place.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one that cannot be used
+// whatever the values are: templates, expressions in them, or fields.yaml that do not parse, or templates that use what is not the same in
+// each render. The error wraps a Fault for each mistake that has a place. The values of the chart have the defaults of its fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
-	files, err := read(fsys, dir)
+	list, err := files(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
 	}
-	c, err := checked(files)
+	c, err := checked(list)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
@@ -48,6 +50,9 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 	}
 	if _, err := PodSecurity(c); err != nil {
 		return nil, err
+	}
+	if err := fields.Complete(c, "."); err != nil {
+		return nil, ofFields(c, err)
 	}
 	if _, err := Parse(c); err != nil {
 		return nil, err

@@ -26,9 +26,9 @@ type Template struct {
 // Partial reports whether the file only defines templates that others include.
 func (t *Template) Partial() bool { return strings.HasPrefix(path.Base(t.Name), "_") }
 
-// Templates lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of a name, that of the file
+// TemplateFiles lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of a name, that of the file
 // closer to the root stays.
-func Templates(c *chart.Chart) []Template {
+func TemplateFiles(c *chart.Chart) []Template {
 	var list []Template
 	var add func(c *chart.Chart)
 	add = func(c *chart.Chart) {
@@ -53,7 +53,7 @@ func Templates(c *chart.Chart) []Template {
 func Parse(c *chart.Chart) (*template.Template, error) {
 	all := template.New("gotpl").Option("missingkey=zero")
 	bindFunctions(engine.Engine{}, all)
-	for _, file := range Templates(c) {
+	for _, file := range TemplateFiles(c) {
 		if _, err := all.New(file.Name).Parse(file.Text); err != nil {
 			return nil, parseFault(err, inside(file), file.Text)
 		}

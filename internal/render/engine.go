@@ -77,7 +77,7 @@ func (s *set) prepare(c *chart.Chart) error {
 	if err := s.addFiles(c); err != nil {
 		return err
 	}
-	s.files = appchart.Templates(c)
+	s.files = appchart.TemplateFiles(c)
 	s.programs.New = func() any {
 		again, _ := newProgram(c) // it did above
 		return again

@@ -71,7 +71,7 @@ func TestAMistakeInTheChartSaysSo(t *testing.T) {
 		"no YAML": {plain("a: b: c"),
 			of1 + " line 1: it renders what is no YAML: mapping values are not allowed in this context: tell its maintainers"},
 		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1: it does not render an object: apiVersion and kind are required: tell its maintainers"},
-		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + ` line 5: Service "web" is not valid: spec.tpye: there is no such field, did you mean type?: tell its maintainers`},
+		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + ` line 5: Service "web" is not valid: spec.tpye: there is no such field: did you mean type?: tell its maintainers`},
 		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + ` line 5: Service "web" is not valid: spec.ports: it must be a list, not a text: tell its maintainers`},
 		"another namespace":   {plain(service + "  namespace: other"), of1 + `: Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out: tell its maintainers`},
 		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + ` line 5: Service "web" is not valid: metadata.labels.a: it must be a text, not a map: tell its maintainers`},

@@ -64,7 +64,7 @@ func (r *Renderer) place(of run, err error) error {
 // excerpt returns the lines of a template around a number.
 func (r *Renderer) excerpt(file, number string) string {
 	at, _ := strconv.Atoi(number) // it is digits
-	for _, template := range appchart.Templates(r.Chart) {
+	for _, template := range appchart.TemplateFiles(r.Chart) {
 		lines := strings.Split(template.Text, "\n")
 		if template.Name == file && at > 0 && at <= len(lines) {
 			return appchart.Excerpt(template.Text, at, max(0, strings.Index(lines[at-1], "{{"))+1)
@@ -158,7 +158,7 @@ func (r *Renderer) trace(of run, file string) (*trace, string) {
 	if err != nil {
 		return nil, ""
 	}
-	for _, template := range appchart.Templates(enabled) {
+	for _, template := range appchart.TemplateFiles(enabled) {
 		if template.Name == file {
 			traced := &trace{file: file, text: template.Text}
 			files, _ := r.templates.of(enabled).execute(enabled, input, traced)

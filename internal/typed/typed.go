@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"math"
 	"reflect"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // Misfit is a field that does not fit.
@@ -133,7 +136,7 @@ func (c *checker) fields(value any, t reflect.Type, path []any) {
 	for _, name := range sorted(entries) {
 		field, found := known[name]
 		if !found {
-			c.add(append(path, name), "there is no such field%s", suggestion(name, known))
+			c.add(append(path, name), "there is no such field%s", fields.DidYouMean(name, sorted(known)))
 			continue
 		}
 		c.value(entries[name], field, append(path, name))
@@ -151,8 +154,8 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		if c.allowed == nil || text == "" {
 			return
 		}
-		if values := c.allowed(t); len(values) > 0 && !contains(values, text) {
-			c.add(path, "%q is none of %s%s", text, strings.Join(values, ", "), closest(text, values))
+		if values := c.allowed(t); len(values) > 0 && !slices.Contains(values, text) {
+			c.add(path, "%q is none of %s%s", text, strings.Join(values, ", "), fields.DidYouMean(text, values))
 		}
 	case reflect.Bool:
 		if _, is := value.(bool); !is {
