@@ -118,8 +118,10 @@ const (
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
 	ReasonRecordDamaged = "RecordDamaged"
-	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
+	// ReasonAPIUnavailable: the cluster does not serve, or does not let anybody watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
+	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
+	ReasonMissingRights = "MissingRights"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
 	// ReasonAsExpected: the condition has its usual value and nothing to tell.

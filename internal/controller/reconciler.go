@@ -115,6 +115,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)
 	}
+	done.err = r.withNeed(done.err)
 	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(retry.Stale), nil
