@@ -71,7 +71,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if a.turn = r.turn(s, wanted, a); a.turn.Waits {
 		return a
 	}
-	task := release.Task{Owner: s.resource, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
 	var created []client.Object
 	if !plan.Empty() {
 		created, a.err = r.write(ctx, s, wanted, task)
@@ -93,7 +93,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 // turn returns whether the action has to wait: never, unless the operator itself causes a rollout while as many as are allowed are under
 // way.
 func (r *Reconciler) turn(s *scope, wanted rendering, a action) release.Turn {
-	causedByUser := !deployed(s) || s.memory.settled != 0 && s.memory.settled == wanted.inputs.capabilities
+	causedByUser := !deployed(s) || s.memory.settled != (surroundings{}) && s.memory.settled == wanted.inputs.surroundings
 	if a.state != release.OutOfDate || causedByUser || !a.plan.RollsPods() {
 		return release.Turn{}
 	}

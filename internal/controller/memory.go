@@ -27,15 +27,15 @@ type remembered struct {
 	rendered *rendered
 	// verified are the objects that were found to be as a release has them.
 	verified release.Verified
-	// settled are the capabilities with which the objects were once as rendered in this process; 0 if they never were. A change after that
-	// is not caused by a new operator.
-	settled int64
+	// settled is where the objects were last as rendered in this process; zero if they never were. What changes in the same surroundings is
+	// not caused by a new chart or operator.
+	settled surroundings
 	// unrecorded is a release whose objects are written; nil if there is none.
 	unrecorded *unrecorded
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
 	// backoff after failed attempts.
-	backoff retry.Backoff
+	backoff retry.Backoff[version]
 
 	groups groups
 }

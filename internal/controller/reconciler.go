@@ -34,7 +34,7 @@ import (
 // Reconciler reconciles the resources of one kind. It is safe for concurrent use on different resources.
 type Reconciler struct {
 	Kind         schema.GroupVersionKind
-	Renderer     *render.Renderer
+	Charts       *render.Current
 	Capabilities watch.CapabilitiesSource
 	Observer     *cluster.Observer
 	Actor        *release.Actor
@@ -93,7 +93,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
 	}
-	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.resource.GetGeneration()); wait > 0 {
+	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
 		return metrics.Deferred, after(wait), nil
 	}
 	var wanted rendering

@@ -139,7 +139,7 @@ func newBench(t *testing.T, image string) *bench {
 	b.Reconciler = &Reconciler{
 		Hosts: hosts.New(nil, nil),
 		Kind:  appService,
-		Renderer: &render.Renderer{
+		Charts: render.NewCurrent(&render.Renderer{
 			Chart: &chart.Chart{
 				Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
 				Templates: []*chart.File{{Name: "templates/configmap.yaml", Data: []byte(template)}},
@@ -152,7 +152,7 @@ func newBench(t *testing.T, image string) *bench {
 				return translator.Translate(ctx, resource)
 			}),
 			Hooks: postrender.Default(),
-		},
+		}),
 		Capabilities: known{},
 		Observer:     cluster.New(nil, nil, nil),
 		Client:       b.client,
@@ -258,7 +258,7 @@ func (b *bench) rendered(t *testing.T) *render.Result {
 	}
 	resource := &unstructured.Unstructured{Object: content}
 	resource.SetGroupVersionKind(appService)
-	desired, err := b.Renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
+	desired, err := b.Charts.Get().Render(t.Context(), resource, chartutil.DefaultCapabilities)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -292,6 +292,29 @@ func TestAReconcileInSyncWritesTheStatusOnceAndThenNothing(t *testing.T) {
 	}
 	if events := b.events(); len(events) != 0 {
 		t.Errorf("got events: %v", events)
+	}
+}
+
+// loads puts a chart to use that differs in one file.
+func (b *bench) loads(version string) {
+	earlier := b.Charts.Get()
+	changed := *earlier.Chart
+	changed.Raw = []*chart.File{{Name: "values.yaml", Data: []byte(version)}}
+	b.Charts.Set(&render.Renderer{Chart: &changed, Translator: earlier.Translator, Hooks: earlier.Hooks})
+}
+
+func TestAnotherChartIsRenderedOnce(t *testing.T) {
+	b := newBench(t, "nginx")
+	b.installed(t)
+	b.reconcile(t)
+	b.renders = 0
+	for _, version := range []string{"two", "two", "three"} {
+		b.loads(version)
+		b.reconcile(t)
+		b.reconcile(t)
+	}
+	if b.renders != 2 {
+		t.Errorf("got %d renders, want one of each of two charts", b.renders)
 	}
 }
 
@@ -402,6 +425,12 @@ func TestAFailureIsTriedAgainLaterAndLaterAndToldOnce(t *testing.T) {
 		t.Errorf("a change 5 s after an attempt was not tried")
 	}
 
+	b.loads("another")
+	if next := b.reconcile(t); next != 5*time.Second || b.renders != renders+2 {
+		t.Errorf("another chart is tried after %s and %d renders, want at once", next, b.renders-renders-1)
+	}
+
+	renders = b.renders - 1
 	b.change(t, "also refused")
 	b.change(t, "refused")
 	if next := b.reconcile(t); next != 5*time.Second || b.renders != renders+2 {
@@ -728,7 +757,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 					return test.get(ctx, c, key, into, options...)
 				},
 			})
-			b.Actor = release.NewActor(b.Renderer.Chart, &cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
+			b.Actor = release.NewActor(&cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
 			scope := &scope{resource: app("web-uid"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
 			if test.reported {
 				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}

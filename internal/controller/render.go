@@ -18,11 +18,17 @@ import (
 // reloadPeriod is the time between two rollouts of a resource that changed content of references causes.
 const reloadPeriod = 10 * time.Second
 
-// inputs are what the templates depend on.
+// inputs are what a rendering depends on, but for the facts.
 type inputs struct {
-	generation   int64
+	generation int64
+	restarted  string
+	surroundings
+}
+
+// surroundings are those inputs that do not belong to the resource.
+type surroundings struct {
+	chart        string // digest
 	capabilities int64
-	restarted    string
 }
 
 // rendered is what a resource became, from what.
@@ -57,7 +63,11 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if err != nil {
 		return rendering{}, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	in := inputs{s.resource.GetGeneration(), version, s.resource.GetAnnotations()[v1.AnnotationRestartedAt]}
+	in := inputs{
+		generation:   s.resource.GetGeneration(),
+		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
+		surroundings: surroundings{chart: s.renderer.Identity().Digest, capabilities: version},
+	}
 	known := s.memory.rendered
 	var draft *render.Draft
 	var references []dependency.Reference
@@ -125,7 +135,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	draft, err := r.Renderer.Draft(ctx, s.resource, capabilities)
+	draft, err := s.renderer.Draft(ctx, s.resource, capabilities)
 	if err != nil {
 		return nil, problem.RenderFailed(err)
 	}
@@ -140,7 +150,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error)
 
 // finish puts what the templates made through the hooks.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
-	whole, err := r.Renderer.Finish(ctx, draft, into.facts)
+	whole, err := s.renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
 		return problem.RenderFailed(err)
 	}

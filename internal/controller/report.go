@@ -119,13 +119,13 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 	case errors.As(done.err, &previous):
 		return after(retry.Previous)
 	case done.err != nil:
-		return after(s.memory.backoff.Again(r.Clock.Now(), s.resource.GetGeneration(), problem.Awaited(done.err)))
+		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
 	case done.turn.Waits: // it is woken when its turn comes
 		return after(sooner(retry.Last, delayed))
 	}
-	s.memory.backoff = retry.Backoff{}
+	s.memory.backoff = retry.Backoff[version]{}
 	if wanted.rendered != nil {
-		s.memory.settled = wanted.inputs.capabilities
+		s.memory.settled = wanted.inputs.surroundings
 	}
 	wait := sooner(sooner(r.Period, delayed), wanted.reload)
 	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
@@ -142,7 +142,7 @@ func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
 	if !problem.Retried(done.err) {
 		return time.Time{}
 	}
-	return r.Clock.Now().Add(s.memory.backoff.Next(s.resource.GetGeneration()))
+	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))
 }
 
 // sooner returns the shorter of two times to wait, of which 0 is none.

@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -19,11 +20,23 @@ type scope struct {
 	resource *unstructured.Unstructured
 	previous *v1.AppServiceStatus // status of resource
 	paused   bool
+	// renderer in use when the reconcile began.
+	renderer *render.Renderer
 	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
 	memory *remembered
 }
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
+
+// version is what an attempt is about: another spec and another chart are tried at once, whatever became of the ones before.
+type version struct {
+	generation int64
+	chart      string // digest
+}
+
+func (s *scope) version() version {
+	return version{generation: s.resource.GetGeneration(), chart: s.renderer.Identity().Digest}
+}
 
 // read returns the scope of a reconcile, nil if the resource is gone: the garbage collector deletes what it controlled.
 func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
@@ -48,6 +61,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	return &scope{
 		resource: resource,
 		previous: previous,
+		renderer: r.Charts.Get(),
 		paused:   r.pausedBy(resource),
 		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
 	}, nil

@@ -30,19 +30,21 @@ func running(image string) *unstructured.Unstructured {
 // Who is held back is called ready if its pods are. That must never be said of what was made for an earlier spec, be it that the present
 // one failed before the operator was restarted.
 func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
+	never, now := surroundings{}, surroundings{chart: "new", capabilities: 1}
 	cases := map[string]struct {
 		previous *v1.AppServiceStatus
-		settled  int64
+		settled  surroundings
 		state    release.State
 		held     bool
 	}{
-		"a new operator and a spec that was deployed":         {deployedAt(2, metav1.ConditionTrue), 0, release.OutOfDate, true},
-		"a new operator and a spec that is new":               {deployedAt(1, metav1.ConditionTrue), 0, release.OutOfDate, false},
-		"a new operator and a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), 0, release.OutOfDate, false},
-		"a new operator and a resource that nobody looked at": {&v1.AppServiceStatus{}, 0, release.OutOfDate, false},
-		"an operator that has seen it as rendered":            {deployedAt(2, metav1.ConditionTrue), 1, release.OutOfDate, false},
-		"other capabilities than when it was as rendered":     {deployedAt(2, metav1.ConditionTrue), 7, release.OutOfDate, true},
-		"a repair": {deployedAt(2, metav1.ConditionTrue), 0, release.Drifted, false},
+		"a new operator and a spec that was deployed":         {deployedAt(2, metav1.ConditionTrue), never, release.OutOfDate, true},
+		"a new operator and a spec that is new":               {deployedAt(1, metav1.ConditionTrue), never, release.OutOfDate, false},
+		"a new operator and a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), never, release.OutOfDate, false},
+		"a new operator and a resource that nobody looked at": {&v1.AppServiceStatus{}, never, release.OutOfDate, false},
+		"an operator that has seen it as rendered":            {deployedAt(2, metav1.ConditionTrue), now, release.OutOfDate, false},
+		"other capabilities than when it was as rendered":     {deployedAt(2, metav1.ConditionTrue), surroundings{chart: "new", capabilities: 7}, release.OutOfDate, true},
+		"another chart than when it was as rendered":          {deployedAt(2, metav1.ConditionTrue), surroundings{chart: "old", capabilities: 1}, release.OutOfDate, true},
+		"a repair": {deployedAt(2, metav1.ConditionTrue), never, release.Drifted, false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -52,7 +54,7 @@ func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
 			resource.SetGeneration(2)
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{settled: test.settled}}
 			plan := &release.Plan{Apply: []release.Change{{Desired: running("two"), Live: running("one")}}}
-			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, capabilities: 1}}}
+			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, surroundings: now}}}
 			if got := r.turn(s, wanted, action{state: test.state, plan: plan}); got.Waits != test.held {
 				t.Errorf("got %+v, want that it waits: %t", got, test.held)
 			}

@@ -79,7 +79,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	}
 	reconciler := &controller.Reconciler{
 		Kind: kind,
-		Renderer: &render.Renderer{
+		Charts: render.NewCurrent(&render.Renderer{
 			Chart:      entry.Chart,
 			Translator: values.For(kind, entry.OverrideValues),
 			Hooks:      postrender.Default(),
@@ -87,11 +87,11 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 				return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
 			},
-		},
+		}),
 		Capabilities: shared.Capabilities,
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
-		Actor: release.NewActor(entry.Chart,
+		Actor: release.NewActor(
 			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),

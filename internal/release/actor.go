@@ -15,19 +15,20 @@ import (
 
 // Actor carries out the actions for the resources of one kind. It is safe for concurrent use on different resources.
 type Actor struct {
-	chart  *chart.Chart // without its templates
 	writer *cluster.Writer
 	live   client.Reader
 }
 
 // NewActor makes an actor. Live reads past the caches.
-func NewActor(c *chart.Chart, writer *cluster.Writer, live client.Reader) *Actor {
-	return &Actor{chart: skeleton(c), writer: writer, live: live}
+func NewActor(writer *cluster.Writer, live client.Reader) *Actor {
+	return &Actor{writer: writer, live: live}
 }
 
 // Task is one resource, what it is to become, and what Decide was told about it.
 type Task struct {
-	Owner    *unstructured.Unstructured
+	Owner *unstructured.Unstructured
+	// Chart rendered what is desired.
+	Chart    *chart.Chart
 	Desired  *render.Result
 	Snapshot *cluster.Snapshot
 	Plan     *Plan
@@ -62,11 +63,11 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	}
 	if action.DryRun {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
-			return nil, a.blame(task.Desired, err)
+			return nil, blame(task, err)
 		}
 	}
 	created, err = writes.execute(ctx, task.Plan)
-	err = a.blame(task.Desired, writes.allLeft(ctx, task.Plan, err))
+	err = blame(task, writes.allLeft(ctx, task.Plan, err))
 	if action.Undone {
 		err = writes.undoUnlessOurs(ctx, created, err)
 	}
@@ -74,16 +75,16 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 }
 
 // blame names the template of an object that is malformed: whatever the spec says, the chart must not render that.
-func (a *Actor) blame(desired *render.Result, err error) error {
+func blame(task Task, err error) error {
 	var malformed *MalformedError
 	if !errors.As(err, &malformed) {
 		return err
 	}
 	at := ""
-	if i := slices.Index(desired.Keys, malformed.Key); i >= 0 && i < len(desired.Sources) {
-		at = desired.Sources[i]
+	if i := slices.Index(task.Desired.Keys, malformed.Key); i >= 0 && i < len(task.Desired.Sources) {
+		at = task.Desired.Sources[i]
 	}
-	return render.Mistake(a.chart, at, err)
+	return render.Mistake(task.Chart, at, err)
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
@@ -95,18 +96,18 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	records := a.records(session, task.Owner)
 	newest := task.Snapshot.Record
 	if newest == nil {
-		err := records.add(ctx, task.Desired, 1)
+		err := records.add(ctx, task, 1)
 		return a.applier(session, task.Owner, nil).undoUnlessOurs(ctx, created, err)
 	}
 	earlier := task.Snapshot.Records
 	if newest.Digest == task.Desired.Digest {
 		earlier = earlier[1:]
 		if newest.Status != statusDeployed {
-			if err := records.replace(ctx, task.Desired, newest); err != nil {
+			if err := records.replace(ctx, task, newest); err != nil {
 				return err
 			}
 		}
-	} else if err := records.add(ctx, task.Desired, newest.Revision+1); err != nil {
+	} else if err := records.add(ctx, task, newest.Revision+1); err != nil {
 		return err
 	}
 	return records.retire(ctx, earlier)
@@ -150,7 +151,7 @@ func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructur
 }
 
 func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
-	return &records{chart: a.chart, session: session, live: a.live, owner: owner}
+	return &records{session: session, live: a.live, owner: owner}
 }
 
 // undoUnlessOurs deletes what an action created if err says that a name is somebody else's.

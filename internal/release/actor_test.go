@@ -51,11 +51,14 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), cluster.RecordPrefix+"web.v"))
 		return err != nil, nil, err
 	})
-	b.actor = NewActor(
-		&chart.Chart{Metadata: &chart.Metadata{APIVersion: "v2", Name: "appservice", Version: "1.2.3+build"}, Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}}},
-		&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server,
-	)
+	b.actor = NewActor(&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server)
 	return b
+}
+
+// charted is the chart of all tasks.
+var charted = &chart.Chart{
+	Metadata:  &chart.Metadata{APIVersion: "v2", Name: "appservice", Version: "1.2.3+build"},
+	Templates: []*chart.File{{Name: "templates/x.yaml", Data: []byte("{{ fail }}")}},
 }
 
 // records is Helm's own storage: what is written must be read by helm.
@@ -67,7 +70,7 @@ func (b *bench) records(owner client.Object) *storage.Storage {
 func (b *bench) given(t *testing.T, revision int, status helmrelease.Status) {
 	t.Helper()
 	err := b.records(owner(t)).Create(&helmrelease.Release{
-		Name: "web", Namespace: "demo", Version: revision, Chart: b.actor.chart,
+		Name: "web", Namespace: "demo", Version: revision, Chart: skeleton(charted),
 		Info: &helmrelease.Info{Status: status}, Labels: map[string]string{v1.LabelManaged: "true", v1.LabelDigest: "old"},
 	})
 	if err != nil {
@@ -103,6 +106,7 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 	}
 	return Task{
 		Owner:    owner(t),
+		Chart:    charted,
 		Desired:  desired(t, chartutil.Values{"size": 2}, objects...),
 		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
 		Plan:     Compare(objects, live),

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	helmtime "helm.sh/helm/v3/pkg/time"
 	corev1 "k8s.io/api/core/v1"
@@ -31,7 +30,6 @@ const (
 // records keeps what Helm keeps of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects are
 // as it says (until then, the objects themselves tell what is still to be written), and deleted when the next one is there.
 type records struct {
-	chart   *chart.Chart // without its templates
 	session *cluster.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
@@ -39,8 +37,8 @@ type records struct {
 
 // add records a revision as deployed. The error is a NotOursError or a PreviousError if somebody else's release has the
 // name, a StaleError if the record is there already.
-func (r *records) add(ctx context.Context, desired *render.Result, revision int) error {
-	secret, err := r.secret(desired, revision)
+func (r *records) add(ctx context.Context, task Task, revision int) error {
+	secret, err := r.secret(task, revision)
 	if err != nil {
 		return err
 	}
@@ -56,8 +54,8 @@ func (r *records) add(ctx context.Context, desired *render.Result, revision int)
 
 // replace records the revision of a record that is not deployed as deployed, whatever it holds now. The error is a StaleError if the
 // record is gone or has changed.
-func (r *records) replace(ctx context.Context, desired *render.Result, record *cluster.Record) error {
-	secret, err := r.secret(desired, record.Revision)
+func (r *records) replace(ctx context.Context, task Task, record *cluster.Record) error {
+	secret, err := r.secret(task, record.Revision)
 	if err != nil {
 		return err
 	}
@@ -73,7 +71,7 @@ func (r *records) replace(ctx context.Context, desired *render.Result, record *c
 }
 
 // secret is the record of a revision.
-func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, error) {
+func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	description, annotated := "Install complete", installDescription
 	if revision > 1 {
 		description, annotated = "Upgrade complete", upgradeDescription
@@ -82,13 +80,13 @@ func (r *records) secret(desired *render.Result, revision int) (*corev1.Secret, 
 		Name:      r.owner.GetName(),
 		Namespace: r.owner.GetNamespace(),
 		Version:   revision,
-		Chart:     r.chart,
-		Config:    desired.Values,
-		Manifest:  desired.Manifest(),
+		Chart:     skeleton(task.Chart),
+		Config:    task.Desired.Values,
+		Manifest:  task.Desired.Manifest(),
 		Labels: map[string]string{
 			v1.LabelManaged:      "true",
-			v1.LabelDigest:       desired.Digest,
-			v1.LabelChartVersion: labelValue(r.chart.Metadata.Version),
+			v1.LabelDigest:       task.Desired.Digest,
+			v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
 		},
 		Info: &helmrelease.Info{
 			FirstDeployed: helmtime.Time{Time: r.owner.GetCreationTimestamp().Time},

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"sort"
 	"strings"
+	"sync"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -38,6 +39,10 @@ type Renderer struct {
 
 	schemas   schemas
 	templates templates
+	identity  struct {
+		once   sync.Once
+		digest string
+	}
 }
 
 // Draft is what the templates make of a resource, before the hooks.

@@ -20,20 +20,20 @@ const (
 	Notice = time.Second
 )
 
-// Backoff counts the failed attempts at one generation. The zero value has none.
-type Backoff struct {
-	generation int64
-	attempts   int
-	stale      time.Time // of the first attempt that the caches were too old for
-	last       time.Time
-	until      time.Time
-	closest    time.Duration // between this attempt and the next
+// Backoff counts the failed attempts at one version of what is attempted. The zero value has none.
+type Backoff[Version comparable] struct {
+	version  Version
+	attempts int
+	stale    time.Time // of the first attempt that the caches were too old for
+	last     time.Time
+	until    time.Time
+	closest  time.Duration // between this attempt and the next
 }
 
-// Wait returns the time until the next attempt, asked for by a timer that is over or by a change. A new generation is tried
+// Wait returns the time until the next attempt, asked for by a timer that is over or by a change. A new version is tried
 // at once.
-func (b *Backoff) Wait(now time.Time, generation int64) time.Duration {
-	if b.generation != generation || b.attempts == 0 || !now.Before(b.until) {
+func (b *Backoff[Version]) Wait(now time.Time, version Version) time.Duration {
+	if b.version != version || b.attempts == 0 || !now.Before(b.until) {
 		return 0
 	}
 	b.until = b.last.Add(b.closest)
@@ -41,7 +41,7 @@ func (b *Backoff) Wait(now time.Time, generation int64) time.Duration {
 }
 
 // MayPass notes an attempt that the caches were too old for, and reports whether they may still catch up within moments.
-func (b *Backoff) MayPass(now time.Time) bool {
+func (b *Backoff[Version]) MayPass(now time.Time) bool {
 	if b.stale.IsZero() {
 		b.stale = now
 	}
@@ -49,11 +49,11 @@ func (b *Backoff) MayPass(now time.Time) bool {
 }
 
 // Again notes a failed attempt, cheap if it wrote nothing, and returns the time until the next one.
-func (b *Backoff) Again(now time.Time, generation int64, cheap bool) time.Duration {
-	if b.generation != generation {
-		*b = Backoff{generation: generation, stale: b.stale}
+func (b *Backoff[Version]) Again(now time.Time, version Version, cheap bool) time.Duration {
+	if b.version != version {
+		*b = Backoff[Version]{version: version, stale: b.stale}
 	}
-	delay := b.Next(generation)
+	delay := b.Next(version)
 	b.attempts++
 	b.last, b.until, b.closest = now, now.Add(delay), First
 	if cheap {
@@ -63,9 +63,9 @@ func (b *Backoff) Again(now time.Time, generation int64, cheap bool) time.Durati
 }
 
 // Next returns the time until the next attempt if the present one fails.
-func (b *Backoff) Next(generation int64) time.Duration {
+func (b *Backoff[Version]) Next(version Version) time.Duration {
 	switch {
-	case b.generation != generation:
+	case b.version != version:
 		return First
 	case b.attempts < 10:
 		return min(Last, First<<b.attempts)
@@ -73,5 +73,5 @@ func (b *Backoff) Next(generation int64) time.Duration {
 	return Last
 }
 
-// Failed reports whether an attempt has failed at the generation that was tried last.
-func (b *Backoff) Failed() bool { return b.attempts > 0 }
+// Failed reports whether an attempt has failed at the version that was tried last.
+func (b *Backoff[Version]) Failed() bool { return b.attempts > 0 }

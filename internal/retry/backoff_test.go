@@ -8,7 +8,7 @@ import (
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
-	var f Backoff
+	var f Backoff[int64]
 	now := start
 	for attempt, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120, 120, 120, 120, 120} {
 		if got := f.Next(1); got != want*time.Second {
@@ -55,7 +55,7 @@ func TestWaitAfterAFailure(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var f Backoff
+			var f Backoff[int64]
 			for range test.attempts {
 				f.Again(start, 1, false)
 			}
@@ -68,7 +68,7 @@ func TestWaitAfterAFailure(t *testing.T) {
 
 // However many changes there are, attempts are never closer than the first retry, and none is put off.
 func TestAStormOfChangesDoesNotMakeAStormOfAttempts(t *testing.T) {
-	var f Backoff
+	var f Backoff[int64]
 	last, attempts := start, 0
 	due := start
 	for now := start; now.Before(start.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {

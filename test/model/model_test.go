@@ -191,7 +191,7 @@ func (w *world) asDesired(ctx context.Context) error {
 		lost = lost || ownerOf(object) == "" && key == keyA
 	}
 	ready := conditionOf(resource, v1.ConditionReady)
-	desired, err := w.process.Renderer.Render(ctx, resource, chartutil.DefaultCapabilities)
+	desired, err := w.process.Charts.Get().Render(ctx, resource, chartutil.DefaultCapabilities)
 	switch {
 	case err != nil:
 		return w.expect(ready, v1.ReasonRenderFailed)

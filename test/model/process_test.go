@@ -80,10 +80,10 @@ func newProcess(w *world) *process {
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         appService,
-		Renderer:     &render.Renderer{Chart: tiny, Translator: values.For(appService, nil), Hooks: postrender.Default()},
+		Charts:       render.NewCurrent(&render.Renderer{Chart: tiny, Translator: values.For(appService, nil), Hooks: postrender.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
-		Actor:        release.NewActor(tiny, &cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct),
+		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct),
 		Status:       &status.Writer{Client: cached, Clock: w.clock},
 		Client:       cached,
 		Live:         direct,
