@@ -331,7 +331,8 @@ build-chart: ## Package the Helm chart that installs the operator: dist/appservi
 
 # A pipe, since generate bundle takes nothing else; kustomize keeps the order of the samples, of which consoles offer the first.
 .PHONY: bundle
-bundle: manifests ## Generate bundle/ for the image IMG and validate it.
+bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
+	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
 	@$(OPERATOR_SDK) generate kustomize manifests -q
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
 	@$(call overlay,manifests,fifo); \

@@ -20,7 +20,6 @@ import (
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/retry"
-	"github.com/example/appservice-operator/internal/rights"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -68,14 +67,6 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		delayed = sooner(delayed, max(time.Millisecond, until.Sub(r.Clock.Now())))
 	}
 	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
-}
-
-// withNeed says of a right that is missing who needs it: only the chart tells.
-func (r *Reconciler) withNeed(err error) error {
-	if err == nil {
-		return nil
-	}
-	return rights.Explain(err, r.Renderer.Chart, r.Renderer.ClusterScoped)
 }
 
 // othersOf returns the names of what exists instead of what is missing.
