@@ -186,6 +186,10 @@ const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
 
+// AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
+// cannot be changed: each version has a name of its own.
+const AnnotationRerun = "app.example.com/rerun-on-change"
+
 // AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.
 const AnnotationReadyWhen = "app.example.com/ready-when"
