@@ -142,6 +142,8 @@ const (
 	ReasonIngressClassMissing = "IngressClassMissing"
 	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.
 	ReasonRolloutHeldBack = "RolloutHeldBack"
+	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field has no effect.
+	ReasonFieldUnknown = "FieldUnknown"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )

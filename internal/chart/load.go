@@ -17,10 +17,12 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/ignore"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates, or expressions in
-// them, do not parse: the error then names file and line.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates, expressions in them,
+// or fields.yaml do not parse: the error then names file and line. Its values have the defaults of its fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	files, err := read(fsys, dir)
 	if err != nil {
@@ -38,6 +40,9 @@ func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	}
 	if _, err := PodSecurity(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	}
+	if err := fields.Complete(c, dir); err != nil {
+		return nil, err
 	}
 	if err := parse(c); err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)

@@ -43,7 +43,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
-		in.Others = othersOf(wanted)
+		in.Unknown, in.Others = wanted.outline.Unknown, othersOf(wanted)
 	}
 	if done.turn.Waits {
 		in.Waits = done.turn.String()

@@ -63,12 +63,25 @@ func (p Problems) err() error {
 
 // Of returns what a chart declares for a kind. A chart without the file declares nothing; what it returns then is nil.
 func Of(c *chart.Chart, kind schema.GroupVersionKind) (*File, error) {
-	for _, file := range c.Raw {
+	return OfFolder(c, c.Name(), kind)
+}
+
+// OfFolder is Of for a chart whose folder messages are to name.
+func OfFolder(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*File, error) {
+	text, there := textOf(c)
+	if !there {
+		return nil, nil
+	}
+	return For(kind, path.Join(dir, Name), text)
+}
+
+func textOf(c *chart.Chart) (text []byte, there bool) {
+	for _, file := range c.Files {
 		if file.Name == Name {
-			return For(kind, path.Join(c.Name(), Name), file.Data)
+			return file.Data, true
 		}
 	}
-	return nil, nil
+	return nil, false
 }
 
 // For parses the text of a file for a kind; name is how messages call the file.

@@ -81,7 +81,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Kind: kind,
 		Charts: render.NewCurrent(&render.Renderer{
 			Chart:      entry.Chart,
-			Translator: values.For(kind, entry.OverrideValues),
+			Translator: values.For(kind, entry.Chart, entry.OverrideValues),
 			Hooks:      postrender.Default(),
 			ClusterScoped: func(kind schema.GroupVersionKind) bool {
 				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)

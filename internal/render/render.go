@@ -62,6 +62,8 @@ type Outline struct {
 	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
+	// Unknown are the paths of fields of the spec that are not among the values, because nobody here knows them.
+	Unknown []string
 	// ClusterScoped says that some of the objects live outside of namespaces.
 	ClusterScoped bool
 }
@@ -103,7 +105,7 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 // serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or a
 // ChartError.
 func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
-	vals, err := r.Translator.Translate(ctx, resource)
+	vals, unknown, err := values.Read(ctx, r.Translator, resource)
 	if err != nil {
 		return nil, &InvalidSpecError{err}
 	}
@@ -111,7 +113,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err != nil {
 		return nil, r.blame(err)
 	}
-	draft := &Draft{resource: resource, result: Result{Values: vals}}
+	draft := &Draft{resource: resource, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
 	for _, manifest := range manifests {
 		if err := readywhen.Check(manifest.object); err != nil {
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)

@@ -31,7 +31,7 @@ func shipped(t testing.TB) *Renderer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 }
 
 // unguarded renders AppServices without looking at what their pods may do.
@@ -51,7 +51,7 @@ func of(templates map[string]string) *Renderer {
 	for name, text := range templates {
 		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
 	}
-	return &Renderer{Chart: c, Translator: values.For(widget, nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
 }
 
 // parse reads YAML as a client of the API server reads JSON: whole numbers are int64.

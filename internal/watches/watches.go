@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // Watch is one entry of watches.yaml, its chart loaded.
@@ -55,6 +56,9 @@ func complete(w *Watch, charts fs.FS) (err error) {
 		return fmt.Errorf("chart is required")
 	}
 	if w.Chart, err = chart.Load(charts, path.Clean(w.ChartPath)); err != nil {
+		return err
+	}
+	if _, err = fields.OfFolder(w.Chart, path.Clean(w.ChartPath), w.GroupVersionKind); err != nil {
 		return err
 	}
 	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {

@@ -50,7 +50,7 @@ func run(file string) (string, error) {
 		if watch.GroupVersionKind == resource.GroupVersionKind() {
 			renderer := &render.Renderer{
 				Chart:      watch.Chart,
-				Translator: values.For(watch.GroupVersionKind, watch.OverrideValues),
+				Translator: values.For(watch.GroupVersionKind, watch.Chart, watch.OverrideValues),
 				Hooks:      postrender.Default(),
 			}
 			result, err := renderer.Render(context.Background(), resource, &capabilities)
