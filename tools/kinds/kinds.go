@@ -7,20 +7,24 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"path"
 	"path/filepath"
 	"slices"
 	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // kind is one entry of watches.yaml with its CRD.
 type kind struct {
 	Group, Version, Kind, Chart string
 
-	crd  *apiextensionsv1.CustomResourceDefinition
-	file string // of the CRD
+	crd      *apiextensionsv1.CustomResourceDefinition
+	file     string       // of the CRD
+	declared *fields.File // what the chart declares; nil if it declares nothing
 }
 
 // name is how files and roles are called.
@@ -71,7 +75,7 @@ func Generate(root string) error {
 			return err
 		}
 	}
-	return nil
+	return describe(root, list)
 }
 
 // served reads watches.yaml and the CRDs. The list is in the order of the former.
@@ -103,7 +107,15 @@ func served(root string) ([]kind, error) {
 			}
 		}
 	}
-	for _, k := range list {
+	for i, k := range list {
+		name := path.Join(k.Chart, fields.Name)
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			list[i].declared, err = fields.Parse(name, text)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
 		if k.crd == nil {
 			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
 		}
