@@ -21,14 +21,15 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, and refuses one whose templates, expressions in them,
-// or fields.yaml do not parse: the error then names file and line. Its values have the defaults of its fields.yaml.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one whose
+// templates, expressions in them, or fields.yaml do not parse: the error then names file and line. Its values have the defaults of its
+// fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
-	files, err := read(fsys, dir)
+	list, err := files(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
 	}
-	c, err := loader.LoadFiles(files)
+	c, err := loader.LoadFiles(list)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
