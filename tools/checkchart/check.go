@@ -19,6 +19,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/typed"
@@ -69,6 +70,13 @@ func (c *Checker) Check(ctx context.Context, subject Subject) []Finding {
 		return []Finding{{Text: chart.Explain(err)}}
 	}
 	var found []Finding
+	problems, err := fields.Uses(loaded, ".", subject.Kind)
+	if err != nil {
+		return []Finding{{Text: chart.Explain(err)}}
+	}
+	for _, problem := range problems {
+		found = append(found, Finding{Text: chart.Explain(chart.Faults(loaded, fields.Problems{problem}))})
+	}
 	first, second := c.renderer(loaded, subject), c.renderer(loaded, subject)
 	for _, example := range subject.Cases {
 		text := check(ctx, first, second, example.Resource)
