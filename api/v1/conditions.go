@@ -138,7 +138,7 @@ const (
 	ReasonEvictionBlocked = "EvictionBlocked"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
-	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.
+	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is held back.
 	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
