@@ -81,8 +81,14 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.chart.Labels()}
-	if a.err = r.mark(ctx, s, &task); a.err != nil {
-		return a
+	mark, isNew := s.mark(a.state, plan, there.Record)
+	if mark != "" {
+		task.Labels[v1.LabelRollout] = mark
+	}
+	if isNew {
+		if a.err = r.Actor.Mark(ctx, s.resource, there.Record, map[string]string{v1.LabelRollout: mark}); a.err != nil {
+			return a
+		}
 	}
 	var created []client.Object
 	if !plan.Empty() {
@@ -123,21 +129,6 @@ func (r *Reconciler) turn(s *scope, wanted rendering, a action) (fleet.Turn, fle
 		r.Rollouts.End(r.candidate(s.name()))
 	}
 	return turn, hold
-}
-
-// mark has the record say that the chart, and not its user, begins to change a resource that is ready, and the next record, too.
-func (r *Reconciler) mark(ctx context.Context, s *scope, task *release.Task) error {
-	record := task.Snapshot.Record
-	begun := s.begun(record)
-	if !begun && (task.State != release.OutOfDate || task.Plan.Empty() || !s.byChart(record) || !s.wasReady()) {
-		return nil
-	}
-	mark := s.chart.Mark(s.resource.GetGeneration())
-	task.Labels[v1.LabelRollout] = mark
-	if begun {
-		return nil
-	}
-	return r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: mark})
 }
 
 // deployed reports whether what the resource asks for was once deployed. If it was not, its owner waits for it, and what is there is not

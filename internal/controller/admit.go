@@ -16,6 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/problem"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	build "github.com/example/appservice-operator/internal/version"
 )
@@ -62,6 +63,18 @@ func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done
 		r.Rollouts.End(r.candidate(s.name()))
 	}
 	return done
+}
+
+// mark returns what the next record says of a chart that changes the resource, and nobody else does; empty if that is not so, or if the
+// resource is not ready anyhow. It reports whether the present record is still to say so, before anything is written.
+func (s *scope) mark(state release.State, plan *release.Plan, record *cluster.Record) (mark string, isNew bool) {
+	switch {
+	case s.begun(record):
+		return s.chart.Mark(s.resource.GetGeneration()), false
+	case state == release.OutOfDate && !plan.Empty() && s.byChart(record) && s.wasReady():
+		return s.chart.Mark(s.resource.GetGeneration()), true
+	}
+	return "", false
 }
 
 // failedBefore reports whether the resource is not ready for the reason of an error already.

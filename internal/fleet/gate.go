@@ -245,7 +245,7 @@ func (g *Gate) message() string {
 	case Refused:
 		return fmt.Sprintf("%s is held back, because it cannot be rendered for %s", g.now, some(g.unfit()))
 	case Halted:
-		return fmt.Sprintf("%s is halted, because with it %s did not become ready", g.now, some(g.failed()))
+		return fmt.Sprintf("%s is halted, because %s did not become ready with it", g.now, some(g.failed()))
 	}
 	return ""
 }
