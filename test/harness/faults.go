@@ -18,6 +18,8 @@ type Fault struct {
 	// Number of the request since Start, where At is not set.
 	Number int
 	Kind   FaultKind
+	// Gone is closed when the API server, or what is behind it, is gone: until then CutBefore and CutAfter hold the request.
+	Gone <-chan struct{}
 }
 
 func (f *Fault) at(point Point, number int) bool {
@@ -41,7 +43,9 @@ const (
 	TooMany    FaultKind = "429" // with Retry-After
 	Internal   FaultKind = "500"
 	Overloaded FaultKind = "503"
-	Slow       FaultKind = "slow" // the answer takes its time
+	Slow       FaultKind = "slow"       // the answer takes its time
+	CutBefore  FaultKind = "cut-before" // it is sent when nobody is there any more to answer it
+	CutAfter   FaultKind = "cut-after"  // it is committed, and its answer is lost with who gave it
 )
 
 // refusals are the answers of an API server that does not do what it is asked for.
@@ -106,6 +110,9 @@ func (i *Incarnation) Wrap(next http.RoundTripper) http.RoundTripper {
 		if fault == nil {
 			return i.write(next, request, described, line)
 		}
+		if fault.Gone != nil {
+			return i.cut(fault, next, request, described, line)
+		}
 		defer line.strike()
 		return i.suffer(fault.Kind, next, request, described, line)
 	})
@@ -151,6 +158,27 @@ func (i *Incarnation) suffer(kind FaultKind, next http.RoundTripper, request *ht
 		return response, err
 	}
 	return refuse(request, kind), nil
+}
+
+// cut holds a request, or its answer, until the other end of the connection is gone.
+func (i *Incarnation) cut(fault *Fault, next http.RoundTripper, request *http.Request, described Request, line *Line) (*http.Response, error) {
+	if fault.Kind == CutAfter {
+		response, err := i.write(next, request, described, line)
+		if err != nil {
+			return nil, err
+		}
+		_ = response.Body.Close()
+	}
+	line.strike()
+	select {
+	case <-fault.Gone:
+	case <-request.Context().Done():
+		return nil, request.Context().Err()
+	}
+	if fault.Kind == CutAfter {
+		return nil, errLost
+	}
+	return i.write(next, request, described, line)
 }
 
 func (i *Incarnation) write(next http.RoundTripper, request *http.Request, described Request, line *Line) (*http.Response, error) {

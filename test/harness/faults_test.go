@@ -65,6 +65,37 @@ func TestFaultsStrikeOneRequest(t *testing.T) {
 	}
 }
 
+func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
+	for kind, want := range map[FaultKind]struct{ before, after int }{CutBefore: {0, 1}, CutAfter: {1, 1}} {
+		t.Run(string(kind), func(t *testing.T) {
+			var wire Wire
+			line, server, gone := wire.Line("demo"), &recorder{}, make(chan struct{})
+			struck := line.Arm(Fault{At: Point{Verb: "patch", Target: "services/web", Nth: 1}, Kind: kind, Gone: gone})
+			answered := make(chan error)
+			go func() {
+				_, err := patch(t, wire.Incarnation().Wrap(server))
+				answered <- err
+			}()
+			<-struck
+			if server.sent != want.before {
+				t.Errorf("%d requests arrived before the end of the server, want %d", server.sent, want.before)
+			}
+			select {
+			case err := <-answered:
+				t.Errorf("it was answered, with error %v", err)
+			default:
+			}
+			close(gone)
+			if err := <-answered; (err != nil) != (kind == CutAfter) {
+				t.Errorf("got error %v", err)
+			}
+			if server.sent != want.after {
+				t.Errorf("%d requests arrived, want %d", server.sent, want.after)
+			}
+		})
+	}
+}
+
 func TestALineCountsWhatWasDone(t *testing.T) {
 	var wire Wire
 	line := wire.Line("demo")
