@@ -38,6 +38,7 @@ type played struct {
 const (
 	together = "together"
 	alone    = "alone"
+	through  = "through" // outages of the control plane
 	// ownOperators is how many run at a time. Most of the time they wait for others.
 	ownOperators = 12
 )
@@ -76,6 +77,9 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	fleet.Stop(t)
+	for _, o := range outages {
+		p.playOutage(t, o)
+	}
 	p.verify(t)
 }
 
