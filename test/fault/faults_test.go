@@ -59,6 +59,11 @@ func TestFaults(t *testing.T) {
 		t.Fatal("there is nothing to compare with")
 	}
 	t.Run("plan", func(t *testing.T) {
+		for _, scenario := range lasting() {
+			if *every == 1 && chosen(scenario.name, *every) {
+				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
+			}
+		}
 		n := 0
 		for _, w := range workloads {
 			if p.references[w.name] == nil {
