@@ -6,6 +6,7 @@ import (
 	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -19,9 +20,9 @@ import (
 func leaders() []scenario {
 	moved, claimless := with(small, `image: nginx:1.28`), with(small, `size: 0`)
 	return []scenario{
-		{"T9/leader-killed", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Kill() }) }},
-		{"T9/leader-terminated", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGTERM) }) }},
-		{"T9/leader-frozen", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGSTOP) }) }},
+		{"T9/leader-killed", func(s *scene) { leaderEnds(s, fleet, killed) }},
+		{"T9/leader-terminated", func(s *scene) { leaderEnds(s, fleet, terminated) }},
+		{"T9/leader-frozen", func(s *scene) { leaderEnds(s, fleet, frozenStill) }},
 		{"T9/late-write/deployment", func(s *scene) { lateWrite(s, "patch deployments/web", small, moved, with(small, `image: nginx:1.29`)) }},
 		{"T9/late-write/service", func(s *scene) {
 			lateWrite(s, "patch services/web", small, with(small, `ports: [{name: http, port: 81, targetPort: 80}]`), with(small, `ports: [{name: http, port: 82, targetPort: 80}]`))
@@ -34,6 +35,11 @@ func leaders() []scenario {
 		}},
 	}
 }
+
+// The ways in which a leader ends, or seems to.
+func killed(p *harness.Process)      { p.Kill() }
+func terminated(p *harness.Process)  { p.Signal(syscall.SIGTERM) }
+func frozenStill(p *harness.Process) { p.Signal(syscall.SIGSTOP) }
 
 // program starts the operator as a program that takes part in the election of the namespace.
 func (s *scene) program(kubeconfig string) *harness.Process {
@@ -61,34 +67,60 @@ func (s *scene) leads(not string) string {
 	return holder
 }
 
-// leaderEnds ends the leader while it installs, and lets the other one go on.
-func leaderEnds(s *scene, end func(*harness.Process)) {
+// leaderEnds ends the leader while it installs a fleet, and lets the other one go on.
+func leaderEnds(s *scene, size int, end func(*harness.Process)) {
 	first := s.program(cluster.Kubeconfig)
 	leader := s.leads("")
 	second := s.program(cluster.Kubeconfig)
-	for i := range fleet {
-		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
-	}
-	harness.Eventually(s.T, "some are installed", func() error {
-		if records := s.revisions(); len(records) < fleet/4 {
-			return fmt.Errorf("%d of %d are", len(records), fleet)
-		}
-		return nil
-	})
+	s.install(size)
+	s.someAreInstalled(size)
 	end(first)
 	s.fault()
 	s.leads(leader)
+	takeover := time.Since(s.since)
 	s.fleetRuns("")
+	s.Logf("%d AppServices: another led after %.1f s, and all were ready after %.1f s", size, takeover.Seconds(), s.recovery.Seconds())
 	first.Signal(syscall.SIGCONT)
 	s.still()
+	s.installedOnce()
+	for _, process := range []*harness.Process{first, second} {
+		process.Kill()
+	}
+	s.disband()
+}
+
+// install makes a fleet of AppServices.
+func (s *scene) install(size int) {
+	s.Helper()
+	for i := range size {
+		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
+	}
+}
+
+// someAreInstalled waits until a part of a fleet is.
+func (s *scene) someAreInstalled(size int) {
+	s.Helper()
+	harness.Eventually(s.T, "some are installed", func() error {
+		if records := s.revisions(); len(records) < size/4 {
+			return fmt.Errorf("%d of %d are", len(records), size)
+		}
+		return nil
+	})
+}
+
+// installedOnce checks that each AppService has one release, the first.
+func (s *scene) installedOnce() {
+	s.Helper()
 	for name, revisions := range s.revisions() {
 		if revisions != "1" {
 			s.Errorf("%s has revisions %s, want 1", name, revisions)
 		}
 	}
-	for _, process := range []*harness.Process{first, second} {
-		process.Kill()
-	}
+}
+
+// disband deletes a fleet, and waits until nothing is left of it.
+func (s *scene) disband() {
+	s.Helper()
 	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
 		s.Fatal(err)
 	}

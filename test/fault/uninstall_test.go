@@ -13,31 +13,6 @@ import (
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
-// TestAnAPIGoes plays what concerns the whole cluster, so nothing else runs beside it.
-func TestAnAPIGoes(t *testing.T) {
-	if current, err := controlplane.CurrentWanted(); current || err != nil {
-		t.Skip("it would delete APIs of your cluster")
-	}
-	p := &player{alive: make(chan struct{}, ownOperators)}
-	var list []scenario
-	for _, api := range apis() {
-		removed := scenario{"T5/api-removed/" + api.Kind, func(s *scene) { apiRemoved(s, api) }}
-		if chosen(removed.name, *every) && *every == 1 {
-			list = append(list, removed)
-		}
-	}
-	if len(list) == 0 {
-		t.Skip("not chosen")
-	}
-	cluster.CollectsGarbage(t)
-	forFresh := shared(t, together)
-	for _, one := range list {
-		t.Run(one.name, func(t *testing.T) { p.playScenario(t, one) })
-	}
-	forFresh.Stop(t)
-	p.verify(t)
-}
-
 // TestTheKindGoes plays what concerns the whole cluster, so nothing else runs beside it.
 func TestTheKindGoes(t *testing.T) {
 	if current, err := controlplane.CurrentWanted(); current || err != nil {

@@ -56,10 +56,7 @@ func operatorUpgraded(s *scene, versions ...string) {
 	if now := s.podUIDs(); !maps.Equal(pods, now) {
 		s.Errorf("there are other pods than before: %v, were %v", now, pods)
 	}
-	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
-	s.gone()
+	s.disband()
 }
 
 // fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
