@@ -61,6 +61,7 @@ func apiRemoved(s *scene, api foreignAPI) {
 
 	api.remove(s, crd)
 	s.lacks(api)
+	s.listsNone(api)
 	s.still()
 	elsewhere.still()
 	if points := elsewhere.line.Points(); len(points) > 0 {
@@ -92,6 +93,44 @@ func apiRemoved(s *scene, api foreignAPI) {
 	}
 	s.has(api, second)
 	s.endsAs(api.changed)
+}
+
+// apiSeemsGone has the API server leave a group out of what it says that it serves, as one does that has only begun. Nothing is deleted
+// on account of that, and nothing is missing afterwards.
+func apiSeemsGone(s *scene, api foreignAPI) {
+	crd := api.crd(s)
+	if err := cluster.InstallCRD(s.Context(), crd.DeepCopy()); err != nil {
+		s.Fatal(err)
+	}
+	s.with(api.spec)
+	object := s.has(api, "")
+	s.still()
+	s.view.Hide(api.Group)
+	api.touch(s, crd, "hidden")
+	s.lacks(api)
+	s.still()
+	s.view.Hide("")
+	api.touch(s, crd, "shown")
+	s.fault()
+	if now := s.has(api, ""); now != object {
+		s.Errorf("the %s is another one than before", api.Kind)
+	}
+	s.endsAs(api.spec)
+	for change, times := range s.line.Changes() {
+		if change == "delete "+api.resource+"/"+appName {
+			s.Errorf("O2: %s, %d times", change, times)
+		}
+	}
+}
+
+// touch changes the CRD in a way that means nothing, so that who follows CRDs looks again.
+func (a foreignAPI) touch(s *scene, crd *apiextensionsv1.CustomResourceDefinition, value string) {
+	s.Helper()
+	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"faults.example.com/touched":%q}}}`, value)
+	touched := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: crd.Name}}
+	if err := cluster.Client.Patch(s.Context(), touched, client.RawPatch(types.MergePatchType, patch)); err != nil {
+		s.Fatal(err)
+	}
 }
 
 // crd reads the CRD of the kind.
@@ -168,6 +207,14 @@ func (s *scene) lacks(api foreignAPI) {
 		if problems := app.Status.Problems; len(problems) != 1 || problems[0].Reason != v1.ReasonAPIAbsent || problems[0].Source != api.Kind {
 			return fmt.Errorf("it has the problems %+v", problems)
 		}
+		return nil
+	})
+}
+
+// listsNone waits until the status speaks of no object of the kind any more.
+func (s *scene) listsNone(api foreignAPI) {
+	s.Helper()
+	s.readyWith("it lists no "+api.Kind, func(app *v1.AppService) error {
 		for _, resource := range app.Status.Resources {
 			if resource.Kind == api.Kind {
 				return fmt.Errorf("it still lists %+v", resource)

@@ -171,6 +171,33 @@ func TestAViewStandsStillAndLosesEvents(t *testing.T) {
 	}
 }
 
+func TestAViewHidesAGroup(t *testing.T) {
+	cases := map[string]struct{ shown, want string }{
+		"aggregated": {`{"items":[{"metadata":{"name":"apps"}},{"metadata":{"name":"example.com"}}],"kind":"L"}`, `{"items":[{"metadata":{"name":"apps"}}],"kind":"L"}`},
+		"by name":    {`{"groups":[{"name":"example.com"},{"name":"apps"}]}`, `{"groups":[{"name":"apps"}]}`},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			view := &View{}
+			server := roundTripper(func(request *http.Request) (*http.Response, error) {
+				return &http.Response{StatusCode: http.StatusOK, Header: http.Header{}, Body: io.NopCloser(strings.NewReader(test.shown)), Request: request}, nil
+			})
+			for hidden, want := range map[string]string{"": test.shown, "example.com": test.want} {
+				view.Hide(hidden)
+				response, err := view.Wrap(server).RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/apis", nil))
+				if err != nil {
+					t.Fatal(err)
+				}
+				got, _ := io.ReadAll(response.Body)
+				_ = response.Body.Close()
+				if string(got) != want {
+					t.Errorf("without %q: got %s, want %s", hidden, got, want)
+				}
+			}
+		})
+	}
+}
+
 // waiting counts the watches with events that are withheld.
 func (v *View) waiting() int {
 	v.mu.Lock()
