@@ -3,13 +3,11 @@ package fault
 import (
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"syscall"
 	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -87,59 +85,6 @@ func leaderEnds(s *scene, size int, end func(*harness.Process)) {
 		process.Kill()
 	}
 	s.disband()
-}
-
-// install makes a fleet of AppServices.
-func (s *scene) install(size int) {
-	s.Helper()
-	for i := range size {
-		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
-	}
-}
-
-// someAreInstalled waits until a part of a fleet is.
-func (s *scene) someAreInstalled(size int) {
-	s.Helper()
-	harness.Eventually(s.T, "some are installed", func() error {
-		if records := s.revisions(); len(records) < size/4 {
-			return fmt.Errorf("%d of %d are", len(records), size)
-		}
-		return nil
-	})
-}
-
-// installedOnce checks that each AppService has one release, the first.
-func (s *scene) installedOnce() {
-	s.Helper()
-	for name, revisions := range s.revisions() {
-		if revisions != "1" {
-			s.Errorf("%s has revisions %s, want 1", name, revisions)
-		}
-	}
-}
-
-// disband deletes a fleet, and waits until nothing is left of it.
-func (s *scene) disband() {
-	s.Helper()
-	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
-	s.gone()
-}
-
-// revisions lists those of all release records, by release.
-func (s *scene) revisions() map[string]string {
-	s.Helper()
-	list := &corev1.SecretList{}
-	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		s.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, record := range list.Items {
-		name := record.Labels["name"]
-		found[name] = strings.TrimPrefix(found[name]+","+record.Labels["version"], ",")
-	}
-	return found
 }
 
 // lateWrite freezes the leader while a write of it is on its way. Somebody else leads meanwhile, and the spec changes again; then
