@@ -9,6 +9,11 @@ IMG ?= $(IMAGE_TAG_BASE):v$(VERSION)
 BUNDLE_IMG ?= $(IMAGE_TAG_BASE)-bundle:v$(VERSION)
 CATALOG_IMG ?= $(IMAGE_TAG_BASE)-catalog:v$(VERSION)
 SCORECARD_IMG ?= $(IMAGE_TAG_BASE)-scorecard:v$(VERSION)
+# Where a manager that is deployed has its charts from: configmap, image, or nothing for those in its own image. The image
+# CHARTS_IMG and the ConfigMap are made of the folder HELM_CHARTS.
+CHARTS ?=
+CHARTS_IMG ?= $(IMAGE_TAG_BASE)-charts:v$(VERSION)
+HELM_CHARTS ?= helm-charts
 CHANNELS ?= stable,fast,candidate
 DEFAULT_CHANNEL ?= stable
 BUNDLE_GEN_FLAGS ?= -q --overwrite --version $(VERSION) --channels=$(CHANNELS) --default-channel=$(DEFAULT_CHANNEL)
@@ -44,12 +49,12 @@ export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(shell go env GOFLAG
 MODULE := github.com/example/appservice-operator
 # Not to be overridden: undeploy deletes this namespace.
 override NAMESPACE := appservice-operator-system
-override CRD := appservices.app.example.com
+override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
+GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+# Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -73,14 +78,16 @@ help: ## Show this text.
 ##@ Development
 
 .PHONY: manifests
-manifests: ## Generate the CRD from the types in api/.
+manifests: ## Generate the CRDs from the types in api/ and the charts of watches.yaml, and what follows from them in config/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
+	go run ./tools/cmd/kind
 
 .PHONY: generate
 generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
+	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 	go run ./tools/cmd/picture
 
@@ -134,9 +141,13 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@go test -C tools/images $(TESTFLAGS) ./...
 
 .PHONY: test-chart
-test-chart: ## Run the chart's own tests, helm-charts/appservice/tests.
+test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what chart maintainers rely on. CHARTFLAGS='-test.run=NAME' narrows it.
 	@echo '==> Chart tests. The first time, helm-unittest, which runs them, is built: about a minute on 2 cores.'
-	@$(call tool,helm-unittest) --strict helm-charts/appservice
+	@$(call tool,helm-unittest) --strict helm-charts/*
+	@echo '==> What chart maintainers rely on.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@mkdir -p bin && go test -c -o bin/chart.test ./test/chart
+	@cd test/chart && '$(CURDIR)/bin/chart.test' -test.timeout=40m -test.parallel=4 $(CHARTFLAGS)
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
@@ -153,6 +164,10 @@ test-alerts: ## Run the cases of the alerts with promtool, and check that alerts
 .PHONY: golden
 golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
 	go test ./internal/render -run TestGolden -update
+
+.PHONY: chart-diff
+chart-diff: ## Show what the charts here change, on the golden cases or, with CLUSTER=current, on what lives there. OLD=COMMIT or folder.
+	@go run ./tools/cmd/chartdiff $(if $(OLD),-old '$(OLD)') $(if $(NEW),-new '$(NEW)')
 
 .PHONY: test-integration
 test-integration: ## Run the integration tests on a control plane of their own, or on yours: CLUSTER=current.
@@ -327,11 +342,24 @@ build-installer: ## Write dist/install.yaml: the CRD and the manager with the im
 build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
 	@mkdir -p dist && $(call tool,helm) package config/chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
 
+.PHONY: package-charts
+package-charts: ## Package the charts that the operator serves, as a ConfigMap holds them: dist/charts/NAME.tgz.
+	@rm -rf dist/charts; $(call package,dist/charts); ls dist/charts/*
+
+.PHONY: charts-build
+charts-build: ## Build the image CHARTS_IMG, of the charts that the operator serves, for an image volume.
+	$(CONTAINER_TOOL) build --file charts.Dockerfile --tag '$(CHARTS_IMG)' '$(dir $(abspath $(HELM_CHARTS)))'
+
+.PHONY: charts-push
+charts-push: ## Push the image CHARTS_IMG.
+	$(CONTAINER_TOOL) push '$(CHARTS_IMG)'
+
 ##@ Bundle and catalog (OLM)
 
 # A pipe, since generate bundle takes nothing else; kustomize keeps the order of the samples, of which consoles offer the first.
 .PHONY: bundle
-bundle: manifests ## Generate bundle/ for the image IMG and validate it.
+bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
+	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
 	@$(OPERATOR_SDK) generate kustomize manifests -q
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
 	@$(call overlay,manifests,fifo); \
@@ -383,48 +411,65 @@ catalog-push: ## Push the catalog's image CATALOG_IMG.
 ##@ Deployment (the current cluster)
 
 .PHONY: install
-install: ## Install the CRD.
+install: ## Install the CRDs.
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply -f -
-	$(KUBECTL) wait --for='jsonpath={.status.acceptedNames.kind}=AppService' --timeout=60s crd/$(CRD)
-	$(KUBECTL) wait --for=condition=Established --timeout=60s crd/$(CRD)
+	@for crd in $(CRDS); do \
+	  $(KUBECTL) wait --for="jsonpath={.status.acceptedNames.plural}=$${crd%%.*}" --timeout=60s crd/$$crd && \
+	  $(KUBECTL) wait --for=condition=Established --timeout=60s crd/$$crd || exit; \
+	done
 
 .PHONY: uninstall
-uninstall: ## Delete the CRD, and with it EVERY AppService and its application.
+uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its application.
 	@set -e; $(list_apps); \
-	echo "AppServices in this cluster: $$#. All of them, and all their applications, go with the CRD."; \
-	[ $$# -eq 0 ] || $(KUBECTL) get $(CRD) --all-namespaces; \
-	$(KUBECTL) delete crd $(CRD) --ignore-not-found
+	echo "Resources of this operator in this cluster: $$#. All of them, and all their applications, go with the CRDs."; \
+	[ $$# -eq 0 ] || for crd in $$crds; do $(KUBECTL) get $${crd##*/} --all-namespaces; done; \
+	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRD and the manager with the image IMG.
-	@$(call overlay,default); $(KUBECTL) apply -f "$$dir/all.yaml"
+deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
+	@$(call overlay,default,,$(CHARTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
-# The manager goes first, so that it never runs with half of its rights, and the namespace last: if AppServices live in
+.PHONY: deploy-charts
+deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
+	@set -e; mkdir -p bin; dir=$$(mktemp -d bin/charts.XXXXXX); trap 'rm -rf "$$dir"' EXIT; $(call package,$$dir); \
+	$(KUBECTL) create configmap appservice-operator-charts --namespace=$(NAMESPACE) --from-file="$$dir" --dry-run=client --output=yaml | \
+	  $(KUBECTL) apply -f -
+
+# The manager goes first, so that it never runs with half of its rights, and the namespace last: if resources live in
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
-undeploy: ## Remove the manager and its RBAC. The CRD, the AppServices and their applications stay.
-	@$(call overlay,default); $(call list_apps,--namespace=$(NAMESPACE)); \
+undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
+	@$(call overlay,default,,$(CHARTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
 	if [ $$# -eq 0 ]; then $(KUBECTL) delete namespace $(NAMESPACE) --ignore-not-found; \
-	else echo "Namespace $(NAMESPACE) stays: AppServices that live in it: $$#."; fi; \
-	echo 'The manager is gone. The CRD stays, and with it every AppService and its application.'
+	else echo "Namespace $(NAMESPACE) stays: resources of this operator that live in it: $$#."; fi; \
+	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
-# second argument. The folder $$dir is ignored by git and
+# second argument; with charts from where the third one says. The folder $$dir is ignored by git and
 # deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
 { echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
-  echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
-(cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)'); \
+  $(if $(3),echo 'components: [../../config/chart-$(3)]';) echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
+$(if $(filter configmap,$(3)),$(call package,$$dir/charts); (cd "$$dir" && $(KUSTOMIZE) edit add configmap appservice-operator-charts \
+  --namespace=$(NAMESPACE) --disableNameSuffixHash --from-file='charts/*.tgz');) \
+(cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)' $(if $(filter image,$(3)),'charts=$(CHARTS_IMG)')); \
 $(KUSTOMIZE) build "$$dir" > "$$dir/all.yaml"
 endef
 
-# Makes the names of the AppServices the positional parameters: none where there is no CRD.
+# Packages the charts of HELM_CHARTS into a folder. Each has the name of its own folder there, which watches.yaml knows it by.
+define package
+for chart in '$(HELM_CHARTS)'/*; do mkdir -p "$(1)"; partial=$$(mktemp -d "$(1)/XXXXXX"); \
+  $(call tool,helm) package "$$chart" --destination "$$partial" >/dev/null || exit; \
+  mv "$$partial"/*.tgz "$(1)/$$(basename "$$chart").tgz" && rmdir "$$partial" || exit; done
+endef
+
+# Makes the names of all resources of this operator the positional parameters, and those of the CRDs that are there $$crds.
 define list_apps
-apps=$$($(KUBECTL) get crd $(CRD) --ignore-not-found --output=name); \
-[ -z "$$apps" ] || apps=$$($(KUBECTL) get $(CRD) $(or $(1),--all-namespaces) --output=name); \
+crds=$$($(KUBECTL) get crd $(CRDS) --ignore-not-found --output=name); apps=; \
+for crd in $$crds; do names=$$($(KUBECTL) get $${crd##*/} $(or $(1),--all-namespaces) --output=name); apps="$$apps $$names"; done; \
 set -- $$apps
 endef

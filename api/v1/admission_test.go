@@ -174,7 +174,7 @@ func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	a := newAdmission(t)
 	for name, object := range cases(t) {
 		t.Run(name, func(t *testing.T) {

@@ -136,15 +136,16 @@ func newBench(t *testing.T, image string) *bench {
 			return c.SubResource(name).Patch(ctx, object, patch, options...)
 		},
 	})
-	translator := values.For(appService, nil)
+	tiny := &chart.Chart{
+		Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
+		Templates: []*chart.File{{Name: "templates/configmap.yaml", Data: []byte(template)}},
+	}
+	translator := values.For(appService, tiny, nil)
 	b.Reconciler = &Reconciler{
 		Hosts: hosts.New(nil, nil),
 		Kind:  appService,
 		Charts: render.NewCurrent(&render.Renderer{
-			Chart: &chart.Chart{
-				Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
-				Templates: []*chart.File{{Name: "templates/configmap.yaml", Data: []byte(template)}},
-			},
+			Chart: tiny,
 			Translator: translatorFunc(func(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
 				b.renders++
 				if image, _, _ := unstructured.NestedString(resource.Object, "spec", "image"); image == "untranslatable" {

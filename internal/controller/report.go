@@ -42,7 +42,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	}
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
-		in.Others = othersOf(wanted)
+		in.Unknown, in.Others = wanted.outline.Unknown, othersOf(wanted)
 	}
 	if in.Waits, in.WaitsShort = done.why(s.chart); done.waits() {
 		in.Digest, in.Rendered = done.there.Record.Digest, recorded(s, done.there)

@@ -58,7 +58,7 @@ func renderedOnce(t *testing.T) []*unstructured.Unstructured {
 	}
 	renderer := &render.Renderer{
 		Chart:      loaded,
-		Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil),
+		Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), loaded, nil),
 		Hooks:      postrender.Default(),
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()

@@ -141,7 +141,7 @@ func everything(t testing.TB) *unstructured.Unstructured {
 		}
 	}
 	for _, probe := range []string{"startup", "readiness", "liveness"} {
-		for kind, handler := range parse(t, `
+		for kind, handler := range parsedObject(t, `
 httpGet: {path: /probe, port: http, scheme: HTTP, httpHeaders: [{name: X-Probe, value: any}]}
 tcpSocket: {port: http}
 grpc: {port: 50051, service: web}
@@ -166,6 +166,7 @@ func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 		"TCP": "UDP", "UDP": "SCTP", "Exact": "Prefix", "ImplementationSpecific": "Exact",
 		"100m": "200m", "500m": "600m", "64Mi": "65Mi", "128Mi": "129Mi", "1Gi": "3Gi", "2Gi": "4Gi", "1": "2", "1Mi": "1Ki", "10Gi": "20Gi",
 		"Restricted": "Baseline", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
+		"HTTP": "HTTPS", "GET": "PUT", "ReadWriteMany": "ReadWriteOncePod",
 		"LoadBalancer": "NodePort", "Local": "Cluster", "ClientIP": "None",
 	}
 	for _, l := range leaves(everything(t)) {

@@ -31,7 +31,7 @@ func shipped(t testing.TB) *Renderer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 }
 
 // unguarded renders AppServices without looking at what their pods may do.
@@ -51,11 +51,11 @@ func of(templates map[string]string) *Renderer {
 	for name, text := range templates {
 		c.Templates = append(c.Templates, &chart.File{Name: "templates/" + name, Data: []byte(text)})
 	}
-	return &Renderer{Chart: c, Translator: values.For(widget, nil), Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(widget, c, nil), Hooks: postrender.Default()}
 }
 
 // parse reads YAML as a client of the API server reads JSON: whole numbers are int64.
-func parse(t testing.TB, text string) *unstructured.Unstructured {
+func parsedObject(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -71,7 +71,7 @@ func parse(t testing.TB, text string) *unstructured.Unstructured {
 // resource is a resource of a kind, named web, as the API server hands it out.
 func resource(t testing.TB, kind schema.GroupVersionKind, spec string) *unstructured.Unstructured {
 	t.Helper()
-	object := parse(t, "metadata: {name: web}\nspec: "+spec)
+	object := parsedObject(t, "metadata: {name: web}\nspec: "+spec)
 	object.SetGroupVersionKind(kind)
 	stored(object)
 	return object
@@ -95,7 +95,7 @@ func golden(t testing.TB, name string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := parse(t, string(text))
+	object := parsedObject(t, string(text))
 	stored(object)
 	return object
 }

@@ -32,6 +32,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Hint:    diagnose.Hint(v1.ReasonAPIAbsent),
 		})
 	}
+	list = append(list, unknown(in.Unknown)...)
 	for _, missing := range in.Missing {
 		switch missing.Kind {
 		case dependency.IngressClass, dependency.StorageClass:
@@ -64,6 +65,28 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 	}
 	if problem, ignored := ignoredSize(workload); ignored {
 		list = append(list, problem)
+	}
+	return list
+}
+
+// mostUnknown is how many fields that the operator does not know are listed.
+const mostUnknown = 5
+
+// unknown tells of fields that the operator does not know.
+func unknown(paths []string) []v1.Problem {
+	var list []v1.Problem
+	for i, path := range paths[:min(len(paths), mostUnknown)] {
+		message := path + " has no effect: this operator does not know the field, which a newer CRD lets in"
+		if more := len(paths) - mostUnknown; more > 0 && i == mostUnknown-1 {
+			message += fmt.Sprintf(" (and %d more)", more)
+		}
+		list = append(list, v1.Problem{
+			Type:    v1.ProblemWarning,
+			Source:  path,
+			Reason:  v1.ReasonFieldUnknown,
+			Message: OneLine(message),
+			Hint:    diagnose.Hint(v1.ReasonFieldUnknown),
+		})
 	}
 	return list
 }

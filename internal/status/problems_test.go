@@ -128,3 +128,36 @@ func TestWhoeverWaitsSaysForWhat(t *testing.T) {
 		})
 	}
 }
+
+func TestFieldsThatTheOperatorDoesNotKnowAreTold(t *testing.T) {
+	for name, test := range map[string]struct {
+		unknown []string
+		want    []string
+	}{
+		"none": {nil, nil},
+		"one":  {[]string{"spec.backup"}, []string{"Warning FieldUnknown spec.backup: spec.backup has no effect: this operator does not know the field, which a newer CRD lets in"}},
+		"more than are listed": {
+			[]string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e", "spec.f", "spec.g"},
+			[]string{"spec.a", "spec.b", "spec.c", "spec.d", "spec.e has no effect: this operator does not know the field, which a newer CRD lets in (and 2 more)"},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			in := state{workload: deployment(counts{2, 2, 2, 2})}.input(t)
+			before := summarize(in)
+			in.Unknown = test.unknown
+			out := summarize(in)
+			if !reflect.DeepEqual(out.Conditions, before.Conditions) {
+				t.Errorf("the conditions are others: %+v, want %+v", out.Conditions, before.Conditions)
+			}
+			if len(out.Problems) != len(test.want) {
+				t.Fatalf("got %+v, want %d", out.Problems, len(test.want))
+			}
+			for i, problem := range out.Problems {
+				got := fmt.Sprintf("%s %s %s: %s", problem.Type, problem.Reason, problem.Source, problem.Message)
+				if !strings.Contains(got, test.want[i]) || !strings.Contains(problem.Hint, "upgrade the operator") {
+					t.Errorf("got %s (%s), want %s", got, problem.Hint, test.want[i])
+				}
+			}
+		})
+	}
+}

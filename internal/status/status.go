@@ -38,6 +38,8 @@ type Input struct {
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
+	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.
+	Unknown []string
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to what does not exist, though pods start without it.

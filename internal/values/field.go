@@ -10,25 +10,77 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	sigsjson "sigs.k8s.io/json"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
-// fieldError names the field of a spec for which it cannot be decoded. Decoders say where in the Go type it is, if at all.
-func fieldError(spec any, err error) error {
-	path, alone := locate(spec, "spec", err, func(part any) any { return part })
-	return fmt.Errorf("%s: %s", path, reason(alone))
+// decoder decodes what has a Go type, and back, so that quantities have one spelling and nothing that the type does not know gets to the
+// chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
+type decoder struct{ typ reflect.Type }
+
+// coreOf returns the decoder of a kind's spec, if the kind has a Go type.
+func coreOf(kind schema.GroupVersionKind) (decoder, bool) {
+	typ, typed := fields.Core(kind)
+	return decoder{typ}, typed
+}
+
+// canonical returns what is decoded as JSON has it, and the paths of the fields that the type does not know. The error names the field.
+func (d decoder) canonical(path string, value any) (out any, unknown []string, err error) {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	into := reflect.New(d.typ).Interface()
+	strict, err := sigsjson.UnmarshalStrict(content, into, sigsjson.DisallowUnknownFields)
+	if err != nil {
+		at, alone := locate(value, path, err, d.decode, func(part any) any { return part })
+		return nil, nil, fmt.Errorf("%s: %s", at, reason(alone))
+	}
+	for _, field := range strict {
+		if field, names := field.(sigsjson.FieldError); names {
+			unknown = append(unknown, join(path, field.FieldPath()))
+		}
+	}
+	if content, err = json.Marshal(into); err == nil {
+		err = json.Unmarshal(content, &out)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", path, err)
+	}
+	return out, unknown, nil
+}
+
+// decode reports why a value cannot be decoded.
+func (d decoder) decode(value any) error {
+	content, err := json.Marshal(value)
+	if err != nil {
+		return err
+	}
+	return utiljson.Unmarshal(content, reflect.New(d.typ).Interface())
+}
+
+// join appends the path within a value to the one that leads to it.
+func join(path, within string) string {
+	if strings.HasPrefix(within, "[") {
+		return path + within
+	}
+	return path + "." + within
 }
 
 // locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within makes a spec of a part.
-func locate(part any, path string, err error, within func(part any) any) (string, error) {
+func locate(part any, path string, err error, decode func(any) error, within func(part any) any) (string, error) {
 	try := func(child any, path string, within func(child any) any) (string, error) {
-		if _, err := decode(within(child)); err != nil {
-			return locate(child, path, err, within)
+		if err := decode(within(child)); err != nil {
+			return locate(child, path, err, decode, within)
 		}
 		return "", nil
 	}
 	switch part := part.(type) {
 	case map[string]any:
-		if _, err := decode(within(map[string]any{})); err != nil {
+		if err := decode(within(map[string]any{})); err != nil {
 			return path, err // it is no place for a map
 		}
 		for _, key := range slices.Sorted(maps.Keys(part)) {
@@ -38,7 +90,7 @@ func locate(part any, path string, err error, within func(part any) any) (string
 			}
 		}
 	case []any:
-		if _, err := decode(within([]any{})); err != nil {
+		if err := decode(within([]any{})); err != nil {
 			return path, err
 		}
 		for i, item := range part {

@@ -36,7 +36,7 @@ func FuzzTranslate(f *testing.F) {
 		}
 		f.Add([]byte(resource.Spec))
 	}
-	translator := For(v1.GroupVersion.WithKind(v1.Kind), nil)
+	translator := For(v1.GroupVersion.WithKind(v1.Kind), bare, nil)
 	f.Fuzz(func(t *testing.T, data []byte) {
 		var spec any
 		if utiljson.Unmarshal(data, &spec) != nil {

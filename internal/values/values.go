@@ -1,73 +1,127 @@
 // Package values turns a custom resource into the values of its chart. It is a pure function of the resource: it reads no
-// cluster and knows no field by name, so a field that is declared in api/v1 flows through to the templates by itself.
+// cluster and knows no field by name, so a field that is declared in api/v1, or in the chart's fields.yaml, flows through to the templates
+// by itself.
 package values
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"sort"
 
 	helmvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/strvals"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // Translator turns a custom resource into chart values. It is the interface of helm-operator-plugins.
 type Translator = helmvalues.Translator
 
-// For is the translator of a kind: typed for AppService, the spec as it stands for every other kind. The overrides of
-// watches.yaml, in the syntax of helm --set, are laid over what it returns.
-func For(kind schema.GroupVersionKind, overrides map[string]string) Translator {
-	translate := spec
-	if kind == v1.GroupVersion.WithKind(v1.Kind) {
-		translate = typed
-	}
-	return helmvalues.TranslatorFunc(func(_ context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
-		values, err := translate(resource)
-		if err != nil {
-			return nil, err
-		}
-		return values, override(values, overrides)
-	})
+// For is the translator of a kind: by its Go type and by what its chart declares, or the spec as it stands where there is neither. The
+// overrides of watches.yaml, in the syntax of helm --set, are laid over what it returns. It reads the chart now: another chart has another
+// translator.
+func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]string) Translator {
+	t := &translator{overrides: overrides}
+	t.declared, t.err = fields.Of(c, kind)
+	t.core, t.typed = coreOf(kind)
+	return t
 }
 
-// typed decodes the spec into its Go type and back, so that quantities have one spelling and nothing that the type does
-// not know gets to the chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
-func typed(resource *unstructured.Unstructured) (chartutil.Values, error) {
-	spec := resource.Object["spec"]
+// Read translates, and lists the fields of the spec that neither Go type nor chart knows, as in spec.backup. They are no values: a newer
+// CRD than the operator knows let them in. Translators that are not from here know of none.
+func Read(ctx context.Context, t Translator, resource *unstructured.Unstructured) (values chartutil.Values, unknown []string, err error) {
+	if ours, is := t.(*translator); is {
+		return ours.read(resource)
+	}
+	values, err = t.Translate(ctx, resource)
+	return values, nil, err
+}
+
+type translator struct {
+	core      decoder // of the Go type
+	typed     bool
+	declared  *fields.File // nil if the chart declares nothing
+	overrides map[string]string
+	err       error // the chart's fields.yaml is wrong; watches.Load refuses that
+}
+
+// Translate implements Translator.
+func (t *translator) Translate(_ context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
+	values, _, err := t.read(resource)
+	return values, err
+}
+
+func (t *translator) read(resource *unstructured.Unstructured) (values chartutil.Values, unknown []string, err error) {
+	switch {
+	case t.err != nil:
+		return nil, nil, t.err
+	case !t.typed && t.declared == nil:
+		values, err = spec(resource)
+	default:
+		values, unknown, err = t.fields(resource.Object["spec"])
+	}
+	if err != nil {
+		return nil, nil, err
+	}
+	slices.Sort(unknown)
+	return values, unknown, override(values, t.overrides)
+}
+
+// fields takes from a spec what the chart declares, and has the Go type decode the rest.
+func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 	if err := printable("spec", spec); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	decoded, err := decode(spec)
-	if err != nil {
-		return nil, fieldError(spec, err)
+	own, rest := t.split(spec)
+	values, unknown := map[string]any{}, []string(nil)
+	if t.typed {
+		decoded, more, err := t.core.canonical("spec", rest)
+		if err != nil {
+			return nil, nil, err
+		}
+		values, unknown = decoded.(map[string]any), more
+	} else if given, isMap := rest.(map[string]any); isMap {
+		for name := range given {
+			unknown = append(unknown, "spec."+name)
+		}
+	} else if rest != nil {
+		return nil, nil, errors.New("spec: it must be a map")
 	}
-	content, err := json.Marshal(decoded)
-	if err != nil {
-		return nil, fmt.Errorf("spec: %w", err)
+	w := &walk{unknown: unknown}
+	for name, value := range own {
+		passed, err := w.value(t.declared.Spec.Properties[name], "spec."+name, value)
+		if err != nil {
+			return nil, nil, err
+		}
+		if passed != nil {
+			values[name] = passed
+		}
 	}
-	values := chartutil.Values{}
-	if err := json.Unmarshal(content, &values); err != nil {
-		return nil, fmt.Errorf("spec: %w", err)
-	}
-	return values, nil
+	return values, w.unknown, nil
 }
 
-func decode(spec any) (*v1.AppServiceSpec, error) {
-	content, err := json.Marshal(spec)
-	if err != nil {
-		return nil, err
+// split divides a spec into the fields that the chart declares and all others. The spec stays as it is.
+func (t *translator) split(spec any) (own map[string]any, rest any) {
+	given, isMap := spec.(map[string]any)
+	if t.declared == nil || !isMap {
+		return nil, spec
 	}
-	decoded := &v1.AppServiceSpec{}
-	return decoded, utiljson.Unmarshal(content, decoded)
+	own, others := map[string]any{}, map[string]any{}
+	for name, value := range given {
+		if t.declared.Spec.Properties[name] != nil {
+			own[name] = value
+		} else {
+			others[name] = value
+		}
+	}
+	return own, others
 }
 
 func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -19,6 +20,7 @@ import (
 
 var (
 	appService = v1.GroupVersion.WithKind(v1.Kind)
+	bare       = &chart.Chart{Metadata: &chart.Metadata{Name: "bare"}} // it declares nothing
 	other      = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Web"}
 )
 
@@ -55,7 +57,7 @@ func withSpec(t *testing.T, kind schema.GroupVersionKind, spec string) *unstruct
 
 func translate(t *testing.T, resource *unstructured.Unstructured, overrides map[string]string) chartutil.Values {
 	t.Helper()
-	got, err := For(resource.GroupVersionKind(), overrides).Translate(t.Context(), resource)
+	got, err := For(resource.GroupVersionKind(), bare, overrides).Translate(t.Context(), resource)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -142,7 +144,7 @@ func TestAValueOfAnotherTypeIsAnError(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := For(appService, nil).Translate(t.Context(), withSpec(t, appService, test.spec))
+			got, err := For(appService, bare, nil).Translate(t.Context(), withSpec(t, appService, test.spec))
 			if err == nil {
 				t.Fatalf("it was accepted: %s", asJSON(t, got))
 			}
@@ -189,7 +191,7 @@ func TestAnotherKindWithoutASpecHasNoValues(t *testing.T) {
 }
 
 func TestAnotherKindWhoseSpecIsNoMapIsAnError(t *testing.T) {
-	got, err := For(other, nil).Translate(t.Context(), withSpec(t, other, "[a]"))
+	got, err := For(other, bare, nil).Translate(t.Context(), withSpec(t, other, "[a]"))
 	if err == nil || err.Error() != "spec: it must be a map" {
 		t.Errorf("got %v and error %v, want one about the spec", got, err)
 	}
@@ -234,7 +236,7 @@ func TestAnOverrideThatCannotBeAppliedIsNamed(t *testing.T) {
 	}
 	for name, overrides := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := For(appService, overrides).Translate(t.Context(), withSpec(t, appService, `{image: nginx}`))
+			got, err := For(appService, bare, overrides).Translate(t.Context(), withSpec(t, appService, `{image: nginx}`))
 			if err == nil {
 				t.Fatalf("it was accepted: %v", got)
 			}

@@ -152,6 +152,8 @@ func checks() []check {
 		{"a Service that was edited, then deleted, is put back and serves", damageService},
 		{"the leading manager is killed: another takes over, no application pod restarts", killLeader},
 		{"the kubelet restarts: no application pod restarts", restartKubelet},
+		{"charts from a ConfigMap are served; they change, and neither a manager nor an application restarts", chartFromConfigMap},
+		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},

@@ -272,7 +272,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	if err != nil {
 		t.Fatal(err)
 	}
-	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, nil), Hooks: postrender.Default()}
+	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: postrender.Default()}
 	draft, err := renderer.Draft(t.Context(), resource, served)
 	if err != nil {
 		t.Fatal(err)

@@ -81,7 +81,7 @@ func newProcess(w *world) *process {
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
 		Kind:         appService,
-		Charts:       render.NewCurrent(&render.Renderer{Chart: tiny, Translator: values.For(appService, nil), Hooks: postrender.Default()}),
+		Charts:       render.NewCurrent(&render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Hooks: postrender.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
 		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct),

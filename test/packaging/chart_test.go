@@ -19,6 +19,15 @@ const system = "appservice-operator-system"
 // render renders the chart as helm install does, and returns the objects by kind, namespace and name.
 func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unstructured {
 	t.Helper()
+	objects, err := rendered(t, values)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return objects
+}
+
+func rendered(t *testing.T, values chartutil.Values) (map[string]*unstructured.Unstructured, error) {
+	t.Helper()
 	chart, err := loader.Load(filepath.Join(root, "config/chart"))
 	if err != nil {
 		t.Fatal(err)
@@ -26,11 +35,11 @@ func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unst
 	release := chartutil.ReleaseOptions{Name: "appservice-operator", Namespace: system, Revision: 1, IsInstall: true}
 	input, err := chartutil.ToRenderValues(chart, values, release, nil)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	files, err := engine.Render(chart, input)
 	if err != nil {
-		t.Fatal(err)
+		return nil, err
 	}
 	var objects []*unstructured.Unstructured
 	for name, text := range files {
@@ -41,7 +50,7 @@ func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unst
 	for _, crd := range chart.CRDObjects() {
 		objects = append(objects, documents(t, crd.File.Data)...)
 	}
-	return byName(objects)
+	return byName(objects), nil
 }
 
 func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {

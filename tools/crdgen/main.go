@@ -42,6 +42,13 @@ func run(root string, sizes bool) error {
 	if err != nil {
 		return err
 	}
+	list, err := charts(root)
+	if err != nil {
+		return err
+	}
+	if crds, err = complete(crds, list); err != nil {
+		return err
+	}
 	for _, crd := range crds {
 		path := filepath.Join(folder, fmt.Sprintf("%s_%s.yaml", crd.Spec.Group, crd.Spec.Names.Plural))
 		content, size, err := encode(crd)
@@ -59,7 +66,7 @@ func run(root string, sizes bool) error {
 		}
 		fmt.Printf("%s: %d bytes as compact JSON\n", path, size)
 	}
-	return nil
+	return writeCharts(root, crds, list)
 }
 
 // encode returns the file of a CRD, in the form that controller-gen gives it, and the size of its compact JSON.

@@ -81,6 +81,20 @@ func TestAProgramIsFoundByItsName(t *testing.T) {
 	}
 }
 
+func TestChartsAreInTheFolderThatTheDockerfileCopies(t *testing.T) {
+	image, err := tarball.ImageFromPath(build(t, "charts"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	const name = "helm-charts/appservice/Chart.yaml"
+	if got, want := contents(t, image)[name], string(read(t, filepath.Join(root, name))); got != want {
+		t.Errorf("got %q as %s, want %q", got, name, want)
+	}
+	if dockerfile := string(read(t, filepath.Join(root, "charts.Dockerfile"))); !strings.Contains(dockerfile, "COPY helm-charts /helm-charts\n") {
+		t.Errorf("the Dockerfile copies something else: %s", dockerfile)
+	}
+}
+
 func TestLayerDependsOnItsEntriesAlone(t *testing.T) {
 	digest := func(fill func(filesystem)) string {
 		t.Helper()

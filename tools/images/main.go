@@ -28,6 +28,7 @@ Writes an image for Linux as an archive. Relative paths start in tools/images. I
   pause      what holds the namespaces of a pod
   web        the web server of the end-to-end test
   scorecard  the scorecard tests of this repository
+  charts     the charts that the operator serves, for an image volume
   program    the static program in -file, for Linux and the same processor
   nginx      nginx of Debian, for which apt-get and dpkg-deb are needed
   busybox    busybox of Debian, likewise

@@ -57,6 +57,8 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 	case "scorecard":
 		tag := "example.com/appservice-operator-scorecard:v" + wanted.version
 		return static(ctx, wanted, tag, program{source: wanted.source, path: "./test/scorecard"})
+	case "charts":
+		return charts(wanted)
 	case "program":
 		return ready(wanted)
 	case "nginx":

@@ -89,7 +89,11 @@ func (i *instance) start(ctx context.Context, components ...component) error {
 	return nil
 }
 
-const kubelet = "kubelet"
+const (
+	kubelet = "kubelet"
+	// shim is what containerd starts for each pod.
+	shim = "containerd-shim-runc-v2"
+)
 
 func (i *instance) restartKubelet(ctx context.Context) error {
 	before, err := i.heartbeat(ctx)

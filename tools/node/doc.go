@@ -1,7 +1,7 @@
 // Package node runs a Kubernetes cluster of one real node on this machine: pods are containers, Services have ports.
 //
-// It needs Linux and root, but no container engine: containerd, runc and the CNI plugins are the distribution's
-// packages, everything of Kubernetes is built from its sources. No image can be pulled; Load brings in archives.
+// It needs Linux and root, but no container engine: runc and the CNI plugins are the distribution's packages, containerd and
+// everything of Kubernetes are built from their sources. No image can be pulled; Load brings in archives.
 //
 // A node lives in namespaces of its own for processes, mounts and the network, so a machine can have several, and when
 // the first process of a node is killed, everything goes with it: pods, mounts, addresses, rules of the firewall. A

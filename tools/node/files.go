@@ -5,7 +5,6 @@ import (
 	"embed"
 	"fmt"
 	"os"
-	"os/exec"
 	"text/template"
 )
 
@@ -38,14 +37,7 @@ func (i *instance) writeFiles() error {
 		return err
 	}
 	for _, c := range i.components() {
-		program, ours := i.programs[c.name]
-		if !ours {
-			var err error
-			if program, err = exec.LookPath(c.name); err != nil {
-				return err
-			}
-		}
-		if err := os.Symlink(program, i.path("bin", c.name)); err != nil {
+		if err := os.Symlink(i.programs[c.name], i.path("bin", c.name)); err != nil {
 			return err
 		}
 	}
@@ -60,6 +52,7 @@ func (i *instance) writeSettings(name string) error {
 	var content bytes.Buffer
 	err = parsed.Execute(&content, map[string]string{
 		"Dir": i.dir, "Cgroup": i.group(), "PodNetwork": podNetwork, "Address": linkOf(i.name).node.String(),
+		"Shim": i.programs[shim],
 	})
 	if err != nil {
 		return err

@@ -19,7 +19,7 @@ func (i *instance) load(ctx context.Context, archive string) error {
 
 // ctr talks to containerd, about what is Kubernetes' in it.
 func (i *instance) ctr(ctx context.Context, args ...string) (string, error) {
-	return output(exec.CommandContext(ctx, "ctr", append([]string{"--address", i.socket(), "--namespace", "k8s.io"}, args...)...))
+	return output(exec.CommandContext(ctx, i.programs["ctr"], append([]string{"--address", i.socket(), "--namespace", "k8s.io"}, args...)...))
 }
 
 // loadPause builds and imports the image that every pod needs.

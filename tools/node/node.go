@@ -128,10 +128,11 @@ func (n *Node) Kill(ctx context.Context, containerID string) error {
 	return nil
 }
 
-// Programs provides the programs of Kubernetes that a node is made of, built if need be.
+// Programs provides the programs that a node is made of, built if need be. Those of containerd are not the distribution's, which may
+// be too old for image volumes.
 func Programs(ctx context.Context, progress io.Writer) (toolchain.Programs, error) {
 	return toolchain.Ensure(ctx, progress, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
-		"kubelet", "kube-proxy", "kubectl")
+		"kubelet", "kube-proxy", "kubectl", "containerd", shim, "ctr")
 }
 
 func (o Options) complete() (Options, error) {

@@ -14,6 +14,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/example/appservice-operator/tools/processes"
+	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // TestLife takes a node through its life. It needs root, and all programs, which takes minutes where they are not built.
@@ -146,7 +147,7 @@ func TestCredentials(t *testing.T) {
 }
 
 func TestSettingsAreTheNodesOwn(t *testing.T) {
-	i := &instance{name: "test", dir: t.TempDir()}
+	i := &instance{name: "test", dir: t.TempDir(), programs: toolchain.Programs{shim: "/cache/shim"}}
 	for _, name := range settings() {
 		if err := i.writeSettings(name); err != nil {
 			t.Fatal(err)

@@ -13,8 +13,6 @@ import (
 // packaged are the programs of the distribution that a node needs, and the packages of Debian and Ubuntu that have them.
 func packaged() map[string]string {
 	return map[string]string{
-		"containerd":       "containerd",
-		"ctr":              "containerd",
 		"runc":             "runc",
 		"/usr/lib/cni/ptp": "containernetworking-plugins",
 		"iptables":         "iptables",

@@ -47,6 +47,13 @@ func catalogue(version string) []program {
 	lifecycle := func(name, path string, takes time.Duration) program {
 		return program{name: name, use: "part of OLM", module: "olm", path: olm + path, source: olm, tags: slim, takes: takes}
 	}
+	runtime := func(name string, takes time.Duration, use string) program {
+		const source = "github.com/containerd/containerd/v2"
+		return program{
+			name: name, use: use, module: "containerd", path: source + "/cmd/" + name, source: source,
+			tags: "no_btrfs,no_devmapper,no_zfs", takes: takes,
+		}
+	}
 	return []program{
 		{
 			name: "etcd", use: "the cluster's store", module: "etcd", path: "go.etcd.io/etcd/server/v3",
@@ -58,6 +65,9 @@ func catalogue(version string) []program {
 		kubernetes("kubectl", 30*time.Second, "the cluster's client"),
 		kubernetes("kubelet", 3*time.Minute, "runs pods"),
 		kubernetes("kube-proxy", 30*time.Second, "Services on a node"),
+		runtime("containerd", 3*time.Minute, "runs the containers of a node"),
+		runtime("containerd-shim-runc-v2", 20*time.Second, "stands between containerd and a container"),
+		runtime("ctr", 20*time.Second, "brings images into a node"),
 		kwok("kwok", 2*time.Minute, "simulates nodes"),
 		kwok("kwokctl", 20*time.Second, "starts clusters"),
 		sdk("operator-sdk", "/cmd/operator-sdk", slim, 8*time.Minute, "generates and checks the bundle"),

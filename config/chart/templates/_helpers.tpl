@@ -21,6 +21,21 @@ control-plane: controller-manager
 {{- end }}
 {{- end }}
 
+{{/* Where the charts that are served are mounted, and what is; nothing where they are those of the operator's image. */}}
+{{- define "operator.charts" -}}
+{{- with .Values.chart }}
+{{- if and .configMap .image.reference }}{{ fail "chart.configMap and chart.image.reference are set: the charts come from one of them" }}{{ end }}
+{{- with .configMap -}}
+path: /charts/helm-charts
+volume: {configMap: {name: {{ quote . }}}}
+{{- end }}
+{{- with .image }}{{ if .reference -}}
+path: /charts
+volume: {image: {reference: {{ quote .reference }}, pullPolicy: {{ .pullPolicy }}}}
+{{- end }}{{ end }}
+{{- end }}
+{{- end }}
+
 {{/* The rules of a role of config/rbac: a dict of the root and the name of its file. */}}
 {{- define "operator.rules" -}}
 rules:

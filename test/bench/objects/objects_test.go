@@ -46,7 +46,7 @@ func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured
 	if err != nil {
 		t.Fatal(err)
 	}
-	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), nil), Hooks: postrender.Default()}
+	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
 	if err != nil {
 		t.Fatal(err)

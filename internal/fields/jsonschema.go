@@ -1,0 +1,184 @@
+package fields
+
+import (
+	"encoding/json"
+	"slices"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+)
+
+type props = apiextensionsv1.JSONSchemaProps
+
+// exact is a schema of a CRD as JSON schema, draft 7.
+func exact(of *props) map[string]any {
+	out := map[string]any{}
+	scalars(out, of)
+	set(out, "pattern", of.Pattern, of.Pattern != "")
+	set(out, "required", of.Required, len(of.Required) > 0)
+	if len(of.Properties) > 0 {
+		properties := map[string]any{}
+		for name, property := range of.Properties {
+			properties[name] = exact(&property)
+		}
+		out["properties"] = properties
+		out["additionalProperties"] = false
+	}
+	if child := values(of); child != nil {
+		out["additionalProperties"] = exact(child)
+	}
+	if child := items(of); child != nil {
+		out["items"] = exact(child)
+	}
+	return out
+}
+
+// scalars sets the type and the bounds of a node.
+func scalars(out map[string]any, of *props) {
+	set(out, "type", of.Type, of.Type != "")
+	set(out, "type", []string{"integer", "string"}, of.XIntOrString)
+	if len(of.Enum) > 0 {
+		enum := make([]any, 0, len(of.Enum))
+		for _, value := range of.Enum {
+			enum = append(enum, decoded(value))
+		}
+		out["enum"] = enum
+	}
+	bound := func(key, exclusiveKey string, value *float64, exclusive bool) {
+		if exclusive {
+			key = exclusiveKey
+		}
+		if value != nil {
+			out[key] = *value
+		}
+	}
+	bound("minimum", "exclusiveMinimum", of.Minimum, of.ExclusiveMinimum)
+	bound("maximum", "exclusiveMaximum", of.Maximum, of.ExclusiveMaximum)
+	bound("multipleOf", "", of.MultipleOf, false)
+	for key, value := range map[string]*int64{
+		"minLength": of.MinLength, "maxLength": of.MaxLength, "minItems": of.MinItems, "maxItems": of.MaxItems,
+		"minProperties": of.MinProperties, "maxProperties": of.MaxProperties,
+	} {
+		if value != nil {
+			out[key] = *value
+		}
+	}
+}
+
+// longestWord is the longest maxLength that a values.schema.json keeps: what is longer is there to bound the cost of rules.
+const longestWord = 16
+
+// Relaxed is a schema of a CRD as a values.schema.json has it, checked in every render and therefore small. The API server has checked
+// the spec: what is left is what tells people of a wrong value by its name. Left out are patterns, lengths beyond those of words, all that is within the types of
+// Kubernetes, and what an object requires where a chart's default may stand for it, which is empty. What the chart has by default always fits.
+func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
+
+// relaxed is told whether a node is an entry of a list or of a map, for which there are no defaults.
+func relaxed(of *props, byDefault any, entry bool) map[string]any {
+	out := map[string]any{}
+	scalars(out, of)
+	if of.MaxLength != nil && *of.MaxLength > longestWord {
+		delete(out, "maxLength")
+	}
+	admit(out, byDefault)
+	switch {
+	case described(of):
+		given, _ := byDefault.(map[string]any)
+		properties := map[string]any{}
+		for name, property := range of.Properties {
+			properties[name] = relaxed(&property, given[name], entry)
+		}
+		out["properties"] = properties
+		out["additionalProperties"] = false
+		set(out, "required", of.Required, entry && len(of.Required) > 0)
+	case entry && len(of.Required) > 0:
+		out["required"] = of.Required
+		set(out, "properties", notEmpty(of), true)
+	}
+	if child := values(of); child != nil {
+		out["additionalProperties"] = relaxed(child, nil, true)
+	}
+	if child := items(of); child != nil {
+		out["items"] = relaxed(child, nil, true)
+	}
+	return out
+}
+
+// notEmpty are the texts that an entry of a type of Kubernetes requires: decoding and encoding makes empty ones of those that are left out.
+func notEmpty(of *props) map[string]any {
+	texts := map[string]any{}
+	for _, name := range of.Required {
+		if of.Properties[name].Type == "string" {
+			texts[name] = map[string]any{"type": "string", "minLength": 1}
+		}
+	}
+	return texts
+}
+
+// admit loosens what a default does not fit.
+func admit(out map[string]any, byDefault any) {
+	if byDefault == nil {
+		return
+	}
+	if enum, bounded := out["enum"].([]any); bounded && !slices.Contains(enum, byDefault) {
+		out["enum"] = append([]any{byDefault}, enum...)
+	}
+	size := func(key string, length int) {
+		if least, bounded := out[key].(int64); bounded && int64(length) < least {
+			delete(out, key)
+		}
+	}
+	switch value := byDefault.(type) {
+	case string:
+		size("minLength", len(value))
+	case []any:
+		size("minItems", len(value))
+	case map[string]any:
+		size("minProperties", len(value))
+	case int64:
+		lower(out, float64(value))
+	case float64:
+		lower(out, value)
+	}
+}
+
+func lower(out map[string]any, value float64) {
+	if least, bounded := out["minimum"].(float64); bounded && value < least {
+		out["minimum"] = value
+	}
+}
+
+// described reports whether the properties are ours: those of Kubernetes' types have no descriptions in our CRDs.
+func described(of *props) bool {
+	for _, property := range of.Properties {
+		if property.Description != "" {
+			return true
+		}
+	}
+	return false
+}
+
+func items(of *props) *props {
+	if of.Items == nil {
+		return nil
+	}
+	return of.Items.Schema
+}
+
+func values(of *props) *props {
+	if of.AdditionalProperties == nil {
+		return nil
+	}
+	return of.AdditionalProperties.Schema
+}
+
+func set(out map[string]any, key string, value any, there bool) {
+	if there {
+		out[key] = value
+	}
+}
+
+func decoded(value apiextensionsv1.JSON) any {
+	var out any
+	_ = json.Unmarshal(value.Raw, &out) // it is JSON
+	return out
+}

@@ -1,0 +1,94 @@
+package values
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/example/appservice-operator/internal/fields"
+)
+
+// walk takes from a spec what a chart declares: known fields, quantities in their one spelling, and the defaults that the API server adds
+// to objects that are there. Values of another type pass, for the chart's schema to refuse them by name.
+type walk struct{ unknown []string }
+
+// value returns what becomes of a value; nil if nothing does.
+func (w *walk) value(s *fields.Schema, path string, value any) (any, error) {
+	switch {
+	case value == nil:
+		return nil, nil
+	case s.Ref != "":
+		return w.typed(s.Ref, path, value)
+	case s.IsQuantity():
+		spelled, err := fields.Canonical(value)
+		if err != nil {
+			return nil, fmt.Errorf("%s: it is no quantity, such as 500m or 1Gi", path)
+		}
+		return spelled, nil
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		return w.object(s, path, value)
+	case []any:
+		return w.list(s, path, value)
+	}
+	return value, nil
+}
+
+// typed decodes a value by the Go type of the field whose schema was taken over.
+func (w *walk) typed(ref, path string, value any) (any, error) {
+	typ, err := fields.Type(ref)
+	if err != nil {
+		return nil, err
+	}
+	out, unknown, err := decoder{typ}.canonical(path, value)
+	w.unknown = append(w.unknown, unknown...)
+	return out, err
+}
+
+func (w *walk) object(s *fields.Schema, path string, given map[string]any) (any, error) {
+	if s.Properties == nil && s.AdditionalProperties == nil {
+		return runtime.DeepCopyJSON(given), nil
+	}
+	out := make(map[string]any, len(given))
+	for _, name := range slices.Sorted(maps.Keys(given)) {
+		property := s.AdditionalProperties
+		if property == nil {
+			property = s.Properties[name]
+		}
+		if property == nil {
+			w.unknown = append(w.unknown, path+"."+name)
+			continue
+		}
+		passed, err := w.value(property, path+"."+name, given[name])
+		if err != nil {
+			return nil, err
+		}
+		if passed != nil {
+			out[name] = passed
+		}
+	}
+	for name, property := range s.Properties {
+		if _, there := out[name]; !there && property.Default != nil {
+			out[name] = runtime.DeepCopyJSONValue(property.Default)
+		}
+	}
+	return out, nil
+}
+
+func (w *walk) list(s *fields.Schema, path string, given []any) (any, error) {
+	if s.Items == nil {
+		return runtime.DeepCopyJSONValue(given), nil
+	}
+	out := make([]any, 0, len(given))
+	for i, item := range given {
+		passed, err := w.value(s.Items, fmt.Sprintf("%s[%d]", path, i), item)
+		if err != nil {
+			return nil, err
+		}
+		out = append(out, passed)
+	}
+	return out, nil
+}

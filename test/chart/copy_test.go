@@ -1,0 +1,123 @@
+package chart
+
+import (
+	"bytes"
+	"errors"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// repository is a copy of the repository as it is, all of it committed, for a test to work in as a maintainer does.
+type repository struct{ dir string }
+
+// copyOfRepository copies what git knows, or would know, of the working tree.
+func copyOfRepository(t *testing.T) repository {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	listed, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
+	if err != nil {
+		t.Fatalf("git cannot list the files of the repository: %v", err)
+	}
+	r := repository{t.TempDir()}
+	for _, name := range strings.Split(strings.TrimRight(string(listed), "\x00"), "\x00") {
+		if err := copyFile(filepath.Join(root, name), filepath.Join(r.dir, name)); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			t.Fatal(err)
+		}
+	}
+	r.run(t, "git init --quiet && git add --all && git -c user.name=test -c user.email=test@example.com commit --quiet --message=before")
+	return r
+}
+
+func copyFile(from, to string) error {
+	info, err := os.Lstat(from)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+		return err
+	}
+	if info.Mode()&fs.ModeSymlink != 0 {
+		target, err := os.Readlink(from)
+		if err != nil {
+			return err
+		}
+		return os.Symlink(target, to)
+	}
+	content, err := os.ReadFile(from)
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(to, content, info.Mode().Perm())
+}
+
+// try runs a command of the shell and returns what it prints, both ways.
+func (r repository) try(t *testing.T, command string, environment ...string) (string, error) {
+	t.Helper()
+	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
+	shell.Dir = r.dir
+	shell.Env = append(append(os.Environ(), "PWD="+r.dir, "CLUSTER="), environment...)
+	var output bytes.Buffer
+	shell.Stdout, shell.Stderr = &output, &output
+	err := shell.Run()
+	return output.String(), err
+}
+
+// run runs a command of the shell that has to succeed.
+func (r repository) run(t *testing.T, command string, environment ...string) string {
+	t.Helper()
+	output, err := r.try(t, command, environment...)
+	if err != nil {
+		t.Fatalf("%s: %v\n%s", command, err, output)
+	}
+	return output
+}
+
+func (r repository) path(name string) string { return filepath.Join(r.dir, name) }
+
+func (r repository) read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(r.path(name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+func (r repository) write(t *testing.T, name, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(r.path(name)), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(r.path(name), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// changed lists the files that differ from those of the copy when it was made, by name.
+func (r repository) changed(t *testing.T) []string {
+	t.Helper()
+	return strings.Fields(r.run(t, "git add --all --intent-to-add && git diff --name-only HEAD"))
+}
+
+func TestTheCopyIsTheRepository(t *testing.T) {
+	r := copyOfRepository(t)
+	if got := r.changed(t); len(got) > 0 {
+		t.Errorf("the copy differs from its commit: %v", got)
+	}
+	r.write(t, "helm-charts/appservice/templates/more.yaml", "# nothing\n")
+	if got := strings.Join(r.changed(t), " "); got != "helm-charts/appservice/templates/more.yaml" {
+		t.Errorf("%q changed", got)
+	}
+	if got := r.run(t, "go list -m"); !strings.Contains(got, "appservice-operator") {
+		t.Errorf("it is no module: %s", got)
+	}
+}

@@ -1,0 +1,84 @@
+// Package chart holds the operator to what it promises to chart maintainers: that they need no Go, that mistakes are named where
+// they are, that a change shows at once, and that no chart takes down a fleet.
+//
+// Tests say with show what they found, and the last line of a run sums that up.
+package chart
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func TestMain(m *testing.M) {
+	flag.Parse()
+	os.Exit(run(m))
+}
+
+func run(m *testing.M) int {
+	harness.Log()
+	code := m.Run()
+	ending.end()
+	if flag.Lookup("test.list").Value.String() != "" {
+		return code
+	}
+	fmt.Println(shown.line())
+	if missing := shown.missing(); len(missing) > 0 && everythingRan() {
+		fmt.Fprintln(os.Stderr, "no test has shown", strings.Join(missing, ", "))
+		return 1
+	}
+	return code
+}
+
+// everythingRan reports whether no flag left tests out.
+func everythingRan() bool {
+	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
+}
+
+// ending ends what the tests have started for all of them.
+var ending teardown
+
+type teardown struct {
+	mutex sync.Mutex
+	stops []func()
+}
+
+func (t *teardown) then(stop func()) {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	t.stops = append(t.stops, stop)
+}
+
+func (t *teardown) end() {
+	t.mutex.Lock()
+	defer t.mutex.Unlock()
+	for i := len(t.stops) - 1; i >= 0; i-- {
+		t.stops[i]()
+	}
+}
+
+// startCluster starts the cluster that the tests share when the first of them asks for it: many need none.
+var startCluster = sync.OnceValues(func() (*harness.Cluster, error) {
+	cluster, stop, err := harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-chart"))
+	if stop != nil {
+		ending.then(stop)
+	}
+	return cluster, err
+})
+
+// controlPlane returns the cluster that the tests share.
+func controlPlane(t *testing.T) *harness.Cluster {
+	t.Helper()
+	cluster, err := startCluster()
+	if err != nil {
+		t.Fatalf("cannot start the cluster: %v", err)
+	}
+	return cluster
+}

@@ -1,0 +1,191 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/util/version"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/node"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// mark is a template more, from which one can tell the chart that is served. No pod refers to what it makes.
+const mark = `apiVersion: v1
+kind: ConfigMap
+metadata:
+  name: {{ .Release.Name }}-mark
+data:
+  chart: %q
+`
+
+// marked returns a folder with the charts of the repository in helm-charts, that of AppServices with a mark.
+func (s *suite) marked(text string) (string, error) {
+	folder := filepath.Join(s.folder, "charts-"+text)
+	charts := filepath.Join(folder, "helm-charts")
+	if err := os.CopyFS(charts, os.DirFS(filepath.Join(s.root, "helm-charts"))); err != nil {
+		return "", err
+	}
+	return folder, os.WriteFile(filepath.Join(charts, "appservice", "templates", "mark.yaml"), fmt.Appendf(nil, mark, text), 0o644)
+}
+
+// untilMarked waits until the chart with a mark is served.
+func (s *suite) untilMarked(ctx context.Context, text string) error {
+	found := &corev1.ConfigMap{}
+	found.Namespace, found.Name = apps, seed+"-mark"
+	return poll.Until(ctx, func(ctx context.Context) error {
+		if err := s.client.Get(ctx, client.ObjectKeyFromObject(found), found); err != nil {
+			return err
+		}
+		if found.Data["chart"] != text {
+			return fmt.Errorf("the chart %q is served, want %q", found.Data["chart"], text)
+		}
+		return nil
+	})
+}
+
+// chartFromConfigMap has the charts served from a ConfigMap, and changes them while the managers run.
+func chartFromConfigMap(ctx context.Context, s *suite) error {
+	first, err := s.marked("one")
+	if err != nil {
+		return err
+	}
+	second, err := s.marked("two")
+	if err != nil {
+		return err
+	}
+	return s.withoutRestarts(ctx, func() error {
+		err := s.deployWith(ctx, "CHARTS=configmap", "HELM_CHARTS="+filepath.Join(first, "helm-charts"))
+		if err != nil {
+			return err
+		}
+		if err := s.untilMarked(ctx, "one"); err != nil {
+			return err
+		}
+		before, err := s.managers(ctx)
+		if err != nil {
+			return err
+		}
+		if err := s.command(ctx, "make", "deploy-charts", "HELM_CHARTS="+filepath.Join(second, "helm-charts")); err != nil {
+			return err
+		}
+		if err := s.untilMarked(ctx, "two"); err != nil {
+			return err
+		}
+		after, err := s.managers(ctx)
+		if err == nil && !maps.Equal(before, after) {
+			err = fmt.Errorf("the managers and their restarts are %v, before the new chart %v", after, before)
+		}
+		return err
+	})
+}
+
+// chartFromImage has the charts served from an image volume, then from another image, and then from the manager's own again.
+func chartFromImage(ctx context.Context, s *suite) error {
+	if err := s.mountsImages(ctx); err != nil {
+		return err
+	}
+	return s.withoutRestarts(ctx, func() error {
+		for _, text := range []string{"three", "four"} {
+			folder, err := s.marked(text)
+			if err != nil {
+				return err
+			}
+			image, archive := "example.com/charts:"+text, filepath.Join(s.folder, "charts.tar")
+			if err := node.BuildImage(ctx, "-tag", image, "-source", folder, "-out", archive, "charts"); err != nil {
+				return err
+			}
+			if err := s.cluster.load(ctx, archive); err != nil {
+				return err
+			}
+			if err := s.deployWith(ctx, "CHARTS=image", "CHARTS_IMG="+image); err != nil {
+				return err
+			}
+			if err := s.untilMarked(ctx, text); err != nil {
+				return err
+			}
+		}
+		if err := s.deployWith(ctx); err != nil {
+			return err
+		}
+		return poll.Until(ctx, func(ctx context.Context) error {
+			left := &corev1.ConfigMap{}
+			err := s.client.Get(ctx, client.ObjectKey{Namespace: apps, Name: seed + "-mark"}, left)
+			if err == nil {
+				return errors.New("what only the other chart makes is still there")
+			}
+			return client.IgnoreNotFound(err)
+		})
+	})
+}
+
+// deployWith runs make deploy with more variables, and waits until only managers of that run.
+func (s *suite) deployWith(ctx context.Context, variables ...string) error {
+	if err := s.command(ctx, append([]string{"make", "deploy", "IMG=" + s.present.Image}, variables...)...); err != nil {
+		return err
+	}
+	manager := &appsv1.Deployment{}
+	return poll.Until(ctx, func(ctx context.Context) error {
+		if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager); err != nil {
+			return err
+		}
+		want, now := ptr.Deref(manager.Spec.Replicas, 1), manager.Status
+		if now.ObservedGeneration != manager.Generation || now.UpdatedReplicas != want || now.Replicas != want || now.AvailableReplicas != want {
+			return fmt.Errorf("of %d managers, %d are new, %d available, %d wanted", now.Replicas, now.UpdatedReplicas, now.AvailableReplicas, want)
+		}
+		return nil
+	})
+}
+
+// managers returns how often each manager has restarted.
+func (s *suite) managers(ctx context.Context) (map[string]int32, error) {
+	var pods corev1.PodList
+	if err := s.client.List(ctx, &pods, client.InNamespace(operatorNamespace)); err != nil {
+		return nil, err
+	}
+	counts := map[string]int32{}
+	for _, p := range pods.Items {
+		for _, c := range p.Status.ContainerStatuses {
+			if p.DeletionTimestamp == nil {
+				counts[p.Name] += c.RestartCount
+			}
+		}
+	}
+	return counts, nil
+}
+
+// mountsImages returns errSkipped where a node has no image volumes.
+func (s *suite) mountsImages(ctx context.Context) error {
+	var nodes corev1.NodeList
+	if err := s.client.List(ctx, &nodes); err != nil {
+		return err
+	}
+	for _, n := range nodes.Items {
+		info := n.Status.NodeInfo
+		for _, program := range []struct{ name, version, least string }{
+			{"kubelet", info.KubeletVersion, "1.35.0"},
+			{"containerd", strings.TrimPrefix(info.ContainerRuntimeVersion, "containerd://"), "2.1.0"},
+		} {
+			if program.name == "containerd" && program.version == info.ContainerRuntimeVersion {
+				continue // another runtime
+			}
+			running, err := version.ParseGeneric(program.version)
+			if err != nil {
+				return fmt.Errorf("node %s has the %s %q: %w", n.Name, program.name, program.version, err)
+			}
+			if running.LessThan(version.MustParseGeneric(program.least)) {
+				return fmt.Errorf("%w: image volumes need %s %s, node %s has %s", errSkipped, program.name, program.least, n.Name, program.version)
+			}
+		}
+	}
+	return nil
+}

@@ -1,0 +1,69 @@
+package packaging
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// The charts that are served may come from a ConfigMap or an image. The components of config do the same.
+func TestChartsThatAreMounted(t *testing.T) {
+	cases := map[string]struct {
+		component string
+		values    object
+		volume    object
+	}{
+		"from a ConfigMap": {"chart-configmap", object{"configMap": "appservice-operator-charts"}, object{"configMap": object{"name": "appservice-operator-charts"}}},
+		"from an image":    {"chart-image", object{"image": object{"reference": "charts"}}, object{"image": object{"reference": "charts", "pullPolicy": "IfNotPresent"}}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			const deployment = "Deployment " + system + "/appservice-operator-controller-manager"
+			got := at[object](t, render(t, chartutil.Values{"chart": test.values})[deployment].Object, "spec", "template", "spec")
+			want := at[object](t, byName(kustomizeWith(t, "default", test.component))[deployment].Object, "spec", "template", "spec")
+			container := at[list](t, want, "containers")[0].(object)
+			container["image"] = "example.com/appservice-operator:v" + version(t)
+			if difference := cmp.Diff(want, got); difference != "" {
+				t.Errorf("the pod differs (-config/%s +config/chart):\n%s", test.component, difference)
+			}
+			if !slices.Contains(at[list](t, container, "args"), any("--chart-dir=/charts")) {
+				t.Errorf("the manager is started with %v", container["args"])
+			}
+			volume := maps.Clone(test.volume)
+			volume["name"] = "charts"
+			if difference := cmp.Diff(list{volume}, at[list](t, got, "volumes")); difference != "" {
+				t.Errorf("the volumes differ (-want +got):\n%s", difference)
+			}
+		})
+	}
+	_, err := rendered(t, chartutil.Values{"chart": object{"configMap": "a", "image": object{"reference": "b"}}})
+	if err == nil || !strings.Contains(err.Error(), "the charts come from one of them") {
+		t.Errorf("both a ConfigMap and an image: got error %v", err)
+	}
+}
+
+// kustomizeWith builds a folder of config/ with a component that is beside it.
+func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstructured {
+	t.Helper()
+	dir := t.TempDir()
+	here, err := filepath.Abs(root)
+	if err != nil {
+		t.Fatal(err)
+	}
+	up, err := filepath.Rel(dir, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := "resources: [" + up + "/config/" + folder + "]\ncomponents: [" + up + "/config/" + component + "]\n"
+	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	return documents(t, tool(t, "kustomize", "build", dir))
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"archive/tar"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing/fstest"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// charts are one version of what the operator serves.
+type charts struct {
+	kinds     []schema.GroupVersionKind // in the order of watches.yaml
+	renderers map[schema.GroupVersionKind]*render.Renderer
+	selectors map[schema.GroupVersionKind]labels.Selector
+}
+
+const watchesFile = "watches.yaml"
+
+// load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, has that of the root.
+func load(ctx context.Context, root, source string) (*charts, error) {
+	var files fs.FS
+	if info, err := os.Stat(source); err == nil && info.IsDir() {
+		files = os.DirFS(source)
+	} else if files, err = committed(ctx, root, source); err != nil {
+		return nil, err
+	}
+	text, err := fs.ReadFile(files, watchesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = os.ReadFile(filepath.Join(root, watchesFile))
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := watches.Load(text, files)
+	if err != nil {
+		return nil, err
+	}
+	c := &charts{renderers: map[schema.GroupVersionKind]*render.Renderer{}, selectors: map[schema.GroupVersionKind]labels.Selector{}}
+	for _, entry := range list {
+		kind := entry.GroupVersionKind
+		c.kinds = append(c.kinds, kind)
+		c.renderers[kind] = &render.Renderer{
+			Chart: entry.Chart, Translator: values.For(kind, entry.Chart, entry.OverrideValues), Hooks: postrender.Default(),
+		}
+		if c.selectors[kind], err = metav1.LabelSelectorAsSelector(entry.Selector); err != nil {
+			return nil, err
+		}
+	}
+	return c, nil
+}
+
+// kinds are those that one of two versions serves.
+func kinds(before, after *charts) []schema.GroupVersionKind {
+	all := slices.Clone(after.kinds)
+	for _, kind := range before.kinds {
+		if !slices.Contains(all, kind) {
+			all = append(all, kind)
+		}
+	}
+	return all
+}
+
+// committed returns watches.yaml and the charts of a commit.
+func committed(ctx context.Context, root, commit string) (fs.FS, error) {
+	command := exec.CommandContext(ctx, "git", "-C", root, "archive", "--format=tar", commit, "--", watchesFile, "helm-charts")
+	var complaint bytes.Buffer
+	command.Stderr = &complaint
+	out, err := command.Output()
+	if err != nil {
+		return nil, fmt.Errorf("%q is no folder, and git cannot read it as a commit: %s", commit, strings.Join(strings.Fields(complaint.String()), " "))
+	}
+	files := fstest.MapFS{}
+	archive := tar.NewReader(bytes.NewReader(out))
+	for {
+		header, err := archive.Next()
+		if errors.Is(err, io.EOF) {
+			return files, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if header.Typeflag != tar.TypeReg {
+			continue
+		}
+		data, err := io.ReadAll(archive)
+		if err != nil {
+			return nil, err
+		}
+		files[header.Name] = &fstest.MapFile{Data: data, Mode: 0o644}
+	}
+}
