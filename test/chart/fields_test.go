@@ -36,9 +36,8 @@ kind: AppService
 metadata: {name: web, namespace: default, uid: 7f1b2f3e-0000-4000-8000-000000000000}
 spec: {image: "nginx:1.29", topology: {zoneCount: 5}}
 `)
-	r.run(t, "make generate golden")
+	r.run(t, "make generate golden bundle")
 	r.run(t, "make test-contract CONTRACTFLAGS=-update")
-	r.run(t, "make bundle")
 
 	for file, want := range map[string][]string{
 		"config/crd/bases/app.example.com_appservices.yaml": {"zoneCount:\n", "description: ZoneCount is the least number of zones", "default: 3"},
@@ -63,7 +62,7 @@ spec: {image: "nginx:1.29", topology: {zoneCount: 5}}
 	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
 		t.Errorf("%s has changed: Go was needed", changed[at])
 	}
-	r.run(t, "git add --all && git -c user.name=test -c user.email=test@example.com commit --quiet --message=after && make generate bundle test-contract")
+	r.run(t, "git add --all && git -c user.name=test -c user.email=test@example.com commit --quiet --message=after && make manifests")
 	if again := r.changed(t); len(again) > 0 {
 		t.Errorf("generating again changes %v", again)
 	}
