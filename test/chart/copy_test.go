@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -64,11 +65,20 @@ func (r repository) try(t *testing.T, command string, environment ...string) (st
 	t.Helper()
 	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
 	shell.Dir = r.dir
-	shell.Env = append(append(os.Environ(), "PWD="+r.dir, "CLUSTER="), environment...)
+	shell.Env = append(r.environment(), environment...)
 	var output bytes.Buffer
 	shell.Stdout, shell.Stderr = &output, &output
 	err := shell.Run()
 	return output.String(), err
+}
+
+// environment is that of the test, without what the make that runs the test has told its children.
+func (r repository) environment() []string {
+	kept := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "CLUSTER", "CHARTFLAGS"}, name)
+	})
+	return append(kept, "PWD="+r.dir)
 }
 
 // run runs a command of the shell that has to succeed.
