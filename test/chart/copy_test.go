@@ -2,6 +2,7 @@ package chart
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -63,7 +64,11 @@ func copyFile(from, to string) error {
 // try runs a command of the shell and returns what it prints, both ways.
 func (r repository) try(t *testing.T, command string, environment ...string) (string, error) {
 	t.Helper()
-	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
+	return r.shell(t.Context(), command, environment...)
+}
+
+func (r repository) shell(ctx context.Context, command string, environment ...string) (string, error) {
+	shell := exec.CommandContext(ctx, "sh", "-c", command)
 	shell.Dir = r.dir
 	shell.Env = append(r.environment(), environment...)
 	var output bytes.Buffer
