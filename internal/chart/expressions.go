@@ -3,8 +3,8 @@ package chart
 import (
 	"errors"
 	"fmt"
-	"path"
 	"regexp"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -24,8 +24,8 @@ var (
 // defaults render: that has no lines, lacks what is off by default, and is nothing at all if the chart refuses its defaults. Those
 // that a template computes are checked when they are rendered.
 func checkExpressions(c *chart.Chart) error {
-	for _, template := range c.Templates {
-		text := comments.ReplaceAllStringFunc(string(template.Data), func(comment string) string {
+	for _, file := range slices.Backward(TemplateFiles(c)) {
+		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
 			return strings.Repeat("\n", strings.Count(comment, "\n"))
 		})
 		lines := strings.Split(text, "\n")
@@ -35,13 +35,8 @@ func checkExpressions(c *chart.Chart) error {
 				continue
 			}
 			if err := checkEntry(found[2], entry(lines[i:], len(found[1]))); err != nil {
-				return fmt.Errorf("%s:%d: annotation %s: %w", path.Join(c.ChartFullPath(), template.Name), i+1, found[2], err)
+				return &Fault{File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
 			}
-		}
-	}
-	for _, dependency := range c.Dependencies() {
-		if err := checkExpressions(dependency); err != nil {
-			return err
 		}
 	}
 	return nil

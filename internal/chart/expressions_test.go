@@ -17,7 +17,7 @@ func TestWrongExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 		want     []string // none: it is loaded
 	}{
 		"a right one":                       {object + "    app.example.com/ready-when: self.data.a == 'b'\n", nil},
-		"a wrong one":                       {object + "    app.example.com/ready-when: self.data.a = 1\n", []string{"web/templates/object.yaml:6: annotation app.example.com/ready-when: column 13: "}},
+		"a wrong one":                       {object + "    app.example.com/ready-when: self.data.a = 1\n", []string{"templates/object.yaml:6 annotation app.example.com/ready-when: column 13: "}},
 		"true without quotes":               {object + "    app.example.com/ready-when: true\n", []string{"object.yaml:6", "it is no text: quote it"}},
 		"a message that is no text":         {object + "    app.example.com/ready-when: 'true'\n    app.example.com/ready-message: 1 == 1\n", []string{"object.yaml:7", "ready-message", "it returns a bool: it must return a string"}},
 		"a wrong one in quotes":             {object + "    \"app.example.com/ready-when\": \"self.a == \\\"\"\n", []string{"object.yaml:6", "column "}},
@@ -51,7 +51,7 @@ func TestWrongExpressionsAreRefusedWithTheirPlace(t *testing.T) {
 	files := minimal()
 	maps.Copy(files, subchart("sub"))
 	files["charts/sub/templates/object.yaml"] = object + "    app.example.com/ready-when: self.\n"
-	if _, err := Load(memory("web", files), "web"); err == nil || !strings.Contains(err.Error(), "web/charts/sub/templates/object.yaml:6: ") {
+	if _, err := Load(memory("web", files), "web"); err == nil || !strings.Contains(err.Error(), "charts/sub/templates/object.yaml:6 ") {
 		t.Errorf("a subchart: got %v", err)
 	}
 }

@@ -14,44 +14,67 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
-	"helm.sh/helm/v3/pkg/chartutil"
-	"helm.sh/helm/v3/pkg/engine"
 	"helm.sh/helm/v3/pkg/ignore"
 
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one whose
-// templates, expressions in them, or fields.yaml do not parse: the error then names file and line. Its values have the defaults of its
-// fields.yaml.
+// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one that cannot be used
+// whatever the values are: templates, expressions in them, or fields.yaml that do not parse, or templates that use what is not the same in
+// each render. The error wraps a Fault for each mistake that has a place. The values of the chart have the defaults of its fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	list, err := files(fsys, dir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read chart %s: %w", dir, err)
 	}
-	c, err := loader.LoadFiles(list)
+	c, err := checked(list)
 	if err != nil {
 		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
 	}
-	if err := c.Validate(); err != nil {
-		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
-	}
-	if err := checkDependencies(c); err != nil {
-		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
-	}
-	if _, err := PodSecurity(c); err != nil {
-		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
-	}
-	if err := fields.Complete(c, dir); err != nil {
+	return c, nil
+}
+
+func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
+	if err := checkYAML(files); err != nil {
 		return nil, err
 	}
-	if err := parse(c); err != nil {
-		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	c, err := loader.LoadFiles(files)
+	if err != nil {
+		return nil, err
 	}
-	if err := checkExpressions(c); err != nil {
-		return nil, fmt.Errorf("cannot load chart %s: %w", dir, err)
+	if err := c.Validate(); err != nil {
+		return nil, err
 	}
-	return c, nil
+	if err := checkDependencies(c); err != nil {
+		return nil, err
+	}
+	if _, err := PodSecurity(c); err != nil {
+		return nil, err
+	}
+	if err := fields.Complete(c, "."); err != nil {
+		return nil, ofFields(c, err)
+	}
+	if _, err := Parse(c); err != nil {
+		return nil, err
+	}
+	if err := errors.Join(checkTemplates(c)...); err != nil {
+		return nil, err
+	}
+	return c, checkExpressions(c)
+}
+
+// checkYAML looks at the files that Helm reads as YAML: it names no line of theirs.
+func checkYAML(files []*loader.BufferedFile) error {
+	var faults []error
+	for _, file := range files {
+		if base := path.Base(file.Name); base != "Chart.yaml" && base != "values.yaml" || strings.Contains(file.Name, "templates/") {
+			continue
+		}
+		if line, column, message := YAMLMistake(string(file.Data)); message != "" {
+			faults = append(faults, &Fault{File: file.Name, Line: line, Column: column, Message: message, Text: string(file.Data)})
+		}
+	}
+	return errors.Join(faults...)
 }
 
 // checkDependencies looks for subcharts that Chart.yaml asks for and that are not there.
@@ -125,21 +148,6 @@ func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
 		}
 		return visit(p, entry, err)
 	})
-}
-
-// parse renders the chart with its own defaults and keeps only what tells of a template that does not
-// parse: with defaults alone a sound chart may well refuse to render.
-func parse(c *chart.Chart) error {
-	values, err := chartutil.ToRenderValuesWithSchemaValidation(c, nil,
-		chartutil.ReleaseOptions{Name: "parse", Namespace: "parse"}, chartutil.DefaultCapabilities, true)
-	if err != nil {
-		return err
-	}
-	_, err = engine.Engine{}.Render(c, values)
-	if err != nil && strings.HasPrefix(err.Error(), "parse error at ") {
-		return err
-	}
-	return nil
 }
 
 // Digest identifies the content of a chart, subcharts included: 32 hexadecimal characters of its SHA-256.

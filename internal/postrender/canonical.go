@@ -9,6 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
+
+	"github.com/example/appservice-operator/internal/typed"
 )
 
 // Canonical gives each object of a built-in kind the spelling that the API server stores: quantities in canonical form,
@@ -16,18 +18,21 @@ import (
 // an error that names it. Of other kinds, only the nulls are removed.
 func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		typed, err := scheme.Scheme.New(object.GroupVersionKind())
+		into, err := scheme.Scheme.New(object.GroupVersionKind())
 		if runtime.IsNotRegisteredError(err) {
 			prune(object.Object)
 			continue
 		}
 		if err == nil {
-			err = decodeStrictly(object, typed)
+			err = decodeStrictly(object, into)
 		}
 		if err != nil {
+			if misfits := typed.Check(object, nil); len(misfits) > 0 {
+				err = misfits // in better words
+			}
 			return notValid(object, err)
 		}
-		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(into)
 		if err != nil {
 			return notValid(object, err)
 		}
@@ -40,12 +45,12 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 }
 
 // decodeStrictly goes by JSON: the unstructured converter cuts numbers that do not fit.
-func decodeStrictly(object *unstructured.Unstructured, typed runtime.Object) error {
+func decodeStrictly(object *unstructured.Unstructured, into runtime.Object) error {
 	data, err := json.Marshal(object.Object)
 	if err != nil {
 		return err
 	}
-	strict, err := kjson.UnmarshalStrict(data, typed)
+	strict, err := kjson.UnmarshalStrict(data, into)
 	if err != nil {
 		return err
 	}

@@ -41,7 +41,7 @@ func stampOf(object *unstructured.Unstructured) string {
 }
 
 func TestTheStampChangesWithTheContentOnly(t *testing.T) {
-	first := parse(t, deployment)
+	first := parsedObject(t, deployment)
 	stamped(t, first)
 	if !regexp.MustCompile(`^[0-9a-f]{32}$`).MatchString(stampOf(first)) {
 		t.Fatalf("got %q, want 32 hexadecimal characters", stampOf(first))
@@ -69,7 +69,7 @@ func TestTheStampChangesWithTheContentOnly(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			object := parse(t, deployment)
+			object := parsedObject(t, deployment)
 			tc.change(object)
 			stamped(t, object)
 			if (stampOf(object) == stampOf(first)) != tc.same {
@@ -89,7 +89,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 		"characters of HTML": "{apiVersion: v1, kind: ConfigMap, data: {a: '<&>'}, metadata: {name: '<&>'}}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			object, want := parse(t, text), parse(t, text)
+			object, want := parsedObject(t, text), parsedObject(t, text)
 			content, err := json.Marshal(want.Object)
 			if err != nil {
 				t.Fatal(err)
@@ -111,7 +111,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 				t.Errorf("got the body %s\nwant %s (%v)", body.JSON(), all, err)
 			}
 			want.SetUID(`a "quoted" one`)
-			if got := parse(t, string(body.With(map[string]string{"uid": `a "quoted" one`}))); !reflect.DeepEqual(got, want) {
+			if got := parsedObject(t, string(body.With(map[string]string{"uid": `a "quoted" one`}))); !reflect.DeepEqual(got, want) {
 				t.Errorf("with a UID: got %s\nwant %s", asJSON(t, got), asJSON(t, want))
 			}
 		})
@@ -139,7 +139,7 @@ func TestTheStampCoversWhatTheHooksDid(t *testing.T) {
 }
 
 func TestTheStampIsTheSameForEverySpellingOfAnObject(t *testing.T) {
-	first, other := parse(t, deployment), parse(t, `
+	first, other := parsedObject(t, deployment), parsedObject(t, `
 kind: Deployment
 apiVersion: apps/v1
 metadata: {annotations: {note: theirs}, labels: {app: web}, name: web, creationTimestamp: null}

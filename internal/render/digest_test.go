@@ -141,7 +141,7 @@ func everything(t testing.TB) *unstructured.Unstructured {
 		}
 	}
 	for _, probe := range []string{"startup", "readiness", "liveness"} {
-		for kind, handler := range parse(t, `
+		for kind, handler := range parsedObject(t, `
 httpGet: {path: /probe, port: http, scheme: HTTP, httpHeaders: [{name: X-Probe, value: any}]}
 tcpSocket: {port: http}
 grpc: {port: 50051, service: web}

@@ -1,11 +1,9 @@
 package render
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 	"text/template"
@@ -14,85 +12,107 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
 // templates keeps the templates of one chart parsed: Helm's engine parses all of them in every render, which takes half of its
-// time. What goes wrong is left to Helm, who says where and why, and so are charts with subcharts, whose values and files
-// have a scope each.
+// time, and has no bounds. Which subcharts there are depends on the values: each set of them is parsed once.
 type templates struct {
-	once   sync.Once
-	usable bool
-	names  []string // of the templates that render something
-	scope  map[string]any
-	parsed sync.Pool // of *template.Template; one render at a time uses one
+	sets sync.Map // of *set, by the charts that are enabled
 }
 
-// render gives the text of each template, as engine.Engine{}.Render does. Without a REST config the engine's lookup function
-// finds nothing: templates cannot read the cluster. The chart is always the same one; enabled is the chart without the subcharts that the values switch off.
-func (t *templates) render(c, enabled *chart.Chart, input chartutil.Values) (map[string]string, error) {
-	t.once.Do(func() { t.usable = t.prepare(c) })
-	if t.usable {
-		if files, err := t.execute(c, input); err == nil {
-			return files, nil
-		}
-	}
-	return engine.Engine{}.Render(enabled, input)
+// set is the templates of a chart with some of its subcharts.
+type set struct {
+	once  sync.Once
+	err   error
+	files []appchart.Template
+	// members is what each chart's templates see in every render, by its path.
+	members  map[string]any
+	programs sync.Pool // of *program; one render at a time uses one
 }
 
-func (t *templates) prepare(c *chart.Chart) bool {
-	if len(c.Dependencies()) > 0 || strings.EqualFold(c.Metadata.Type, "library") {
-		return false
+// program is parsed templates and what they have done in the present render.
+type program struct {
+	all  *template.Template
+	work *work
+}
+
+// render returns the text of each template, as engine.Engine{}.Render does, and stops where it takes too much. Without a REST config the
+// lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of the same files, without the
+// subcharts that the values switch off.
+func (t *templates) render(enabled *chart.Chart, input chartutil.Values) (map[string]string, error) {
+	return t.of(enabled).execute(enabled, input, nil)
+}
+
+// of returns the templates of a chart with the subcharts that it has.
+func (t *templates) of(enabled *chart.Chart) *set {
+	key := ""
+	if len(enabled.Dependencies()) > 0 {
+		key = strings.Join(pathsOf(enabled), " ")
 	}
-	parsed, err := parseAll(c)
+	found, known := t.sets.Load(key)
+	if !known {
+		found, _ = t.sets.LoadOrStore(key, &set{})
+	}
+	s := found.(*set)
+	s.once.Do(func() { s.err = s.prepare(enabled) })
+	return s
+}
+
+func pathsOf(c *chart.Chart) []string {
+	list := []string{c.ChartFullPath()}
+	for _, dependency := range c.Dependencies() {
+		list = append(list, pathsOf(dependency)...)
+	}
+	return list
+}
+
+func (s *set) prepare(c *chart.Chart) error {
+	first, err := newProgram(c)
 	if err != nil {
-		return false
+		return err
 	}
-	if t.scope, err = scopeOf(c); err != nil {
-		return false
+	s.members = map[string]any{}
+	if err := s.addFiles(c); err != nil {
+		return err
 	}
-	for _, file := range c.Templates {
-		if !strings.HasPrefix(path.Base(file.Name), "_") {
-			t.names = append(t.names, nameOf(c, file))
-		}
-	}
-	t.parsed.New = func() any {
-		again, _ := parseAll(c) // it did above
+	s.files = appchart.TemplateFiles(c)
+	s.programs.New = func() any {
+		again, _ := newProgram(c) // it did above
 		return again
 	}
-	t.parsed.Put(parsed)
-	return true
+	s.programs.Put(first)
+	return nil
 }
 
-func nameOf(c *chart.Chart, file *chart.File) string { return path.Join(c.ChartFullPath(), file.Name) }
-
-// parseAll parses in Helm's order: of two definitions of a name, that of the file closer to the root stays.
-func parseAll(c *chart.Chart) (*template.Template, error) {
-	files := slices.SortedFunc(slices.Values(c.Templates), func(a, b *chart.File) int {
-		return -cmp.Or(strings.Count(a.Name, "/")-strings.Count(b.Name, "/"), strings.Compare(a.Name, b.Name))
-	})
-	all := template.New("gotpl").Option("missingkey=zero")
-	bindFunctions(engine.Engine{}, all)
-	for _, file := range files {
-		if _, err := all.New(nameOf(c, file)).Parse(string(file.Data)); err != nil {
-			return nil, err
-		}
+func newProgram(c *chart.Chart) (*program, error) {
+	all, err := appchart.Parse(c)
+	if err != nil {
+		return nil, err
 	}
-	return all, nil
+	p := &program{all: all, work: &work{}}
+	p.work.bind(all)
+	for _, parsed := range all.Templates() {
+		instrument(parsed.Tree)
+	}
+	return p, nil
 }
 
-// bindFunctions gives a template Helm's functions. Helm exports no other way to them.
-//
-//go:linkname bindFunctions helm.sh/helm/v3/pkg/engine.Engine.initFunMap
-func bindFunctions(engine.Engine, *template.Template)
-
-// scopeOf gives what the templates of a chart see in every render, .Chart and .Files, as Helm makes them.
-func scopeOf(c *chart.Chart) (map[string]any, error) {
+// addFiles notes .Files of a chart and its subcharts, as Helm makes them.
+func (s *set) addFiles(c *chart.Chart) error {
 	taken := taker{}
 	reader := &chart.Chart{Metadata: c.Metadata, Files: c.Files, Templates: []*chart.File{{Name: "take", Data: []byte("{{ .Values.taker.Take . }}")}}}
 	if _, err := (engine.Engine{}).Render(reader, chartutil.Values{"Values": map[string]any{"taker": taken}}); err != nil {
-		return nil, err
+		return err
 	}
-	return map[string]any{"Chart": taken["Chart"], "Files": taken["Files"]}, nil
+	s.members[c.ChartFullPath()] = taken["Files"]
+	for _, dependency := range c.Dependencies() {
+		if err := s.addFiles(dependency); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // taker takes along what a template sees.
@@ -104,26 +124,85 @@ func (t taker) Take(scope map[string]any) string {
 	return ""
 }
 
-func (t *templates) execute(c *chart.Chart, input chartutil.Values) (files map[string]string, err error) {
+// scopes returns what the templates of a chart see, and puts it and what those of its subcharts see into all, by path.
+func (s *set) scopes(c *chart.Chart, parent chartutil.Values, all map[string]chartutil.Values) chartutil.Values {
+	subcharts := map[string]any{}
+	scope := chartutil.Values{
+		"Chart": struct {
+			chart.Metadata
+			IsRoot bool
+		}{*c.Metadata, c.IsRoot()},
+		"Files":        s.members[c.ChartFullPath()],
+		"Release":      parent["Release"],
+		"Capabilities": parent["Capabilities"],
+		"Values":       chartutil.Values{},
+		"Subcharts":    subcharts,
+	}
+	if c.IsRoot() {
+		scope["Values"] = parent["Values"]
+	} else if vals, err := parent.Table("Values." + c.Name()); err == nil {
+		scope["Values"] = vals
+	}
+	for _, dependency := range c.Dependencies() {
+		subcharts[dependency.Name()] = map[string]any(s.scopes(dependency, scope, all))
+	}
+	all[c.ChartFullPath()] = scope
+	return scope
+}
+
+// execute renders all templates. What they write goes through traced, if that is not nil.
+func (s *set) execute(c *chart.Chart, input chartutil.Values, traced *trace) (files map[string]string, err error) {
+	if s.err != nil {
+		return nil, s.err
+	}
+	p := s.programs.Get().(*program)
+	if traced != nil {
+		p, _ = newProgram(c) // its templates are about to be marked
+		traced.mark(p.all)
+	}
 	defer func() {
 		if thrown := recover(); thrown != nil {
-			err = fmt.Errorf("rendering failed: %v", thrown)
+			files, err = nil, fmt.Errorf("rendering template failed: %v", thrown)
 		}
 	}()
-	all := t.parsed.Get().(*template.Template)
-	scope := maps.Clone(t.scope)
-	scope["Release"], scope["Capabilities"], scope["Values"] = input["Release"], input["Capabilities"], input["Values"]
-	scope["Subcharts"] = map[string]any{}
-	files = make(map[string]string, len(t.names))
-	var text strings.Builder
-	for _, name := range t.names {
-		scope["Template"] = chartutil.Values{"Name": name, "BasePath": path.Join(c.ChartFullPath(), "templates")}
-		text.Reset()
-		if err := all.ExecuteTemplate(&text, name, scope); err != nil {
+	p.work.begin()
+	all := map[string]chartutil.Values{}
+	s.scopes(c, input, all)
+	files = make(map[string]string, len(s.files))
+	for _, file := range s.files {
+		if file.Partial() {
+			continue
+		}
+		scope := all[file.Chart.ChartFullPath()]
+		scope["Template"] = chartutil.Values{"Name": file.Name, "BasePath": path.Join(file.Chart.ChartFullPath(), "templates")}
+		text, err := p.execute(file.Name, scope, traced)
+		if err != nil {
 			return nil, err
 		}
-		files[name] = strings.ReplaceAll(text.String(), "<no value>", "") // as Helm does
+		files[file.Name] = text
 	}
-	t.parsed.Put(all) // not where it failed: Helm's include counts its depth
+	if traced == nil {
+		s.programs.Put(p)
+	}
 	return files, nil
 }
+
+func (p *program) execute(name string, scope chartutil.Values, traced *trace) (string, error) {
+	out := &output{work: p.work, traced: traced}
+	if traced != nil {
+		traced.begin(name)
+	}
+	err := p.all.ExecuteTemplate(out, name, map[string]any(scope))
+	switch exceeded := p.work.exceeded; {
+	case exceeded != nil && err != nil:
+		return "", &ChartError{At: name, Err: &limitError{cause: exceeded, err: err}}
+	case err != nil:
+		return "", cleanupExecError(name, err)
+	}
+	return strings.ReplaceAll(out.text.String(), "<no value>", ""), nil // as Helm does
+}
+
+// cleanupExecError tells what a template says by fail or required from what went wrong otherwise. Helm exports no other way to that.
+//
+//go:linkname cleanupExecError helm.sh/helm/v3/pkg/engine.cleanupExecError
+func cleanupExecError(filename string, err error) error

@@ -19,15 +19,11 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 		t.Fatal(err)
 	}
 	capabilities := serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor")
-	enabled, input, err := renderer.input(resource, vals, capabilities)
+	enabled, input, err := renderer.input(run{resource, vals, capabilities})
 	if err != nil {
 		t.Fatal(err)
 	}
-	var parsed templates
-	if !parsed.prepare(renderer.Chart) {
-		t.Fatal("the templates are not parsed once")
-	}
-	got, err := parsed.execute(renderer.Chart, input)
+	got, err := renderer.templates.render(enabled, input)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -72,21 +68,20 @@ func TestParsedTemplatesKnowAllThatHelmKnows(t *testing.T) {
 
 func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 	for name, text := range map[string]string{
-		"a syntax error": `{{ if }}`,
-		"required":       `{{ required "say a" .Values.a }}`,
-		"fail":           `{{ fail "never" }}`,
-		"endless":        `{{ include "endless" . }}`,
-		"a panic":        `{{ index .Values.list 7 }}`,
+		"required":  `{{ required "say a" .Values.a }}`,
+		"fail":      `{{ fail "never" }}`,
+		"a panic":   `{{ index .Values.list 7 }}`,
+		"a partial": `{{ include "none" . }}`,
 	} {
 		t.Run(name, func(t *testing.T) {
-			renderer := of(map[string]string{"a.yaml": text, "_h.tpl": `{{ define "endless" }}{{ include "endless" . }}{{ end }}`})
-			enabled, input, err := renderer.input(resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities)
+			renderer := of(map[string]string{"a.yaml": text})
+			enabled, input, err := renderer.input(run{resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities})
 			if err != nil {
 				t.Fatal(err)
 			}
 			_, want := engine.Engine{}.Render(enabled, input)
 			for range 2 { // the second time, too
-				_, got := renderer.templates.render(renderer.Chart, enabled, input)
+				_, got := renderer.templates.render(enabled, input)
 				if got == nil || want == nil || got.Error() != want.Error() || !strings.Contains(got.Error(), "a.yaml") {
 					t.Fatalf("got %v, Helm says %v", got, want)
 				}

@@ -6,13 +6,16 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"text/template"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/typed"
 )
 
 // What keeps a resource from being rendered is the fault of its spec or of its chart: an InvalidSpecError and a SpecError say the one, a
@@ -43,6 +46,13 @@ type ChartError struct {
 	At string
 	// Err is the cause.
 	Err error
+	// Excerpt is what is there, for those who may read all that is rendered; empty if that is not known.
+	Excerpt string
+}
+
+// Explain returns the mistake with the lines around it.
+func (e *ChartError) Explain() string {
+	return fmt.Sprintf("%s: %s\n%s", cmp.Or(e.At, e.Chart), oneLine(e.Err), e.Excerpt)
 }
 
 func (e *ChartError) Error() string {
@@ -83,22 +93,27 @@ func (r *Renderer) blame(err error) error {
 	case errors.As(err, &ofSpec):
 		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart)}
 	case errors.As(err, &ofChart):
-		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Err: ofChart.Err}
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Err: ofChart.Err, Excerpt: ofChart.Excerpt}
 	}
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
 
 // blameObject says which template made the object that a hook does not take.
-func (r *Renderer) blameObject(result *Result, err error) error {
+func (r *Renderer) blameObject(draft *Draft, err error) error {
 	var invalid *postrender.ObjectError
 	if !errors.As(err, &invalid) {
 		return r.blame(err)
 	}
-	at := ""
-	if i := slices.IndexFunc(result.Objects, func(o *unstructured.Unstructured) bool { return o == invalid.Object }); i >= 0 {
-		at = result.Sources[i]
+	i := slices.IndexFunc(draft.result.Objects, func(o *unstructured.Unstructured) bool { return o == invalid.Object })
+	if i < 0 {
+		return r.blame(&ChartError{Err: err})
 	}
-	return r.blame(&ChartError{At: at, Err: err})
+	fault := &ChartError{At: draft.result.Sources[i], Err: err}
+	var misfits typed.Misfits
+	if errors.As(err, &misfits) {
+		r.placeField(fault, invalid.Object, misfits[0].Path, draft.run)
+	}
+	return r.blame(fault)
 }
 
 // within is a place in a chart without the chart's name.
@@ -115,6 +130,14 @@ var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::\d+)?: (?:executin
 // renders something, and the last, in which it went wrong, with the last one's cause.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
+	var unparsed *appchart.Fault
+	var exceeded *limitError
+	switch {
+	case errors.As(err, &unparsed):
+		return &ChartError{At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
+	case errors.As(err, &exceeded):
+		return err // it has its template
+	}
 	if !errors.As(err, &failed) {
 		if match := said.FindStringSubmatch(err.Error()); match != nil {
 			return &SpecError{Message: strings.Join(strings.Fields(match[3]), " "), At: line(match[1], match[2])}
@@ -129,6 +152,9 @@ func templateFault(err error) error {
 		return &ChartError{Err: err}
 	}
 	at, cause := line(outer[1], outer[2]), causeOf(deepest, inner[4])
+	if strings.HasPrefix(cause, "nil pointer evaluating interface {}") && strings.Contains(inner[3], ".Values.") {
+		cause += ": there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml"
+	}
 	if inner[3] != "" {
 		cause = fmt.Sprintf("<%s>: %s", inner[3], cause)
 	}

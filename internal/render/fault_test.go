@@ -61,7 +61,7 @@ func TestAMistakeInTheChartSaysSo(t *testing.T) {
 		chart *chart.Chart
 		want  string
 	}{
-		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2: <.Values.a.b.c>: nil pointer evaluating interface {}.b: tell its maintainers"},
+		"a value of a value that is not there": {plain("\n{{ .Values.a.b.c }}"), of1 + " line 2: <.Values.a.b.c>: nil pointer evaluating interface {}.b: there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml: tell its maintainers"},
 		"a partial that fails": {plain("\n\n{{ include \"port\" . }}"),
 			of1 + " line 3: in templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil: tell its maintainers"},
 		"a partial of a partial": {plain("{{ include \"outer\" . }}"),
@@ -69,12 +69,12 @@ func TestAMistakeInTheChartSaysSo(t *testing.T) {
 		"a template in a value": {plain(`{{ tpl "{{ nothing \"hunter2\" }}" . }}`),
 			of1 + ` line 1: <tpl "{{ nothing \"hunter2\" }}" .>: error calling tpl: template: gotpl:1: function "nothing" not defined: tell its maintainers`},
 		"no YAML": {plain("a: b: c"),
-			of1 + ": it does not render an object: yaml: mapping values are not allowed in this context: tell its maintainers"},
-		"no kind":             {plain("metadata: {name: web}"), of1 + ": it does not render an object: apiVersion and kind are required: tell its maintainers"},
-		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + `: Service "web" is not valid: unknown field "spec.tpye": tell its maintainers`},
-		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + `: Service "web" is not valid: json: cannot unmarshal string into Go struct field ServiceSpec.spec.ports of type []v1.ServicePort: tell its maintainers`},
+			of1 + " line 1: it renders what is no YAML: mapping values are not allowed in this context: tell its maintainers"},
+		"no kind":             {plain("metadata: {name: web}"), of1 + " line 1: it does not render an object: apiVersion and kind are required: tell its maintainers"},
+		"an unknown field":    {plain(service + "spec: {tpye: ClusterIP}"), of1 + ` line 5: Service "web" is not valid: spec.tpye: there is no such field: did you mean type?: tell its maintainers`},
+		"a wrong type":        {plain(service + "spec: {ports: web}"), of1 + ` line 5: Service "web" is not valid: spec.ports: it must be a list, not a text: tell its maintainers`},
 		"another namespace":   {plain(service + "  namespace: other"), of1 + `: Service "web" is rendered into namespace "other": the chart may only render into the namespace of the resource, leave metadata.namespace out: tell its maintainers`},
-		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + `: Service "web" is not valid: json: cannot unmarshal object into Go struct field ObjectMeta.metadata.labels of type string: tell its maintainers`},
+		"labels that are not": {plain(service + "  labels: {a: {b: c}}"), of1 + ` line 5: Service "web" is not valid: metadata.labels.a: it must be a text, not a map: tell its maintainers`},
 		"a subchart's template": {parent("\n{{ include \"port\" . }}"),
 			"a mistake in chart parent 2.0.0, charts/sub/templates/a.yaml line 2: in charts/sub/templates/_helpers.tpl line 2: <index .Values.ports 5>: error calling index: index of untyped nil: tell its maintainers"},
 		"values of its own that do not fit": {within(schemaOf, map[string]any{"image": "web", "ports": []any{map[string]any{"port": "x"}}}),

@@ -195,7 +195,7 @@ func readsBack(t *testing.T, result *Result) {
 		if source != result.Sources[i] {
 			t.Errorf("document %d comes from %q, want %q", i+1, source, result.Sources[i])
 		}
-		for _, problem := range differences(kube.KeyOf(result.Objects[i]).String(), parse(t, body).Object, result.Objects[i].Object) {
+		for _, problem := range differences(kube.KeyOf(result.Objects[i]).String(), parsedObject(t, body).Object, result.Objects[i].Object) {
 			t.Error(problem)
 		}
 	}

@@ -34,20 +34,20 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
-				return nil, &ChartError{At: source, Err: fmt.Errorf("it does not render an object: %w", err)}
+				return nil, &ChartError{At: source, Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
 			}
 			if object.Object == nil {
 				continue
 			}
-			isTest, err := testHook(source, object)
+			isTest, err := testHook(object)
 			if err != nil {
-				return nil, err
+				return nil, &ChartError{At: source, Err: &documentError{text, err}}
 			}
 			if isTest {
 				continue
 			}
 			if object.GetName() == "" {
-				return nil, &ChartError{At: source, Err: fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}
+				return nil, &ChartError{At: source, Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
 			}
 			list = append(list, manifest{source, object})
 		}
@@ -87,14 +87,14 @@ func documents(text string) []string {
 
 // testHook tells whether an object is a test of the chart's, which is nobody's business here. It refuses what Helm would take
 // for another hook: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
-func testHook(source string, object *unstructured.Unstructured) (bool, error) {
+func testHook(object *unstructured.Unstructured) (bool, error) {
 	event, found := object.GetAnnotations()[release.HookAnnotation]
 	if !found {
 		return false, nil
 	}
 	if event != string(release.HookTest) && event != "test-success" {
-		return false, &ChartError{At: source, Err: fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: remove the annotation %s",
-			object.GetKind(), object.GetName(), event, release.HookAnnotation)}
+		return false, fmt.Errorf("it renders %s %q as a Helm hook (%s), which this operator does not run: remove the annotation %s",
+			object.GetKind(), object.GetName(), event, release.HookAnnotation)
 	}
 	return true, nil
 }

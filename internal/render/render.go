@@ -50,8 +50,15 @@ type Draft struct {
 	// References are what the objects refer to and do not bring along.
 	References []dependency.Reference
 
-	resource *unstructured.Unstructured
-	result   Result // without hooks and digest
+	run
+	result Result // without hooks and digest
+}
+
+// run is what a resource is rendered with.
+type run struct {
+	resource     *unstructured.Unstructured
+	vals         chartutil.Values
+	capabilities *chartutil.Capabilities
 }
 
 // Outline says of what one resource becomes all but the objects themselves.
@@ -109,11 +116,11 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err != nil {
 		return nil, &InvalidSpecError{err}
 	}
-	manifests, err := r.execute(resource, vals, capabilities)
+	draft := &Draft{run: run{resource, vals, capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
+	manifests, err := r.execute(draft.run)
 	if err != nil {
-		return nil, r.blame(err)
+		return nil, r.blame(r.place(draft.run, err))
 	}
-	draft := &Draft{resource: resource, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
 	for _, manifest := range manifests {
 		if err := readywhen.Check(manifest.object); err != nil {
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
@@ -159,7 +166,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 		Facts:         facts,
 	}
 	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {
-		return nil, r.blameObject(&result, err)
+		return nil, r.blameObject(draft, err)
 	}
 	for _, object := range result.Objects {
 		body, err := stamp(object)
@@ -179,12 +186,12 @@ func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilit
 	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
 
-func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) ([]manifest, error) {
-	enabled, input, err := r.input(resource, vals, capabilities)
+func (r *Renderer) execute(of run) ([]manifest, error) {
+	enabled, input, err := r.input(of)
 	if err != nil {
 		return nil, err
 	}
-	files, err := r.templates.render(r.Chart, enabled, input)
+	files, err := r.templates.render(enabled, input)
 	if err != nil {
 		return nil, templateFault(err)
 	}
@@ -192,14 +199,14 @@ func (r *Renderer) execute(resource *unstructured.Unstructured, vals chartutil.V
 }
 
 // input gives what the templates see, and the chart without the subcharts that the values switch off.
-func (r *Renderer) input(resource *unstructured.Unstructured, vals chartutil.Values, capabilities *chartutil.Capabilities) (*chart.Chart, chartutil.Values, error) {
-	c := clone(r.Chart)
+func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
+	c, vals := clone(r.Chart), of.vals
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
 		return nil, nil, unmergeable(r.Chart, vals, err)
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
-	options := chartutil.ReleaseOptions{Name: resource.GetName(), Namespace: resource.GetNamespace(), Revision: 1, IsInstall: true}
-	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, capabilities, true)
+	options := chartutil.ReleaseOptions{Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: 1, IsInstall: true}
+	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, of.capabilities, true)
 	if err != nil {
 		return nil, nil, unmergeable(c, vals, err)
 	}

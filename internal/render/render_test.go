@@ -55,7 +55,7 @@ func of(templates map[string]string) *Renderer {
 }
 
 // parse reads YAML as a client of the API server reads JSON: whole numbers are int64.
-func parse(t testing.TB, text string) *unstructured.Unstructured {
+func parsedObject(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
 	if err != nil {
@@ -71,7 +71,7 @@ func parse(t testing.TB, text string) *unstructured.Unstructured {
 // resource is a resource of a kind, named web, as the API server hands it out.
 func resource(t testing.TB, kind schema.GroupVersionKind, spec string) *unstructured.Unstructured {
 	t.Helper()
-	object := parse(t, "metadata: {name: web}\nspec: "+spec)
+	object := parsedObject(t, "metadata: {name: web}\nspec: "+spec)
 	object.SetGroupVersionKind(kind)
 	stored(object)
 	return object
@@ -95,7 +95,7 @@ func golden(t testing.TB, name string) *unstructured.Unstructured {
 	if err != nil {
 		t.Fatal(err)
 	}
-	object := parse(t, string(text))
+	object := parsedObject(t, string(text))
 	stored(object)
 	return object
 }

@@ -1,0 +1,121 @@
+package chart
+
+import (
+	"errors"
+	"fmt"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"helm.sh/helm/v3/pkg/chart"
+
+	"github.com/example/appservice-operator/internal/fields"
+)
+
+// Fault is a mistake at a place of a chart.
+type Fault struct {
+	// File is its path in the chart, as in templates/cronjob.yaml or charts/sub/values.yaml.
+	File string
+	// Line and Column count from 1; 0 if they are not known.
+	Line, Column int
+	// Message says what is wrong there, in one line; it follows the place.
+	Message string
+	// Remedy says what to do; empty where the message does.
+	Remedy string
+	// Text of the file.
+	Text string
+}
+
+// Error is one line.
+func (f *Fault) Error() string {
+	message := strings.Join(strings.Fields(f.Message), " ")
+	if f.Remedy != "" {
+		message += "; " + f.Remedy
+	}
+	if f.Line == 0 {
+		return f.File + ": " + message
+	}
+	return fmt.Sprintf("%s:%d %s", f.File, f.Line, message)
+}
+
+// Explain returns the mistake with the lines around it and a caret at its column.
+func (f *Fault) Explain() string {
+	place := f.File
+	if f.Line > 0 {
+		place += ":" + strconv.Itoa(f.Line)
+		if f.Column > 0 {
+			place += ":" + strconv.Itoa(f.Column)
+		}
+	}
+	out := place + ": " + strings.Join(strings.Fields(f.Message), " ") + "\n" + Excerpt(f.Text, f.Line, f.Column)
+	if f.Remedy != "" {
+		out += "  hint: " + f.Remedy + "\n"
+	}
+	return out
+}
+
+// Excerpt returns a line of a text, numbered, between its neighbors; a caret below it marks the column.
+func Excerpt(text string, line, column int) string {
+	lines := strings.Split(text, "\n")
+	if line < 1 || line > len(lines) {
+		return ""
+	}
+	var out strings.Builder
+	for number := max(1, line-1); number <= min(len(lines), line+1); number++ {
+		shown := strings.TrimRight(strings.ReplaceAll(lines[number-1], "\t", " "), " \r")
+		if number == len(lines) && shown == "" && number != line {
+			break // what follows the last line end
+		}
+		fmt.Fprintf(&out, "%s\n", strings.TrimRight(fmt.Sprintf("%5d | %s", number, shown), " "))
+		if number == line && column > 0 {
+			before := lines[number-1][:min(column-1, len(lines[number-1]))]
+			fmt.Fprintf(&out, "      | %s^\n", strings.Repeat(" ", utf8.RuneCountInString(before)))
+		}
+	}
+	return out.String()
+}
+
+// Explain returns an error in as many lines as it takes: the mistakes of a chart with the lines around them.
+func Explain(err error) string {
+	if list, isList := err.(interface{ Unwrap() []error }); isList {
+		parts := make([]string, 0, len(list.Unwrap()))
+		for _, part := range list.Unwrap() {
+			parts = append(parts, Explain(part))
+		}
+		return strings.Join(parts, "")
+	}
+	var explained interface{ Explain() string }
+	if errors.As(err, &explained) {
+		return explained.Explain()
+	}
+	if next := errors.Unwrap(err); next != nil {
+		if list, isList := next.(interface{ Unwrap() []error }); isList {
+			return Explain(list.(error))
+		}
+	}
+	return err.Error() + "\n"
+}
+
+// ofFields is what is wrong with the fields.yaml of a chart.
+func ofFields(c *chart.Chart, err error) error {
+	var problems fields.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	text := ""
+	for _, file := range c.Files {
+		if file.Name == fields.Name {
+			text = string(file.Data)
+		}
+	}
+	var faults []error
+	for _, problem := range problems {
+		fault := &Fault{File: problem.File, Line: problem.Line, Message: problem.Text, Text: text}
+		if lines := strings.Split(text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
+			shown := lines[problem.Line-1]
+			fault.Column = len(shown) - len(strings.TrimLeft(shown, " ")) + 1
+		}
+		faults = append(faults, fault)
+	}
+	return errors.Join(faults...)
+}

@@ -1,0 +1,257 @@
+package chart
+
+import (
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"helm.sh/helm/v3/pkg/chart"
+)
+
+// What is rendered must be a function of the values and of the cluster's capabilities: what differs from render to render would be
+// another release each time. Templates never read the cluster, and there is no second installation of a release.
+
+// forbidden are functions that templates may not use, and why.
+var forbidden = map[string]reason{
+	"now":    {clock, "take a time from the spec"},
+	"ago":    {clock, "take a duration from the spec"},
+	"lookup": {"templates of this operator cannot read the cluster, so it finds nothing", "take it from the spec, or refer to the object by its name"},
+	"getHostByName": {"templates of this operator cannot reach the network, so it finds nothing",
+		"use the name itself: pods resolve it"},
+}
+
+type reason struct{ why, remedy string }
+
+const (
+	clock  = "it reads the clock, so no two renders are the same"
+	random = "it is random, so no two renders are the same"
+)
+
+func init() {
+	for _, name := range []string{
+		"randAlpha", "randAlphaNum", "randAscii", "randBytes", "randInt", "randNumeric", "shuffle", "uuidv4",
+		"bcrypt", "encryptAES", "htpasswd", "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
+		"genSignedCert", "genSignedCertWithKey",
+	} {
+		forbidden[name] = reason{random, "refer to a Secret that holds it, or take it from the spec"}
+	}
+}
+
+// fixed are fields of .Release that have one value in every render.
+var fixed = []string{"IsInstall", "IsUpgrade", "Revision"}
+
+// calming are functions that take a list and return the same for it in any order.
+var calming = []string{"sortAlpha", "len", "has", "empty", "not"}
+
+// hookLine is a Helm hook that a template has in so many words.
+var hookLine = regexp.MustCompile(`(?m)["']?helm\.sh/hook["']?\s*:[ \t]*["']?([a-z][a-z,\- ]*)`)
+
+// Found is what CheckTree found at a position of a template.
+type Found struct {
+	At              parse.Pos
+	Message, Remedy string
+}
+
+// CheckTree returns what a parsed template uses that makes no sense here: functions that are not the same in each render, facts that no
+// render has, templates in values, Helm hooks.
+func CheckTree(tree *parse.Tree) []Found {
+	if tree == nil || tree.Root == nil {
+		return nil
+	}
+	c := &checker{}
+	c.node(tree.Root)
+	return c.found
+}
+
+type checker struct {
+	found []Found
+	// sorted are commands whose result somebody takes for whom its order does not matter.
+	sorted []*parse.CommandNode
+}
+
+func (c *checker) add(at parse.Node, remedy, message string, args ...any) {
+	c.found = append(c.found, Found{At: at.Position(), Message: fmt.Sprintf(message, args...), Remedy: remedy})
+}
+
+// node looks at a node and at all below.
+func (c *checker) node(node parse.Node) {
+	switch node := node.(type) {
+	case *parse.ListNode:
+		if node != nil {
+			for _, child := range node.Nodes {
+				c.node(child)
+			}
+		}
+	case *parse.TextNode:
+		c.text(node)
+	case *parse.ActionNode:
+		c.pipe(node.Pipe)
+	case *parse.TemplateNode:
+		c.pipe(node.Pipe)
+	case *parse.IfNode:
+		c.branch(&node.BranchNode)
+	case *parse.RangeNode:
+		c.branch(&node.BranchNode)
+	case *parse.WithNode:
+		c.branch(&node.BranchNode)
+	case *parse.PipeNode:
+		c.pipe(node)
+	case *parse.ChainNode:
+		c.node(node.Node)
+		c.path(node, node.Field)
+	case *parse.FieldNode:
+		c.path(node, node.Ident)
+	case *parse.VariableNode:
+		c.path(node, node.Ident[1:])
+	}
+}
+
+func (c *checker) branch(node *parse.BranchNode) {
+	c.pipe(node.Pipe)
+	c.node(node.List)
+	c.node(node.ElseList)
+}
+
+// pipe looks at a pipeline and at what it calls.
+func (c *checker) pipe(pipe *parse.PipeNode) {
+	if pipe == nil {
+		return
+	}
+	for i, command := range pipe.Cmds {
+		c.call(command, pipe.Cmds[i+1:])
+		for i, arg := range command.Args {
+			if function, isFunction := arg.(*parse.IdentifierNode); isFunction && i > 0 { // default now
+				c.function(function, function.Ident)
+			}
+			c.node(arg)
+		}
+	}
+}
+
+// function looks at the name of a function.
+func (c *checker) function(at parse.Node, name string) {
+	if why, found := forbidden[name]; found {
+		c.add(at, why.remedy, "uses %s: %s", name, why.why)
+	}
+}
+
+// call looks at the function that a command calls, whose result the next commands take.
+func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
+	name := functionOf(command)
+	c.function(command, name)
+	switch name {
+	case "tpl":
+		if len(command.Args) < 2 || !ofChart(command.Args[1]) {
+			c.add(command, "give it a file of the chart, as in tpl (.Files.Get \"name\") ., or a text that stands in the template",
+				"uses tpl on a value: what the spec says would run as a template")
+		}
+	case "keys", "values":
+		if !slices.Contains(c.sorted, command) && !slices.ContainsFunc(next, calms) {
+			c.add(command, "range over the map itself, which goes by its keys, or sort: "+name+" … | sortAlpha", "uses %s: their order is random", name)
+		}
+	}
+	if calms(command) {
+		for _, arg := range command.Args[1:] { // sortAlpha (keys .)
+			if nested, isPipe := arg.(*parse.PipeNode); isPipe {
+				c.sorted = append(c.sorted, nested.Cmds[len(nested.Cmds)-1])
+			}
+		}
+	}
+}
+
+func calms(command *parse.CommandNode) bool { return slices.Contains(calming, functionOf(command)) }
+
+// functionOf is the function that a command calls; empty for none.
+func functionOf(command *parse.CommandNode) string {
+	if len(command.Args) > 0 {
+		if identifier, isFunction := command.Args[0].(*parse.IdentifierNode); isFunction {
+			return identifier.Ident
+		}
+	}
+	return ""
+}
+
+// ofChart reports whether a node is a text that the chart brings along: a constant, or made of .Files.
+func ofChart(node parse.Node) bool {
+	switch node := node.(type) {
+	case *parse.StringNode:
+		return true
+	case *parse.FieldNode:
+		return node.Ident[0] == "Files"
+	case *parse.VariableNode:
+		return len(node.Ident) > 1 && node.Ident[1] == "Files"
+	case *parse.ChainNode:
+		return ofChart(node.Node)
+	case *parse.PipeNode:
+		return len(node.Decl) == 0 && len(node.Cmds) == 1 && len(node.Cmds[0].Args) > 0 && ofChart(node.Cmds[0].Args[0])
+	}
+	return false
+}
+
+// path looks at a chain of fields.
+func (c *checker) path(node parse.Node, fields []string) {
+	if len(fields) > 1 && fields[0] == "Release" && slices.Contains(fixed, fields[1]) {
+		c.add(node, "leave it out", "uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
+	}
+}
+
+// text looks for hooks in what stands in a template as it is.
+func (c *checker) text(node *parse.TextNode) {
+	for _, match := range hookLine.FindAllSubmatchIndex(node.Text, -1) {
+		event := strings.TrimSpace(string(node.Text[match[2]:match[3]]))
+		if event == "test" || event == "test-success" {
+			continue
+		}
+		before := node.Text[:match[0]]
+		line := string(before[strings.LastIndexByte(string(before), '\n')+1:])
+		if strings.HasPrefix(strings.TrimSpace(line), "#") {
+			continue
+		}
+		c.found = append(c.found, Found{
+			At:      node.Pos + parse.Pos(match[0]),
+			Message: fmt.Sprintf("makes a Helm hook (%s), which this operator does not run", event),
+			Remedy:  "remove the annotation helm.sh/hook: objects are applied in Helm's order of kinds",
+		})
+	}
+}
+
+// checkTemplates returns the mistakes in the templates of a chart and of its subcharts.
+func checkTemplates(c *chart.Chart) []error {
+	var faults []error
+	for _, file := range slices.Backward(TemplateFiles(c)) {
+		if strings.HasSuffix(file.Name, "NOTES.txt") {
+			continue // nobody reads what it renders
+		}
+		for _, found := range checkText(file.Text) {
+			faults = append(faults, faultAt(inside(file), file.Text, found))
+		}
+	}
+	return faults
+}
+
+// checkText parses a template, which was seen to parse before, and returns what is found in it, in order.
+func checkText(text string) []Found {
+	trees := map[string]*parse.Tree{}
+	tree := parse.New("file")
+	tree.Mode = parse.SkipFuncCheck
+	if _, err := tree.Parse(text, "", "", trees); err != nil {
+		return nil
+	}
+	var found []Found
+	for _, defined := range trees {
+		found = append(found, CheckTree(defined)...)
+	}
+	slices.SortFunc(found, func(a, b Found) int { return int(a.At) - int(b.At) })
+	return found
+}
+
+// faultAt is what was found at a position of a file.
+func faultAt(file, text string, found Found) *Fault {
+	at := min(int(found.At), len(text))
+	return &Fault{
+		File: file, Text: text, Message: found.Message, Remedy: found.Remedy,
+		Line: 1 + strings.Count(text[:at], "\n"), Column: at - strings.LastIndexByte(text[:at], '\n'),
+	}
+}

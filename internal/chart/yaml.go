@@ -1,0 +1,40 @@
+package chart
+
+import (
+	"regexp"
+	"strings"
+
+	"sigs.k8s.io/yaml"
+)
+
+var yamlLine = regexp.MustCompile(`^(?:error converting YAML to JSON: )?(?:yaml: )?(?:(?:unmarshal errors:\s*)?line \d+: )?`)
+
+// longest is the number of lines up to which the place of a mistake is looked for: each line costs a parse of those before.
+const longest = 2000
+
+// YAMLMistake says what is wrong with a text that is to be YAML, and on which line. The parser's own line is that of the token at which it
+// gave up, or the one before, so the mistake is taken to be on the line after the longest part from the beginning that can be read. It
+// returns no message for a text that is right.
+func YAMLMistake(text string) (line, column int, message string) {
+	err := readable(text)
+	if err == nil {
+		return 0, 0, ""
+	}
+	message = strings.TrimSpace(yamlLine.ReplaceAllString(err.Error(), ""))
+	lines := strings.SplitAfter(text, "\n")
+	if len(lines) > longest {
+		return 0, 0, message
+	}
+	for line = len(lines); line > 1; line-- {
+		if readable(strings.Join(lines[:line-1], "")) == nil {
+			break
+		}
+	}
+	shown := lines[line-1]
+	return line, len(shown) - len(strings.TrimLeft(shown, " \t")) + 1, message
+}
+
+func readable(text string) error {
+	var into any
+	return yaml.UnmarshalStrict([]byte(text), &into)
+}

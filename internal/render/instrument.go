@@ -1,0 +1,46 @@
+package render
+
+import "text/template/parse"
+
+// instrument makes a parsed template come by what counts its work: each round of a loop begins with a text of nothing, which is written like
+// any other, and {{ template }} becomes {{ include }}, which knows its depth.
+func instrument(tree *parse.Tree) {
+	if tree != nil && tree.Root != nil {
+		instrumentList(tree.Root)
+	}
+}
+
+func instrumentList(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	for i, node := range list.Nodes {
+		switch node := node.(type) {
+		case *parse.IfNode:
+			instrumentList(node.List)
+			instrumentList(node.ElseList)
+		case *parse.WithNode:
+			instrumentList(node.List)
+			instrumentList(node.ElseList)
+		case *parse.RangeNode:
+			instrumentList(node.List)
+			instrumentList(node.ElseList)
+			node.List.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText, Pos: node.Pos}}, node.List.Nodes...)
+		case *parse.TemplateNode:
+			list.Nodes[i] = included(node)
+		}
+	}
+}
+
+// included is {{ include NAME PIPELINE }}.
+func included(node *parse.TemplateNode) *parse.ActionNode {
+	var data parse.Node = &parse.NilNode{NodeType: parse.NodeNil, Pos: node.Pos}
+	if node.Pipe != nil {
+		data = node.Pipe
+	}
+	name := &parse.StringNode{NodeType: parse.NodeString, Pos: node.Pos, Quoted: node.String(), Text: node.Name}
+	function := parse.NewIdentifier("include").SetPos(node.Pos)
+	call := &parse.CommandNode{NodeType: parse.NodeCommand, Pos: node.Pos, Args: []parse.Node{function, name, data}}
+	pipe := &parse.PipeNode{NodeType: parse.NodePipe, Pos: node.Pos, Line: node.Line, Cmds: []*parse.CommandNode{call}}
+	return &parse.ActionNode{NodeType: parse.NodeAction, Pos: node.Pos, Line: node.Line, Pipe: pipe}
+}

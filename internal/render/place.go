@@ -1,0 +1,169 @@
+package render
+
+import (
+	"errors"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
+
+// documentError says what is wrong with a document that a template rendered.
+type documentError struct {
+	text string
+	err  error
+}
+
+func (e *documentError) Error() string { return e.err.Error() }
+func (e *documentError) Unwrap() error { return e.err }
+
+// place finds the line of the template that a mistake of the chart comes from, if rendering it again tells.
+func (r *Renderer) place(of run, err error) error {
+	var fault *ChartError
+	var document *documentError
+	var exceeded *limitError
+	if !errors.As(err, &fault) {
+		return err
+	}
+	if file, number, placed := strings.Cut(fault.At, " line "); placed {
+		fault.Excerpt = r.excerpt(file, number)
+		return err
+	}
+	isDocument, isLimit := errors.As(err, &document), errors.As(err, &exceeded)
+	if !isDocument && !isLimit {
+		return err
+	}
+	traced, text := r.trace(of, fault.At)
+	if traced == nil {
+		return err
+	}
+	if isLimit {
+		r.placeLine(fault, traced, traced.line)
+		return fault
+	}
+	begins := 1
+	if at := strings.Index(text, strings.TrimSpace(document.text)); at > 0 {
+		begins += strings.Count(text[:at], "\n")
+	}
+	found, column, message := appchart.YAMLMistake(strings.TrimSpace(document.text))
+	if found == 0 {
+		found, column = 1, 1
+	}
+	if message != "" {
+		fault.Err = errors.New("it renders what is no YAML: " + message)
+	}
+	found += begins - 1
+	fault.At = line(fault.At, strconv.Itoa(traced.origin(found)))
+	fault.Excerpt = "  it renders:\n" + appchart.Excerpt(text, found, column)
+	return fault
+}
+
+// excerpt returns the lines of a template around a number.
+func (r *Renderer) excerpt(file, number string) string {
+	at, _ := strconv.Atoi(number) // it is digits
+	for _, template := range appchart.TemplateFiles(r.Chart) {
+		lines := strings.Split(template.Text, "\n")
+		if template.Name == file && at > 0 && at <= len(lines) {
+			return appchart.Excerpt(template.Text, at, max(0, strings.Index(lines[at-1], "{{"))+1)
+		}
+	}
+	return ""
+}
+
+// placeField finds the line of a field of an object that a mistake is about.
+func (r *Renderer) placeField(fault *ChartError, object *unstructured.Unstructured, path []any, of run) {
+	traced, text := r.trace(of, fault.At)
+	if traced == nil {
+		return
+	}
+	documents := yaml.NewDecoder(strings.NewReader(text))
+	for {
+		var document yaml.Node
+		if documents.Decode(&document) != nil {
+			return
+		}
+		if len(document.Content) == 0 {
+			continue
+		}
+		root := document.Content[0]
+		if textAt(root, "kind") != object.GetKind() || textAt(root, "metadata", "name") != object.GetName() {
+			continue
+		}
+		r.placeLine(fault, traced, traced.origin(lineOf(root, path)))
+		return
+	}
+}
+
+// placeLine notes the line of the template that a mistake is on.
+func (r *Renderer) placeLine(fault *ChartError, traced *trace, at int) {
+	if at < 1 {
+		return
+	}
+	fault.At = line(fault.At, strconv.Itoa(at))
+	shown := ""
+	if lines := strings.Split(traced.text, "\n"); at <= len(lines) {
+		shown = lines[at-1]
+	}
+	fault.Excerpt = appchart.Excerpt(traced.text, at, len(shown)-len(strings.TrimLeft(shown, " \t"))+1)
+}
+
+// lineOf returns the line of the deepest field of a path that is there.
+func lineOf(node *yaml.Node, path []any) int {
+	line := node.Line
+	for _, step := range path {
+		key, next := child(node, step)
+		if next == nil {
+			return line
+		}
+		line, node = key.Line, next
+	}
+	return line
+}
+
+func textAt(node *yaml.Node, path ...string) string {
+	for _, step := range path {
+		if _, node = child(node, step); node == nil {
+			return ""
+		}
+	}
+	return node.Value
+}
+
+// child returns the node that a step leads to, and the one that names it.
+func child(node *yaml.Node, step any) (key, value *yaml.Node) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch step := step.(type) {
+	case string:
+		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == step {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case int:
+		if node.Kind == yaml.SequenceNode && step < len(node.Content) {
+			return node.Content[step], node.Content[step]
+		}
+	}
+	return nil, nil
+}
+
+// trace renders again what one file renders, and follows where its lines come from. It returns nil if there is no such file.
+func (r *Renderer) trace(of run, file string) (*trace, string) {
+	enabled, input, err := r.input(of)
+	if err != nil {
+		return nil, ""
+	}
+	for _, template := range appchart.TemplateFiles(enabled) {
+		if template.Name == file {
+			traced := &trace{file: file, text: template.Text}
+			files, _ := r.templates.of(enabled).execute(enabled, input, traced)
+			return traced, files[file]
+		}
+	}
+	return nil, ""
+}

@@ -1,0 +1,109 @@
+package render
+
+import (
+	"bytes"
+	"text/template"
+	"text/template/parse"
+)
+
+// trace follows from which line of a file each line comes that its template writes. It costs a parse and another render, so it is asked
+// for only where something is wrong.
+type trace struct {
+	file  string // that is traced
+	text  string // of the file
+	marks map[*byte]int
+	on    bool
+	line  int // that the template is at
+	// origins are the lines of the file that the lines which were written come from.
+	origins []int
+	fresh   bool // the next byte begins a line
+}
+
+// mark puts a mark before each line and each action of the template of the file.
+func (t *trace) mark(all *template.Template) {
+	t.marks, t.fresh, t.line = map[*byte]int{}, true, 1
+	if parsed := all.Lookup(t.file); parsed != nil && parsed.Tree != nil {
+		t.markList(parsed.Tree.Root)
+	}
+}
+
+func (t *trace) markList(list *parse.ListNode) {
+	if list == nil {
+		return
+	}
+	var marked []parse.Node
+	for _, node := range list.Nodes {
+		switch node := node.(type) {
+		case *parse.IfNode:
+			t.markList(node.List)
+			t.markList(node.ElseList)
+		case *parse.WithNode:
+			t.markList(node.List)
+			t.markList(node.ElseList)
+		case *parse.RangeNode:
+			t.markList(node.List)
+			t.markList(node.ElseList)
+		case *parse.TextNode:
+			marked = append(marked, t.lines(node)...)
+			continue
+		}
+		marked = append(marked, t.markOf(int(node.Position())), node)
+	}
+	list.Nodes = marked
+}
+
+// lines splits a text into lines with a mark each.
+func (t *trace) lines(node *parse.TextNode) []parse.Node {
+	if len(node.Text) == 0 {
+		return []parse.Node{node}
+	}
+	var out []parse.Node
+	at := int(node.Pos)
+	for _, line := range bytes.SplitAfter(node.Text, []byte("\n")) {
+		if len(line) > 0 {
+			out = append(out, t.markOf(at), &parse.TextNode{NodeType: parse.NodeText, Pos: parse.Pos(at), Text: line})
+		}
+		at += len(line)
+	}
+	return out
+}
+
+// markOf is a text that stands for the line of a position. It is told from others by where it is in memory.
+func (t *trace) markOf(position int) parse.Node {
+	text := []byte{0}
+	t.marks[&text[0]] = 1 + bytes.Count([]byte(t.text[:min(position, len(t.text))]), []byte("\n"))
+	return &parse.TextNode{NodeType: parse.NodeText, Pos: parse.Pos(position), Text: text}
+}
+
+// begin notes which template is executed.
+func (t *trace) begin(name string) { t.on = name == t.file }
+
+// passes reports whether a text is a mark, and notes it.
+func (t *trace) passes(data []byte) bool {
+	line, marked := t.marks[&data[0]]
+	if marked {
+		t.line = line
+	}
+	return marked
+}
+
+// wrote notes what is written.
+func (t *trace) wrote(data []byte) {
+	if !t.on {
+		return
+	}
+	for _, char := range data {
+		if t.fresh {
+			t.origins = append(t.origins, t.line)
+		}
+		t.fresh = char == '\n'
+	}
+}
+
+// origin returns the line of the file that a line comes from, both counted from 1.
+func (t *trace) origin(line int) int {
+	if line < 1 || len(t.origins) == 0 {
+		return 0
+	}
+	return t.origins[min(line, len(t.origins))-1]
+}
