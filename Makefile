@@ -49,10 +49,10 @@ export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(shell go env GOFLAG
 MODULE := github.com/example/appservice-operator
 # Not to be overridden: undeploy deletes this namespace.
 override NAMESPACE := appservice-operator-system
-override CRD := appservices.app.example.com
+override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/bases/*.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -78,14 +78,16 @@ help: ## Show this text.
 ##@ Development
 
 .PHONY: manifests
-manifests: ## Generate the CRD from the types in api/.
+manifests: ## Generate the CRDs from the types in api/ and the charts of watches.yaml, and what follows from them in config/.
 	go run -C tools/crdgen . -root '$(CURDIR)'
+	go run ./tools/cmd/kind
 
 .PHONY: generate
 generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
+	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 	go run ./tools/cmd/picture
 
@@ -356,7 +358,8 @@ charts-push: ## Push the image CHARTS_IMG.
 
 # A pipe, since generate bundle takes nothing else; kustomize keeps the order of the samples, of which consoles offer the first.
 .PHONY: bundle
-bundle: manifests ## Generate bundle/ for the image IMG and validate it.
+bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
+	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
 	@$(OPERATOR_SDK) generate kustomize manifests -q
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
 	@$(call overlay,manifests,fifo); \
@@ -408,20 +411,22 @@ catalog-push: ## Push the catalog's image CATALOG_IMG.
 ##@ Deployment (the current cluster)
 
 .PHONY: install
-install: ## Install the CRD.
+install: ## Install the CRDs.
 	$(KUSTOMIZE) build config/crd | $(KUBECTL) apply -f -
-	$(KUBECTL) wait --for='jsonpath={.status.acceptedNames.kind}=AppService' --timeout=60s crd/$(CRD)
-	$(KUBECTL) wait --for=condition=Established --timeout=60s crd/$(CRD)
+	@for crd in $(CRDS); do \
+	  $(KUBECTL) wait --for="jsonpath={.status.acceptedNames.plural}=$${crd%%.*}" --timeout=60s crd/$$crd && \
+	  $(KUBECTL) wait --for=condition=Established --timeout=60s crd/$$crd || exit; \
+	done
 
 .PHONY: uninstall
-uninstall: ## Delete the CRD, and with it EVERY AppService and its application.
+uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its application.
 	@set -e; $(list_apps); \
-	echo "AppServices in this cluster: $$#. All of them, and all their applications, go with the CRD."; \
-	[ $$# -eq 0 ] || $(KUBECTL) get $(CRD) --all-namespaces; \
-	$(KUBECTL) delete crd $(CRD) --ignore-not-found
+	echo "Resources of this operator in this cluster: $$#. All of them, and all their applications, go with the CRDs."; \
+	[ $$# -eq 0 ] || for crd in $$crds; do $(KUBECTL) get $${crd##*/} --all-namespaces; done; \
+	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRD and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
+deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
 	@$(call overlay,default,,$(CHARTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
@@ -430,17 +435,17 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 	$(KUBECTL) create configmap appservice-operator-charts --namespace=$(NAMESPACE) --from-file="$$dir" --dry-run=client --output=yaml | \
 	  $(KUBECTL) apply -f -
 
-# The manager goes first, so that it never runs with half of its rights, and the namespace last: if AppServices live in
+# The manager goes first, so that it never runs with half of its rights, and the namespace last: if resources live in
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
-undeploy: ## Remove the manager and its RBAC. The CRD, the AppServices and their applications stay.
+undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
 	@$(call overlay,default,,$(CHARTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
 	if [ $$# -eq 0 ]; then $(KUBECTL) delete namespace $(NAMESPACE) --ignore-not-found; \
-	else echo "Namespace $(NAMESPACE) stays: AppServices that live in it: $$#."; fi; \
-	echo 'The manager is gone. The CRD stays, and with it every AppService and its application.'
+	else echo "Namespace $(NAMESPACE) stays: resources of this operator that live in it: $$#."; fi; \
+	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
 # second argument; with charts from where the third one says. The folder $$dir is ignored by git and
@@ -462,9 +467,9 @@ for chart in '$(HELM_CHARTS)'/*; do mkdir -p "$(1)"; partial=$$(mktemp -d "$(1)/
   mv "$$partial"/*.tgz "$(1)/$$(basename "$$chart").tgz" && rmdir "$$partial" || exit; done
 endef
 
-# Makes the names of the AppServices the positional parameters: none where there is no CRD.
+# Makes the names of all resources of this operator the positional parameters, and those of the CRDs that are there $$crds.
 define list_apps
-apps=$$($(KUBECTL) get crd $(CRD) --ignore-not-found --output=name); \
-[ -z "$$apps" ] || apps=$$($(KUBECTL) get $(CRD) $(or $(1),--all-namespaces) --output=name); \
+crds=$$($(KUBECTL) get crd $(CRDS) --ignore-not-found --output=name); apps=; \
+for crd in $$crds; do names=$$($(KUBECTL) get $${crd##*/} $(or $(1),--all-namespaces) --output=name); apps="$$apps $$names"; done; \
 set -- $$apps
 endef

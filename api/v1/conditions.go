@@ -118,8 +118,10 @@ const (
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
 	ReasonRecordDamaged = "RecordDamaged"
-	// ReasonAPIUnavailable: the cluster does not serve, or the operator may not watch, a kind that the chart renders.
+	// ReasonAPIUnavailable: the cluster does not serve, or does not let anybody watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
+	// ReasonMissingRights: the operator may not see or write a kind that the chart renders.
+	ReasonMissingRights = "MissingRights"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
 	// ReasonAsExpected: the condition has its usual value and nothing to tell.
@@ -185,6 +187,10 @@ const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
+
+// AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
+// cannot be changed: each version has a name of its own.
+const AnnotationRerun = "app.example.com/rerun-on-change"
 
 // AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.

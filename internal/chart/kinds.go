@@ -1,8 +1,9 @@
 package chart
 
 import (
+	"maps"
 	"regexp"
-	"sort"
+	"slices"
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -18,29 +19,39 @@ var (
 // Kinds lists the kinds that the templates of a chart name in so many words, sorted. Kinds that a template computes are
 // not among them; they come up when they are first rendered.
 func Kinds(c *chart.Chart) []schema.GroupVersionKind {
-	found := map[schema.GroupVersionKind]bool{}
-	var look func(c *chart.Chart)
-	look = func(c *chart.Chart) {
+	return slices.SortedFunc(maps.Keys(Templates(c)), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
+}
+
+// Templates returns these kinds, and of each the first template that names it, as in templates/service.yaml.
+func Templates(c *chart.Chart) map[schema.GroupVersionKind]string {
+	found := map[schema.GroupVersionKind]string{}
+	var look func(folder string, c *chart.Chart)
+	look = func(folder string, c *chart.Chart) {
 		for _, template := range c.Templates {
-			for _, document := range documents.Split(string(template.Data), -1) {
-				versions, kinds := apiVersion.FindAllStringSubmatch(document, -1), kindLine.FindAllStringSubmatch(document, -1)
-				for i := 0; i < len(versions) && i < len(kinds); i++ {
-					if strings.Contains(versions[i][1]+kinds[i][1], "{{") {
-						continue
-					}
-					found[schema.FromAPIVersionAndKind(versions[i][1], kinds[i][1])] = true
+			for _, kind := range named(string(template.Data)) {
+				if _, known := found[kind]; !known {
+					found[kind] = folder + template.Name
 				}
 			}
 		}
 		for _, dependency := range c.Dependencies() {
-			look(dependency)
+			look(folder+"charts/"+dependency.Name()+"/", dependency)
 		}
 	}
-	look(c)
-	list := make([]schema.GroupVersionKind, 0, len(found))
-	for kind := range found {
-		list = append(list, kind)
+	look("", c)
+	return found
+}
+
+// named lists the kinds that the text of a template names.
+func named(text string) []schema.GroupVersionKind {
+	var list []schema.GroupVersionKind
+	for _, document := range documents.Split(text, -1) {
+		versions, kinds := apiVersion.FindAllStringSubmatch(document, -1), kindLine.FindAllStringSubmatch(document, -1)
+		for i := 0; i < len(versions) && i < len(kinds); i++ {
+			if !strings.Contains(versions[i][1]+kinds[i][1], "{{") {
+				list = append(list, schema.FromAPIVersionAndKind(versions[i][1], kinds[i][1]))
+			}
+		}
 	}
-	sort.Slice(list, func(i, j int) bool { return strings.Compare(list[i].String(), list[j].String()) < 0 })
 	return list
 }

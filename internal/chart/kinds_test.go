@@ -6,29 +6,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	appservice "github.com/example/appservice-operator"
 )
-
-func TestKindsOfTheShippedChart(t *testing.T) {
-	want := []schema.GroupVersionKind{
-		{Version: "v1", Kind: "ConfigMap"},
-		{Version: "v1", Kind: "PersistentVolumeClaim"},
-		{Version: "v1", Kind: "Secret"},
-		{Version: "v1", Kind: "Service"},
-		{Version: "v1", Kind: "ServiceAccount"},
-		{Group: "apps", Version: "v1", Kind: "Deployment"},
-		{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
-		{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRoute"},
-		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"},
-		{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
-		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
-		{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
-	}
-	if got := Kinds(load(t, appservice.Files, shipped)); !reflect.DeepEqual(got, want) {
-		t.Errorf("got %v, want %v", got, want)
-	}
-}
 
 func TestKinds(t *testing.T) {
 	var (
@@ -76,7 +54,11 @@ func TestKindsOfSubchartsCount(t *testing.T) {
 		files[name] = text
 	}
 	want := []schema.GroupVersionKind{{Version: "v1", Kind: "Pod"}, {Version: "v1", Kind: "Service"}}
-	if got := Kinds(load(t, memory("web", files), "web")); !reflect.DeepEqual(got, want) {
+	web := load(t, memory("web", files), "web")
+	if got := Kinds(web); !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)
+	}
+	if got := Templates(web)[want[0]]; got != "charts/sub/templates/pods.yaml" {
+		t.Errorf("the Pod is in %s", got)
 	}
 }

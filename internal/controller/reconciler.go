@@ -27,6 +27,7 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/retry"
+	"github.com/example/appservice-operator/internal/rights"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/watch"
 )
@@ -115,6 +116,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && !s.paused {
 		done = r.act(ctx, s, wanted, done.there)
 	}
+	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart tells who needs a right
 	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(retry.Stale), nil

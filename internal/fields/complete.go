@@ -21,7 +21,7 @@ func Complete(c *chart.Chart, dir string) error {
 		return err
 	}
 	c.Values = chartutil.CoalesceTables(c.Values, declared.Defaults())
-	if c.Schema, err = declared.schema(c.Schema); err != nil {
+	if c.Schema, err = declared.schema(c.Schema, c.Values); err != nil {
 		return fmt.Errorf("%s: %w", path.Join(dir, "values.schema.json"), err)
 	}
 	return nil
@@ -29,7 +29,7 @@ func Complete(c *chart.Chart, dir string) error {
 
 // schema adds to a values.schema.json the properties that it lacks, and those that it may have from an earlier fields.yaml. What refers to
 // fields of a Go type is known in full only where the file was generated.
-func (f *File) schema(text []byte) ([]byte, error) {
+func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 	document := map[string]any{"type": "object"}
 	if len(text) > 0 {
 		if err := json.Unmarshal(text, &document); err != nil {
@@ -41,7 +41,6 @@ func (f *File) schema(text []byte) ([]byte, error) {
 		properties = map[string]any{}
 		document["properties"] = properties
 	}
-	defaults := f.Defaults()
 	for name, property := range f.Spec.Properties {
 		if _, there := properties[name]; there && property.refers() {
 			continue
@@ -50,7 +49,7 @@ func (f *File) schema(text []byte) ([]byte, error) {
 		if err != nil {
 			return nil, err
 		}
-		properties[name] = Relaxed(&resolved, defaults[name])
+		properties[name] = Relaxed(&resolved, values[name])
 	}
 	return json.Marshal(document)
 }

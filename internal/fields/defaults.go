@@ -86,19 +86,20 @@ func misfits(err *jsonschema.ValidationError) []string {
 // Defaults are what a chart's values hold where a spec says nothing: the defaults, in the objects that they belong to, and an empty object
 // or list for each that has none, so that templates reach into it without a look whether it is there. An object that cannot do without a
 // field that has no default is empty as a whole.
-func (f *File) Defaults() map[string]any { return defaultsOf(f.Spec) }
+func (f *File) Defaults() map[string]any { return f.Spec.defaults() }
 
-func defaultsOf(s *Schema) map[string]any {
+func (s *Schema) defaults() map[string]any {
 	out := map[string]any{}
 	for _, name := range s.Names() {
-		if value := defaultOf(s.Properties[name]); value != nil {
+		if value := s.Properties[name].ByDefault(); value != nil {
 			out[name] = value
 		}
 	}
 	return out
 }
 
-func defaultOf(s *Schema) any {
+// ByDefault is what values hold for a field where a spec says nothing; nil if they hold nothing.
+func (s *Schema) ByDefault() any {
 	switch {
 	case s.Default != nil:
 		return s.Default
@@ -109,14 +110,14 @@ func defaultOf(s *Schema) any {
 		return []any{}
 	case s.Type != "object":
 		return nil
-	case s.complete():
-		return defaultsOf(s)
+	case s.Complete():
+		return s.defaults()
 	}
 	return map[string]any{}
 }
 
-// complete reports whether an object has a default for each of the fields that it requires.
-func (s *Schema) complete() bool {
+// Complete reports whether an object has a default for each of the fields that it requires.
+func (s *Schema) Complete() bool {
 	return !slices.ContainsFunc(s.Required, func(name string) bool {
 		child := s.Properties[name]
 		return child.Default == nil

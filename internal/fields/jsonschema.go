@@ -64,8 +64,11 @@ func scalars(out map[string]any, of *props) {
 	}
 }
 
+// longestWord is the longest maxLength that a values.schema.json keeps: what is longer is there to bound the cost of rules.
+const longestWord = 16
+
 // Relaxed is a schema of a CRD as a values.schema.json has it, checked in every render and therefore small. The API server has checked
-// the spec: what is left is what tells people of a wrong value by its name. Left out are patterns, all that is within the types of
+// the spec: what is left is what tells people of a wrong value by its name. Left out are patterns, lengths beyond those of words, all that is within the types of
 // Kubernetes, and what an object requires where a chart's default may stand for it, which is empty. What the chart has by default always fits.
 func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
 
@@ -73,6 +76,9 @@ func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDef
 func relaxed(of *props, byDefault any, entry bool) map[string]any {
 	out := map[string]any{}
 	scalars(out, of)
+	if of.MaxLength != nil && *of.MaxLength > longestWord {
+		delete(out, "maxLength")
+	}
 	admit(out, byDefault)
 	switch {
 	case described(of):
@@ -84,8 +90,9 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 		out["properties"] = properties
 		out["additionalProperties"] = false
 		set(out, "required", of.Required, entry && len(of.Required) > 0)
-	case entry:
-		set(out, "required", of.Required, len(of.Required) > 0)
+	case entry && len(of.Required) > 0:
+		out["required"] = of.Required
+		set(out, "properties", notEmpty(of), true)
 	}
 	if child := values(of); child != nil {
 		out["additionalProperties"] = relaxed(child, nil, true)
@@ -94,6 +101,17 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 		out["items"] = relaxed(child, nil, true)
 	}
 	return out
+}
+
+// notEmpty are the texts that an entry of a type of Kubernetes requires: decoding and encoding makes empty ones of those that are left out.
+func notEmpty(of *props) map[string]any {
+	texts := map[string]any{}
+	for _, name := range of.Required {
+		if of.Properties[name].Type == "string" {
+			texts[name] = map[string]any{"type": "string", "minLength": 1}
+		}
+	}
+	return texts
 }
 
 // admit loosens what a default does not fit.
@@ -117,9 +135,15 @@ func admit(out map[string]any, byDefault any) {
 	case map[string]any:
 		size("minProperties", len(value))
 	case int64:
-		if least, bounded := out["minimum"].(float64); bounded && float64(value) < least {
-			out["minimum"] = float64(value)
-		}
+		lower(out, float64(value))
+	case float64:
+		lower(out, value)
+	}
+}
+
+func lower(out map[string]any, value float64) {
+	if least, bounded := out["minimum"].(float64); bounded && value < least {
+		out["minimum"] = value
 	}
 }
 

@@ -1,12 +1,10 @@
 package operator
 
 import (
-	"errors"
 	"fmt"
 	"net/http"
 	"time"
 
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
@@ -20,7 +18,6 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -59,12 +56,17 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	config.QPS = -1 // the API server's priority and fairness paces us
 	informers := &kube.Informers{}
 	mgr, err := manager.New(config, managerOptions(options, list, informers))
-	var unserved *apiutil.ErrResourceDiscoveryFailed
-	if errors.As(err, &unserved) || meta.IsNoMatchError(err) {
-		return nil, fmt.Errorf("the cluster does not serve a kind of watches.yaml: install its CRD first, with make install for AppService: %w", err)
-	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot set up the manager: %w", err)
+	}
+	list, missing, err := split(mgr.GetRESTMapper(), list)
+	if err != nil {
+		return nil, err
+	}
+	if len(missing.kinds) > 0 {
+		if err := mgr.Add(missing); err != nil {
+			return nil, fmt.Errorf("cannot wait for %s: %w", missing, err)
+		}
 	}
 	if err := addProbes(mgr, informers, list); err != nil {
 		return nil, err
@@ -120,7 +122,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 			ByObject:             map[client.Object]cache.ByObject{},
 			NewInformer:          informers.New,
 		},
-		NewCache: newCache,
+		NewCache: withServed,
 		Client: client.Options{
 			Cache:      &client.CacheOptions{Unstructured: true},
 			FieldOwner: release.FieldManager,

@@ -121,6 +121,7 @@ var refusable = []string{"what a template says of nothing", "a next line", "no l
 // validated tells where a text must be of a form, so that an error is as good as the text itself.
 var validated = []string{
 	".protocol", ".pathType", ".divisor", // sets of words, quantities
+	".scheme", ".method", ".accessModes", // sets of words
 	".requests.", ".limits.", // quantities
 	".ports[0].name", ".ports[1].name", // at most 15 characters
 	".persistence.size", ".sizeLimit", ".averageValue", // quantities
@@ -170,7 +171,7 @@ func TestNoTextBecomesMoreThanAText(t *testing.T) {
 		"with peers last":             `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {b: c}}}]}}`,
 		"with a budget":               `{image: a, podDisruptionBudget: {enabled: true, maxUnavailable: b}}`,
 		"with the least of a budget":  `{image: a, podDisruptionBudget: {enabled: true, minAvailable: b}}`,
-		"with a storage class":        `{image: a, persistence: {size: 1Gi, mountPath: b, storageClassName: c, accessModes: [d]}}`,
+		"with a storage class":        `{image: a, persistence: {size: 1Gi, mountPath: b, storageClassName: c, accessModes: [ReadWriteOnce]}}`,
 		"with a scrape last":          `{image: a, ports: [{port: 80}], monitoring: {enabled: true, path: b, interval: c, labels: {d: e}}}`,
 		"with a metric last":          `{image: a, autoscaling: {maxReplicas: 2, metrics: [{type: b, pods: {metric: {name: c}, target: {type: d}}}]}}`,
 		"with spread pods":            `{image: a, topologySpreadConstraints: [{topologyKey: b, maxSkew: 1, whenUnsatisfiable: c}]}`,

@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/rights"
 )
 
 // Referrers knows which resources of one kind refer to which objects of others, tells what is there of those, and turns
@@ -131,6 +132,8 @@ func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 		return true, nil
 	case errors.As(err, &forbidden) && clusterScoped:
 		return false, nil
+	case forbidden != nil:
+		return false, rights.Reference(forbidden, clusterScoped)
 	}
 	return false, &UnseenError{kind, err}
 }
@@ -142,10 +145,6 @@ type UnseenError struct {
 }
 
 func (e *UnseenError) Error() string {
-	var forbidden *kube.ForbiddenError
-	if errors.As(e.Err, &forbidden) {
-		return fmt.Sprintf("%v, which the spec refers to: add the verbs get, list, watch for it to its role", forbidden)
-	}
 	return fmt.Sprintf("the spec refers to a %s, which cannot be watched: %v", e.Kind.Kind, e.Err)
 }
 

@@ -4,7 +4,6 @@ package watch
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -59,10 +58,6 @@ type UntrackedError struct {
 }
 
 func (e *UntrackedError) Error() string {
-	var forbidden *kube.ForbiddenError
-	if errors.As(e.Err, &forbidden) {
-		return fmt.Sprintf("%v: add the verbs get, list, watch, create, patch, delete for it to its role", forbidden)
-	}
 	return fmt.Sprintf("the chart renders %s %s, which cannot be watched: %v", e.Kind.GroupVersion(), e.Kind.Kind, e.Err)
 }
 

@@ -248,7 +248,7 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 	}
 	var untracked *UntrackedError
 	err := tracker.Ensure(t.Context(), widgets)
-	if want := "the operator may not list and watch example.com/widgets: add the verbs"; !errors.As(err, &untracked) || !strings.Contains(err.Error(), want) {
+	if want := "the operator may not list and watch example.com/widgets"; !errors.As(err, &untracked) || !strings.Contains(err.Error(), want) {
 		t.Errorf("got %v, want %q", err, want)
 	}
 	if sees(widgets) == nil || sees(configMaps) != nil {

@@ -27,7 +27,7 @@ func rights() []scenario {
 			all := role.DeepCopy().Rules
 			s.withdraw(user, role, kind.group, kind.resource)
 			s.drop(kind.what)
-			s.mentions("forbidden")
+			s.mentions("the operator may not ")
 			s.giveBack(role, all)
 			s.endsAs(whole)
 		}})

@@ -107,22 +107,33 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 	return cluster, stop, cluster.installOurs(ctx)
 }
 
+// installOurs installs the CRDs of what the operator serves.
 func (c *Cluster) installOurs(ctx context.Context) error {
 	root, err := toolchain.Root()
 	if err != nil {
 		return err
 	}
-	text, err := os.ReadFile(filepath.Join(root, "config/crd/bases/app.example.com_appservices.yaml"))
+	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
 	if err != nil {
 		return err
 	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		return fmt.Errorf("cannot parse the CRD: %w", err)
+	known := true
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.UnmarshalStrict(text, crd); err != nil {
+			return fmt.Errorf("cannot parse %s: %w", file, err)
+		}
+		known = c.Client.Get(ctx, client.ObjectKeyFromObject(crd), &apiextensionsv1.CustomResourceDefinition{}) == nil && known
+		if err := c.InstallCRD(ctx, crd); err != nil {
+			return err
+		}
 	}
-	known := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), &apiextensionsv1.CustomResourceDefinition{}) == nil
-	if err := c.InstallCRD(ctx, crd); err != nil || known {
-		return err
+	if known {
+		return nil
 	}
 	return c.Rediscover(ctx)
 }

@@ -40,15 +40,36 @@ func TestAKindThatMayNotBeListed(t *testing.T) {
 	cluster.Create(t, scaled)
 	cluster.Ready(t, plain)
 	staysAsItsSpecSays(t, plain)
-	namesTheRight(t, scaled, func() {})
+	namesTheRight(t, scaled, "list and watch", func() {})
 
 	account.allow(t)
 	becomesAutoscaled(t, scaled)
 
 	account.allow(t, autoscalers)
-	namesTheRight(t, scaled, process.proxy.Break)            // a watch that was begun before goes on
-	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{}) // what cannot be seen is not taken for gone, nor for left over
+	namesTheRight(t, scaled, "list and watch", process.proxy.Break) // a watch that was begun before goes on
+	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{})        // what cannot be seen is not taken for gone, nor for left over
 	staysAsItsSpecSays(t, plain)
+	process.ends(t)
+}
+
+// A kind that may be seen and not written is named as well, by the first verb that is missing.
+func TestAKindThatMayNotBeWritten(t *testing.T) {
+	t.Parallel()
+	account := newAccount(t)
+	reads := rbacv1.PolicyRule{APIGroups: []string{"autoscaling"}, Resources: []string{autoscalers}, Verbs: []string{"get", "list", "watch"}}
+	account.set(t, append(account.without(autoscalers), reads))
+	process := account.run(t)
+	process.isReady(t)
+
+	plain, scaled := harness.Seed(account.Namespace, "plain"), autoscaled(account.Namespace)
+	cluster.Create(t, plain)
+	cluster.Create(t, scaled)
+	cluster.Ready(t, plain)
+	namesTheRight(t, scaled, "patch", func() {})
+	staysAsItsSpecSays(t, plain)
+
+	account.allow(t)
+	becomesAutoscaled(t, scaled)
 	process.ends(t)
 }
 
@@ -90,13 +111,24 @@ func newAccount(t *testing.T) *account {
 // allow lets the account do what the bundle asks for, without some resources, and waits until the API server obeys.
 func (a *account) allow(t *testing.T, without ...string) {
 	t.Helper()
+	a.set(t, a.without(without...))
+}
+
+// without returns what the bundle asks for, without some resources.
+func (a *account) without(resources ...string) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, rule := range a.rules {
-		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(resource string) bool { return slices.Contains(without, resource) })
+		rule.Resources = slices.DeleteFunc(slices.Clone(rule.Resources), func(resource string) bool { return slices.Contains(resources, resource) })
 		if len(rule.Resources) > 0 {
 			rules = append(rules, rule)
 		}
 	}
+	return rules
+}
+
+// set lets the account do what the rules say.
+func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
+	t.Helper()
 	grant(t, a.ServiceAccount, a.Namespace, rules)
 	role := &rbacv1.Role{}
 	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role); err != nil {
@@ -209,7 +241,7 @@ func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 
 // namesTheRight waits until an application says which right is missing, and does something before each look. It is touched meanwhile: that a right was taken away
 // is only seen when there is something to do.
-func namesTheRight(t *testing.T, app *v1.AppService, before func()) {
+func namesTheRight(t *testing.T, app *v1.AppService, verbs string, before func()) {
 	t.Helper()
 	harness.Eventually(t, "the missing right is named", func() error {
 		before()
@@ -218,8 +250,9 @@ func namesTheRight(t *testing.T, app *v1.AppService, before func()) {
 		if err != nil {
 			return err
 		}
-		want := "the operator may not list and watch autoscaling/horizontalpodautoscalers: add the verbs get, list, watch, create, patch, delete for it to its role"
-		if condition.Status != metav1.ConditionFalse || condition.Reason != v1.ReasonAPIUnavailable || condition.Message != want {
+		want := `the operator may not ` + verbs + ` horizontalpodautoscalers of API group "autoscaling", which templates/horizontalpodautoscaler.yaml renders: ` +
+			`add get, list, watch, create, patch, delete for it to config/rbac/role.yaml`
+		if condition.Status != metav1.ConditionFalse || condition.Reason != v1.ReasonMissingRights || condition.Message != want {
 			return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
 		}
 		return nil
@@ -235,7 +268,7 @@ func becomesAutoscaled(t *testing.T, app *v1.AppService) {
 		if err != nil {
 			return err
 		}
-		if condition.Reason == v1.ReasonAPIUnavailable {
+		if condition.Reason == v1.ReasonMissingRights {
 			return fmt.Errorf("it is %s: %s", condition.Reason, condition.Message)
 		}
 		return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), &autoscalingv2.HorizontalPodAutoscaler{})

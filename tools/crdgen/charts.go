@@ -6,7 +6,9 @@ import (
 	"os"
 	"path"
 	"path/filepath"
+	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 
@@ -26,6 +28,33 @@ type served struct {
 
 func (s *served) gvk() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
+}
+
+// of returns the index of the CRD of the kind; -1 if it is none of these.
+func (s *served) of(crds []apiextensionsv1.CustomResourceDefinition) int {
+	return slices.IndexFunc(crds, func(crd apiextensionsv1.CustomResourceDefinition) bool {
+		return crd.Spec.Group == s.Group && crd.Spec.Names.Kind == s.Kind
+	})
+}
+
+// writeCharts brings what is generated in the folders of the charts up to date.
+func writeCharts(root string, crds []apiextensionsv1.CustomResourceDefinition, list []*served) error {
+	for _, chart := range list {
+		at := chart.of(crds)
+		if at < 0 {
+			continue // a CRD that is written by hand, and so is its chart
+		}
+		dir := filepath.Join(root, chart.Chart)
+		values, err := writeValues(dir, chart.declared)
+		if err != nil {
+			return err
+		}
+		spec := crds[at].Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+		if err := writeValuesSchema(dir, &spec, values); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // charts reads watches.yaml, and the fields.yaml of each chart that it names. All mistakes in these files come at once.

@@ -66,7 +66,7 @@ func run(root string, sizes bool) error {
 		}
 		fmt.Printf("%s: %d bytes as compact JSON\n", path, size)
 	}
-	return nil
+	return writeCharts(root, crds, list)
 }
 
 // encode returns the file of a CRD, in the form that controller-gen gives it, and the size of its compact JSON.

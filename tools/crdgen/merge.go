@@ -21,9 +21,7 @@ func complete(crds []apiextensionsv1.CustomResourceDefinition, charts []*served)
 		if chart.declared == nil {
 			continue
 		}
-		at := slices.IndexFunc(crds, func(crd apiextensionsv1.CustomResourceDefinition) bool {
-			return crd.Spec.Group == chart.Group && crd.Spec.Names.Kind == chart.Kind
-		})
+		at := chart.of(crds)
 		var err error
 		if at >= 0 {
 			err = merge(&crds[at], chart.declared, refs)

@@ -1,0 +1,40 @@
+// Command kind makes what follows from watches.yaml, roles and kustomizations: "make generate". With -new, it makes the files that a new
+// kind begins with: "make kind KIND=AppJob".
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+
+	"github.com/example/appservice-operator/tools/kinds"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+func main() {
+	name := flag.String("new", "", "the kind to make, as in AppJob; none: what is there is brought up to date")
+	flag.Parse()
+	if err := run(*name); err != nil {
+		fmt.Fprintln(os.Stderr, "kind:", err)
+		os.Exit(1)
+	}
+}
+
+func run(name string) error {
+	root, err := toolchain.Root()
+	if err != nil {
+		return err
+	}
+	if name == "" {
+		return kinds.Generate(root)
+	}
+	made, err := kinds.Scaffold(root, name)
+	if err != nil {
+		return err
+	}
+	for _, file := range made {
+		fmt.Println(file)
+	}
+	fmt.Printf("Next: make generate bundle, then make test-chart golden. %s runs the chart from this folder.\n", "make run ARGS=--chart-dir=.")
+	return nil
+}

@@ -1,0 +1,148 @@
+package kinds
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"unicode"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
+
+// base is what bundles for OLM are made of. Its entries of kinds with a Go type come from markers.
+const base = "config/manifests/bases/appservice-operator.clusterserviceversion.yaml"
+
+// entry is what a ClusterServiceVersion says of a kind: what consoles show. The keys are in the order in which they are written.
+type entry struct {
+	Description       string       `json:"description"`
+	DisplayName       string       `json:"displayName"`
+	Kind              string       `json:"kind"`
+	Name              string       `json:"name"`
+	Resources         []resource   `json:"resources"`
+	SpecDescriptors   []descriptor `json:"specDescriptors"`
+	StatusDescriptors any          `json:"statusDescriptors"`
+	Version           string       `json:"version"`
+}
+
+type resource struct {
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Version string `json:"version"`
+}
+
+type descriptor struct {
+	Description string   `json:"description"`
+	DisplayName string   `json:"displayName"`
+	Path        string   `json:"path"`
+	Controls    []string `json:"x-descriptors,omitempty"`
+}
+
+// describe writes the entries of the kinds that have no Go type. All kinds share a status, and so its descriptors.
+func describe(root string, list []kind) error {
+	file := filepath.Join(root, base)
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	csv := map[string]any{}
+	if err := yaml.Unmarshal(text, &csv); err != nil {
+		return fmt.Errorf("cannot parse %s: %w", base, err)
+	}
+	definitions, _ := csv["spec"].(map[string]any)["customresourcedefinitions"].(map[string]any)
+	owned, _ := definitions["owned"].([]any)
+	if len(owned) == 0 {
+		return fmt.Errorf("%s owns no kind", base)
+	}
+	status := owned[0].(map[string]any)["statusDescriptors"]
+	for _, k := range list {
+		if k.declared == nil || k.declared.Kind == nil {
+			continue
+		}
+		made, err := k.entry(root)
+		if err != nil {
+			return err
+		}
+		made.StatusDescriptors = status
+		at := slices.IndexFunc(owned, func(one any) bool { return one.(map[string]any)["name"] == made.Name })
+		if at < 0 {
+			at, owned = len(owned), append(owned, nil)
+		}
+		owned[at] = made
+	}
+	definitions["owned"] = owned
+	if text, err = yaml.Marshal(csv); err != nil {
+		return err
+	}
+	return os.WriteFile(file, text, 0o644)
+}
+
+func (k kind) entry(root string) (*entry, error) {
+	c, err := appchart.Load(os.DirFS(root), k.Chart)
+	if err != nil {
+		return nil, err
+	}
+	made := &entry{Description: k.declared.Kind.Description, DisplayName: k.declared.Kind.Title, Kind: k.Kind, Name: k.crd.Name, Version: k.Version}
+	if made.DisplayName == "" {
+		made.DisplayName = words(k.Kind)
+	}
+	made.Resources = []resource{{Kind: k.Kind, Version: k.Version}, {Kind: "Pod", Version: "v1"}}
+	for _, rendered := range appchart.Kinds(c) {
+		made.Resources = append(made.Resources, resource{Kind: rendered.Kind, Version: rendered.Version})
+	}
+	slices.SortFunc(made.Resources, func(a, b resource) int { return strings.Compare(a.Kind, b.Kind) })
+	made.Resources = slices.Compact(made.Resources)
+	spec := k.crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
+	for _, name := range k.declared.Spec.Names() {
+		property := spec.Properties[name]
+		one := descriptor{Description: property.Description, DisplayName: property.Title, Path: name, Controls: controls(property)}
+		if one.DisplayName == "" {
+			one.DisplayName = words(name)
+		}
+		made.SpecDescriptors = append(made.SpecDescriptors, one)
+	}
+	return made, nil
+}
+
+// controls are what a console lets a field be set with.
+func controls(of apiextensionsv1.JSONSchemaProps) []string {
+	const prefix = "urn:alm:descriptor:com.tectonic.ui:"
+	switch {
+	case len(of.Enum) > 0:
+		var list []string
+		for _, value := range of.Enum {
+			list = append(list, prefix+"select:"+strings.Trim(string(value.Raw), `"`))
+		}
+		return list
+	case of.Type == "boolean":
+		return []string{prefix + "booleanSwitch"}
+	case of.Type == "integer" || of.Type == "number":
+		return []string{prefix + "number"}
+	case of.Type == "string":
+		return []string{prefix + "text"}
+	}
+	return nil
+}
+
+// words are those of a name, as in "App Job" or "Image pull policy".
+func words(name string) string {
+	var out strings.Builder
+	kind := unicode.IsUpper(rune(name[0]))
+	for i, letter := range name {
+		switch {
+		case i == 0:
+			letter = unicode.ToUpper(letter)
+		case unicode.IsUpper(letter):
+			out.WriteByte(' ')
+			if !kind {
+				letter = unicode.ToLower(letter)
+			}
+		}
+		out.WriteRune(letter)
+	}
+	return out.String()
+}

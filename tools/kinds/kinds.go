@@ -1,0 +1,169 @@
+// Package kinds makes what follows from watches.yaml and the CRDs in config/crd/bases: roles, kustomizations and the links of the chart that
+// installs the operator. It also makes the files that a new kind begins with. It changes files, and asks no cluster.
+package kinds
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/fields"
+)
+
+// kind is one entry of watches.yaml with its CRD.
+type kind struct {
+	Group, Version, Kind, Chart string
+
+	crd      *apiextensionsv1.CustomResourceDefinition
+	file     string       // of the CRD
+	declared *fields.File // what the chart declares; nil if it declares nothing
+}
+
+// name is how files and roles are called.
+func (k kind) name() string { return strings.ToLower(k.Kind) }
+
+// sample is the file of the first sample, called as kubebuilder does.
+func (k kind) sample() string {
+	prefix, _, _ := strings.Cut(k.Group, ".")
+	return prefix + "_" + k.Version + "_" + k.name() + ".yaml"
+}
+
+func (k kind) plural() string { return k.crd.Spec.Names.Plural }
+
+// scales reports whether kubectl scale works on the kind.
+func (k kind) scales() bool {
+	return slices.ContainsFunc(k.crd.Spec.Versions, func(v apiextensionsv1.CustomResourceDefinitionVersion) bool {
+		return v.Subresources != nil && v.Subresources.Scale != nil
+	})
+}
+
+// Generate makes all that follows from watches.yaml below folder root.
+func Generate(root string) error {
+	list, err := served(root)
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		for _, who := range people {
+			if err := os.WriteFile(filepath.Join(root, "config/rbac", k.roleFile(who)), []byte(k.role(who)), 0o644); err != nil {
+				return err
+			}
+			if err := link(root, filepath.Join("config/chart/files", k.roleFile(who)), "../../rbac/"+k.roleFile(who)); err != nil {
+				return err
+			}
+		}
+		if err := link(root, filepath.Join("config/chart/crds", k.file), "../../crd/bases/"+k.file); err != nil {
+			return err
+		}
+	}
+	for file, lines := range map[string][]string{
+		"config/crd/kustomization.yaml":  bases(list),
+		"config/rbac/kustomization.yaml": roleFiles(list),
+		"config/rbac/role.yaml":          rules(list),
+		// Consoles offer the first sample of a kind.
+		"config/samples/kustomization.yaml": samples(list),
+	} {
+		if err := replace(filepath.Join(root, file), lines); err != nil {
+			return err
+		}
+	}
+	return describe(root, list)
+}
+
+// served reads watches.yaml and the CRDs. The list is in the order of the former.
+func served(root string) ([]kind, error) {
+	text, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	var list []kind
+	if err := yaml.Unmarshal(text, &list); err != nil {
+		return nil, fmt.Errorf("cannot parse watches.yaml: %w", err)
+	}
+	files, err := filepath.Glob(filepath.Join(root, "config/crd/bases/*.yaml"))
+	if err != nil {
+		return nil, err
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			return nil, err
+		}
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := yaml.Unmarshal(text, crd); err != nil {
+			return nil, fmt.Errorf("cannot parse %s: %w", file, err)
+		}
+		for i := range list {
+			if list[i].Group == crd.Spec.Group && list[i].Kind == crd.Spec.Names.Kind {
+				list[i].crd, list[i].file = crd, filepath.Base(file)
+			}
+		}
+	}
+	for i, k := range list {
+		name := path.Join(k.Chart, fields.Name)
+		text, err := os.ReadFile(filepath.Join(root, name))
+		if err == nil {
+			list[i].declared, err = fields.Parse(name, text)
+		}
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return nil, err
+		}
+		if k.crd == nil {
+			return nil, fmt.Errorf("watches.yaml: %s has no CRD in config/crd/bases: declare its fields in %s/fields.yaml", k.Kind, k.Chart)
+		}
+	}
+	return list, nil
+}
+
+func bases(list []kind) []string {
+	var lines []string
+	for _, k := range list {
+		lines = append(lines, "- bases/"+k.file)
+	}
+	return lines
+}
+
+func samples(list []kind) []string {
+	var lines []string
+	for _, k := range list {
+		lines = append(lines, "- "+k.sample())
+	}
+	return lines
+}
+
+// link makes a symbolic link, unless it is there.
+func link(root, at, to string) error {
+	err := os.Symlink(to, filepath.Join(root, at))
+	if errors.Is(err, fs.ErrExist) {
+		return nil
+	}
+	return err
+}
+
+// Between these lines of a file stands what Generate writes.
+const (
+	begin = "# From watches.yaml, by make generate:"
+	end   = "# The end of what make generate writes."
+)
+
+// replace writes lines between the marks in a file.
+func replace(file string, lines []string) error {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return err
+	}
+	before, rest, opened := strings.Cut(string(text), begin+"\n")
+	_, after, closed := strings.Cut(rest, end+"\n")
+	if !opened || !closed {
+		return fmt.Errorf("%s must have the lines %q and %q, with what is generated between them", file, begin, end)
+	}
+	return os.WriteFile(file, []byte(before+begin+"\n"+strings.Join(lines, "\n")+"\n"+end+"\n"+after), 0o644)
+}

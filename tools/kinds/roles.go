@@ -1,0 +1,92 @@
+package kinds
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// person is a role of people, added to one of the cluster's own.
+type person struct {
+	who, to string
+	verbs   []string
+	scale   []string
+}
+
+var reading = []string{"get", "list", "watch"}
+
+// people may see, or also change, or also delete many resources at a time.
+var people = []person{
+	{"admin", "admin", slices.Concat(reading, []string{"create", "update", "patch", "delete", "deletecollection"}), []string{"get", "update", "patch"}},
+	{"editor", "edit", slices.Concat(reading, []string{"create", "update", "patch", "delete"}), []string{"get", "update", "patch"}},
+	{"viewer", "view", reading, []string{"get"}},
+}
+
+func (k kind) roleFile(of person) string { return k.name() + "_" + of.who + "_role.yaml" }
+
+// role is the text of a role of people.
+func (k kind) role(of person) string {
+	var out strings.Builder
+	fmt.Fprintf(&out, `apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: %s-%s-role
+  labels:
+    rbac.authorization.k8s.io/aggregate-to-%s: "true"
+rules:
+`, k.name(), of.who, of.to)
+	lines := rule(k.Group, of.verbs, k.plural())
+	if k.scales() {
+		lines = append(lines, rule(k.Group, of.scale, k.plural()+"/scale")...)
+	}
+	lines = append(lines, rule(k.Group, []string{"get"}, k.plural()+"/status")...)
+	out.WriteString(strings.Join(lines, "\n") + "\n")
+	return out.String()
+}
+
+func roleFiles(list []kind) []string {
+	var lines []string
+	for _, k := range list {
+		for _, who := range people {
+			lines = append(lines, "- "+k.roleFile(who))
+		}
+	}
+	return lines
+}
+
+// rules are those of the operator for what it serves: it reads resources and writes only their status. An owner reference with
+// blockOwnerDeletion needs the right to update finalizers where the admission plugin OwnerReferencesPermissionEnforcement runs.
+func rules(list []kind) []string {
+	var lines []string
+	groups := map[string][]string{}
+	for _, k := range list {
+		groups[k.Group] = append(groups[k.Group], k.plural())
+	}
+	for _, k := range list {
+		plurals := groups[k.Group]
+		delete(groups, k.Group)
+		if len(plurals) == 0 {
+			continue
+		}
+		lines = append(lines, rule(k.Group, reading, plurals...)...)
+		lines = append(lines, rule(k.Group, []string{"patch"}, with(plurals, "/status")...)...)
+		lines = append(lines, rule(k.Group, []string{"update"}, with(plurals, "/finalizers")...)...)
+	}
+	return lines
+}
+
+func with(names []string, end string) []string {
+	var out []string
+	for _, name := range names {
+		out = append(out, name+end)
+	}
+	return out
+}
+
+func rule(group string, verbs []string, resources ...string) []string {
+	return []string{
+		fmt.Sprintf("- apiGroups: [%s]", group),
+		fmt.Sprintf("  resources: [%s]", strings.Join(resources, ", ")),
+		fmt.Sprintf("  verbs: [%s]", strings.Join(verbs, ", ")),
+	}
+}

@@ -1,0 +1,3 @@
+package kinds
+
+func Scaffold(root, name string) ([]string, error) { return nil, nil }
