@@ -52,7 +52,7 @@ override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
 

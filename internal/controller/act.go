@@ -158,6 +158,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 		return nil, nil, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
+	plan.HoldBack(wanted.outline.Unserved...) // who no longer serves a kind has deleted it, and who has only begun to does not say so yet
 	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
 		s.memory.verified = release.Verify(digest, there.Objects)

@@ -116,3 +116,25 @@ func (f *File) fit(kind schema.GroupVersionKind) error {
 	}
 	return found.err()
 }
+
+// Paths are those of all fields that the file declares, as in spec.topology.zoneCount or spec.hooks[].name; none if there is no file.
+func (f *File) Paths() []string {
+	if f == nil {
+		return nil
+	}
+	return f.Spec.paths("spec")
+}
+
+func (s *Schema) paths(at string) []string {
+	switch {
+	case s.Items != nil:
+		return s.Items.paths(at + "[]")
+	case len(s.Properties) == 0 && at != "spec":
+		return []string{at}
+	}
+	var list []string
+	for _, name := range s.Names() {
+		list = append(list, s.Properties[name].paths(at+"."+name)...)
+	}
+	return list
+}

@@ -3,6 +3,7 @@ package metrics
 import (
 	"time"
 
+	"github.com/prometheus/client_golang/prometheus"
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -52,7 +53,9 @@ type Kind struct {
 
 // Kind gives the view of a kind whose resources a chart renders. What can be told in advance begins at 0.
 func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
-	m.charts.WithLabelValues(kind, chart.Name, chart.Version).Set(1)
+	k := &Kind{name: kind, Metrics: m}
+	k.Chart(chart)
+	k.ChartRefused(false)
 	m.renders.WithLabelValues(kind)
 	for _, action := range []Action{Install, Upgrade, Resume, Repair} {
 		m.durations.WithLabelValues(kind, string(action))
@@ -62,7 +65,22 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	for _, outcome := range []Outcome{Unchanged, Acted, Deferred, Failed, Error, Gone} {
 		m.reconciles.WithLabelValues(kind, string(outcome))
 	}
-	return &Kind{name: kind, Metrics: m}
+	return k
+}
+
+// Chart shows the chart that the resources are rendered with.
+func (k *Kind) Chart(chart *chart.Metadata) {
+	k.charts.DeletePartialMatch(prometheus.Labels{"kind": k.name})
+	k.charts.WithLabelValues(k.name, chart.Name, chart.Version).Set(1)
+}
+
+// ChartRefused shows whether the files of the chart are as they cannot be used.
+func (k *Kind) ChartRefused(refused bool) {
+	value := 0.0
+	if refused {
+		value = 1
+	}
+	k.refused.WithLabelValues(k.name).Set(value)
 }
 
 // Reconciled counts a reconcile.

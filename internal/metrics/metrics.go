@@ -18,6 +18,7 @@ import (
 type Metrics struct {
 	build      *prometheus.GaugeVec
 	charts     *prometheus.GaugeVec
+	refused    *prometheus.GaugeVec
 	reconciles *prometheus.HistogramVec
 	failures   *prometheus.CounterVec
 	renders    *prometheus.CounterVec
@@ -48,6 +49,7 @@ func New() *Metrics {
 	m := &Metrics{
 		build:      gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
 		charts:     gauge("appservice_chart_info", "The chart that resources of a kind are rendered with; always 1.", "kind", "chart", "version"),
+		refused:    gauge("appservice_chart_load_failed", "1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
 		reconciles: histogram("appservice_reconcile_duration_seconds", "Time that reconciles took, by what came of them.", fast, "kind", "outcome"),
 		failures:   counter("appservice_reconcile_failures_total", "Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
 		renders:    counter("appservice_render_errors_total", "Reconciles that ended because spec and chart could not be rendered.", "kind"),
@@ -80,7 +82,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.fleets}
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.fleets}
 }
 
 // Describe implements prometheus.Collector.

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -46,6 +47,7 @@ import (
 
 // shared is what the controllers of all kinds share.
 type shared struct {
+	Charts   *charts
 	Observer *cluster.Observer
 	// Informers are those of the manager's cache.
 	Informers *kube.Informers
@@ -77,17 +79,21 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	if err != nil {
 		return fmt.Errorf("cannot make a client for release records: %w", err)
 	}
-	reconciler := &controller.Reconciler{
-		Kind: kind,
-		Charts: render.NewCurrent(&render.Renderer{
-			Chart:      entry.Chart,
-			Translator: values.For(kind, entry.Chart, entry.OverrideValues),
+	counters := shared.Metrics.Kind(kind.Kind, entry.Chart.Metadata)
+	chartOf := shared.Charts.serve(entry, mgr.GetCache(), counters, func(c *helmchart.Chart) *render.Renderer {
+		return &render.Renderer{
+			Chart:      c,
+			Translator: values.For(kind, c, entry.OverrideValues),
 			Hooks:      postrender.Default(),
 			ClusterScoped: func(kind schema.GroupVersionKind) bool {
 				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 				return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
 			},
-		}),
+		}
+	})
+	reconciler := &controller.Reconciler{
+		Kind:         kind,
+		Charts:       chartOf.current,
 		Capabilities: shared.Capabilities,
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
@@ -97,7 +103,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Client:   mgr.GetClient(),
 		Live:     mgr.GetAPIReader(),
 		Recorder: shared.Recorder,
-		Metrics:  shared.Metrics.Kind(kind.Kind, entry.Chart.Metadata),
+		Metrics:  counters,
 		Clock:    shared.Clock,
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
@@ -148,7 +154,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	for _, source := range []source.Source{shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind())} {
+	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind())} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}

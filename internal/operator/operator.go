@@ -47,10 +47,11 @@ const looksPerSecond, looksAtOnce = 20, 20
 
 // New assembles a manager for the cluster that config names.
 func New(config *rest.Config, options Options) (manager.Manager, error) {
-	list, err := options.watches()
+	charts, err := options.charts()
 	if err != nil {
 		return nil, err
 	}
+	list := charts.list
 	config = rest.CopyConfig(config)
 	config.UserAgent = Name
 	config.QPS = -1 // the API server's priority and fairness paces us
@@ -87,6 +88,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return nil, err
 	}
 	shared := shared{
+		Charts:                  charts,
 		Informers:               informers,
 		References:              references,
 		ReferenceInformers:      referenceInformers,
@@ -106,6 +108,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		if err := addController(mgr, shared, entry); err != nil {
 			return nil, err
 		}
+	}
+	if err := mgr.Add(charts); err != nil {
+		return nil, fmt.Errorf("cannot follow the charts: %w", err)
 	}
 	return mgr, nil
 }

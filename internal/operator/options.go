@@ -84,22 +84,28 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// watches loads the watches file and its charts from where the options say.
-func (o *Options) watches() ([]watches.Watch, error) {
+// charts loads the watches file and its charts from where the options say.
+func (o *Options) charts() (*charts, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
 	}
-	var charts fs.FS = appservice.Files
+	out := &charts{files: appservice.Files}
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	if o.WatchesFile != "" {
 		text, err = os.ReadFile(o.WatchesFile)
-		charts = os.DirFS(filepath.Dir(o.WatchesFile))
+		out.folder = filepath.Dir(o.WatchesFile)
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot read watches: %w", err)
 	}
 	if o.ChartDir != "" {
-		charts = os.DirFS(o.ChartDir)
+		out.folder = o.ChartDir
 	}
-	return watches.Load(text, charts)
+	if out.folder != "" {
+		out.files = os.DirFS(out.folder)
+	}
+	if out.list, out.broken, err = watches.Read(text, out.files); err != nil {
+		return nil, err
+	}
+	return out, nil
 }

@@ -99,6 +99,7 @@ func (p *Plan) String() string {
 func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
+	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
 // CompareLastGood makes the plan by which the objects of a recorded release stay as they are while another one is refused: what is missing is

@@ -401,6 +401,23 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 	}
 }
 
+func TestWhatIsHeldBackIsLeftAsItIs(t *testing.T) {
+	for held, want := range map[string]string{
+		"new":    "apply ConfigMap edited; delete ConfigMap old",
+		"edited": "create ConfigMap new; delete ConfigMap old",
+		"old":    "create ConfigMap new; apply ConfigMap edited",
+	} {
+		t.Run(held, func(t *testing.T) {
+			named := func(name, stamp string) *unstructured.Unstructured { return owned(t, "ConfigMap", name, stamp) }
+			plan := Compare([]*unstructured.Unstructured{named("new", "one"), named("edited", "two")}, there(named("edited", "one"), named("old", "one")))
+			plan.HoldBack(kube.KeyOf(named(held, "one")))
+			if got := plan.String(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestCompareKeepsTheIdentityOfWhatIsThere(t *testing.T) {
 	live := owned(t, "ConfigMap", "web", "one")
 	live.SetUID("c-1")

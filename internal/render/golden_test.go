@@ -17,6 +17,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -115,7 +116,12 @@ func TestGoldenCasesCoverEveryField(t *testing.T) {
 	}
 	// The API server refuses it: no pod is stopped for a readiness probe.
 	const never = "spec.probes.readiness.terminationGracePeriodSeconds"
-	for _, field := range fieldsOf("spec", reflect.TypeFor[v1.AppServiceSpec]()) {
+	all := fieldsOf("spec", reflect.TypeFor[v1.AppServiceSpec]())
+	declared, err := fields.Of(shipped(t).Chart, v1.GroupVersion.WithKind(v1.Kind))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, field := range append(all, declared.Paths()...) {
 		if !used[field] && field != never {
 			t.Errorf("no case has %s", field)
 		}

@@ -31,7 +31,9 @@ import (
 
 // Renderer renders the resources of one kind. It is safe for concurrent use.
 type Renderer struct {
-	Chart      *chart.Chart
+	Chart *chart.Chart
+	// Broken says why the chart cannot be used, if it cannot: of it, there is a name only.
+	Broken     error
 	Translator values.Translator
 	Hooks      []postrender.Hook
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
@@ -112,6 +114,9 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 // serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or a
 // ChartError.
 func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
+	if r.Broken != nil {
+		return nil, &ChartError{Chart: r.Chart.Name(), Err: r.Broken}
+	}
 	vals, unknown, err := values.Read(ctx, r.Translator, resource)
 	if err != nil {
 		return nil, &InvalidSpecError{err}

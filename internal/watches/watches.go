@@ -4,6 +4,7 @@ package watches
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
@@ -12,6 +13,7 @@ import (
 
 	sprig "github.com/go-task/slim-sprig/v3"
 	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/utils/ptr"
@@ -27,39 +29,70 @@ type Watch = watches.Watch
 // Load parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
 // Environment variables and sprig functions in overrideValues are expanded.
 func Load(text []byte, charts fs.FS) ([]Watch, error) {
+	list, broken, err := Read(text, charts)
+	for i := 0; err == nil && i < len(list); i++ {
+		if cause := broken[list[i].GroupVersionKind]; cause != nil {
+			err = fmt.Errorf("cannot use watches: %s: %w", list[i].GroupVersionKind, cause)
+		}
+	}
+	if err != nil {
+		return nil, err
+	}
+	return list, nil
+}
+
+// Broken says of kinds why their charts cannot be used.
+type Broken map[schema.GroupVersionKind]error
+
+// Read is Load that goes on where a chart is there and cannot be used: of that, there is a name only.
+func Read(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 	var list []Watch
+	broken := Broken{}
 	if err := yaml.UnmarshalStrict(text, &list); err != nil {
-		return nil, fmt.Errorf("cannot parse watches: %w", err)
+		return nil, nil, fmt.Errorf("cannot parse watches: %w", err)
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("cannot use watches: no entry, so there is nothing to serve")
+		return nil, nil, fmt.Errorf("cannot use watches: no entry, so there is nothing to serve")
 	}
 	seen := map[schema.GroupVersionKind]bool{}
 	for i := range list {
 		w := &list[i]
 		if w.Version == "" || w.Kind == "" {
-			return nil, fmt.Errorf("cannot use watches: entry %d: version and kind are required", i+1)
+			return nil, nil, fmt.Errorf("cannot use watches: entry %d: version and kind are required", i+1)
 		}
 		if seen[w.GroupVersionKind] {
-			return nil, fmt.Errorf("cannot use watches: %s is listed twice", w.GroupVersionKind)
+			return nil, nil, fmt.Errorf("cannot use watches: %s is listed twice", w.GroupVersionKind)
 		}
 		seen[w.GroupVersionKind] = true
-		if err := complete(w, charts); err != nil {
-			return nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
+		if err := complete(w); err != nil {
+			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
+		}
+		var err error
+		if w.Chart, err = LoadChart(charts, w.ChartPath, w.GroupVersionKind); errors.Is(err, fs.ErrNotExist) {
+			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
+		} else if err != nil {
+			broken[w.GroupVersionKind] = err
+			w.Chart = &helmchart.Chart{Metadata: &helmchart.Metadata{APIVersion: helmchart.APIVersionV2, Name: path.Base(w.ChartPath)}}
 		}
 	}
-	return list, nil
+	return list, broken, nil
 }
 
-func complete(w *Watch, charts fs.FS) (err error) {
+// LoadChart loads the chart of a kind.
+func LoadChart(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmchart.Chart, error) {
+	c, err := chart.Load(charts, path.Clean(dir))
+	if err != nil {
+		return nil, err
+	}
+	if _, err := fields.OfFolder(c, path.Clean(dir), kind); err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+func complete(w *Watch) (err error) {
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
-	}
-	if w.Chart, err = chart.Load(charts, path.Clean(w.ChartPath)); err != nil {
-		return err
-	}
-	if _, err = fields.OfFolder(w.Chart, path.Clean(w.ChartPath), w.GroupVersionKind); err != nil {
-		return err
 	}
 	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {
 		return fmt.Errorf("selector: %w", err)

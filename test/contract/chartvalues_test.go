@@ -24,12 +24,17 @@ func (s *surveyor) chartValues() error {
 		if _, found := all[name]; found {
 			continue
 		}
-		if _, exempt := s.survey.exceptions.Fields[name]; !exempt {
+		if _, exempt := s.survey.exceptions.Fields[name]; !exempt && !s.declaredByChart(name) {
 			s.survey.values = append(s.survey.values, &result{path: name,
 				err: fmt.Errorf("spec.%s is not in the chart's values.yaml: give its default there", name)})
 		}
 	}
 	return nil
+}
+
+// declaredByChart reports whether fields.yaml says all that there is to say of a field's default, even if that is nothing.
+func (s *surveyor) declaredByChart(name string) bool {
+	return s.survey.chart != nil && s.survey.chart.Spec.Properties[name] != nil
 }
 
 // value checks one leaf: it belongs to a field that moves something, its default is what holds where the field is left
@@ -45,7 +50,7 @@ func (s *surveyor) value(path string, all map[string]any) *result {
 		s.fieldValue(r, all)
 	case !exempt:
 		r.dead = true
-		r.err = fmt.Errorf("is no field of the spec, so nobody can set it: declare it in api/v1, remove it from the chart's values.yaml, " +
+		r.err = fmt.Errorf("is no field of the spec, so nobody can set it: declare it in the chart's fields.yaml, remove it from values.yaml, " +
 			"or name the reason in exceptions.yaml")
 	default:
 		r.exempt = true

@@ -5,30 +5,54 @@ import (
 	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/test/specs"
 )
+
+// declaredByChart lists the fields that the chart adds, in the same form.
+func declaredByChart(prefix string, s *fields.Schema) []string {
+	var paths []string
+	for _, name := range s.Names() {
+		path, field := specs.Join(prefix, name), s.Properties[name]
+		if field.Ref != "" {
+			typ, _ := fields.Type(field.Ref) // it was found when the file was parsed
+			paths = append(paths, ofType(path, typ)...)
+			continue
+		}
+		if field.Items != nil && field.Items.Properties != nil {
+			path, field = path+"[]", field.Items
+		}
+		if field.Properties != nil {
+			paths = append(paths, declaredByChart(path, field)...)
+		} else {
+			paths = append(paths, path)
+		}
+	}
+	return paths
+}
 
 // declared lists the same fields, as the Go types declare them.
 func declared(prefix string, typ reflect.Type) []string {
 	var paths []string
 	for i := range typ.NumField() {
 		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
-		path, of := specs.Join(prefix, name), typ.Field(i).Type
-		if of.Kind() == reflect.Pointer {
-			of = of.Elem()
-		}
-		if of.Kind() == reflect.Slice {
-			if isOurs(of.Elem()) {
-				path, of = path+"[]", of.Elem()
-			}
-		}
-		if isOurs(of) {
-			paths = append(paths, declared(path, of)...)
-		} else {
-			paths = append(paths, path)
-		}
+		paths = append(paths, ofType(specs.Join(prefix, name), typ.Field(i).Type)...)
 	}
 	return paths
+}
+
+// ofType lists the fields at a path whose type is this.
+func ofType(path string, of reflect.Type) []string {
+	if of.Kind() == reflect.Pointer {
+		of = of.Elem()
+	}
+	if of.Kind() == reflect.Slice && isOurs(of.Elem()) {
+		path, of = path+"[]", of.Elem()
+	}
+	if isOurs(of) {
+		return declared(path, of)
+	}
+	return []string{path}
 }
 
 func isOurs(typ reflect.Type) bool {

@@ -7,6 +7,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -21,6 +22,7 @@ type survey struct {
 	fields     []*result
 	values     []*result
 	spec       specs.Node
+	chart      *fields.File // what the chart declares; nil if it declares nothing
 	exceptions *exceptions
 	// stale are entries of the tables that say nothing any more.
 	stale []string
@@ -66,6 +68,9 @@ func conduct() (*survey, error) {
 	}
 	s := &surveyor{Maker: &specs.Maker{Schema: schema.Properties["spec"]}, operator: o, survey: &survey{}, kept: map[string]*kept{}}
 	s.survey.spec = s.Schema
+	if s.survey.chart, err = fields.Of(o.watch.Chart, o.watch.GroupVersionKind); err != nil {
+		return nil, err
+	}
 	if s.Table, err = specs.ReadTable("values.yaml"); err != nil {
 		return nil, err
 	}
@@ -114,7 +119,7 @@ func (s *surveyor) field(f specs.Field) *result {
 	case r.exempt:
 		r.err = fmt.Errorf("moves %s: delete the stale exception from exceptions.yaml", strings.Join(r.moved, ", "))
 	case r.dead:
-		r.err = fmt.Errorf("moves nothing that is rendered: use .Values.%s in a template of the chart, remove the field from api/v1, "+
+		r.err = fmt.Errorf("moves nothing that is rendered: use .Values.%s in a template of the chart, remove the field from api/v1 or fields.yaml, "+
 			"give a base in which it matters in values.yaml, or name the reason in exceptions.yaml", f.Path)
 	default:
 		r.err = distinct(t, renders)

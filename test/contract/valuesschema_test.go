@@ -17,19 +17,19 @@ func TestContractValuesSchema(t *testing.T) {
 	}
 	for _, r := range s.fields {
 		if refused := refusedBy(schema, r.path); refused != "" {
-			t.Errorf("values.schema.json does not know %s of spec.%s: add it", refused, r.path)
+			t.Errorf("values.schema.json does not know %s of spec.%s: run make generate", refused, r.path)
 		}
 	}
 	properties, _ := schema["properties"].(map[string]any)
 	for _, name := range specs.SortedKeys(s.spec.Properties) {
 		if properties[name] == nil {
-			t.Errorf("values.schema.json does not know spec.%s: add it", name)
+			t.Errorf("values.schema.json does not know spec.%s: run make generate", name)
 		}
 	}
 	for _, path := range propertiesOf("", schema) {
 		_, exempt := s.exceptions.Values[path]
 		if _, err := specs.At(s.spec, path); err != nil && !exempt && path != "global" {
-			t.Errorf("values.schema.json knows %s, which is no field of the spec: remove it, or name the reason in exceptions.yaml", path)
+			t.Errorf("values.schema.json knows %s, which is no field of the spec: run make generate, or name the reason in exceptions.yaml", path)
 		}
 	}
 }

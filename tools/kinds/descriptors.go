@@ -9,6 +9,8 @@ import (
 	"unicode"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
@@ -96,6 +98,13 @@ func (k kind) entry(root string) (*entry, error) {
 	}
 	slices.SortFunc(made.Resources, func(a, b resource) int { return strings.Compare(a.Kind, b.Kind) })
 	made.Resources = slices.Compact(made.Resources)
+	made.SpecDescriptors = k.fields()
+	return made, nil
+}
+
+// fields describes the fields that the chart declares.
+func (k kind) fields() []descriptor {
+	var list []descriptor
 	spec := k.crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 	for _, name := range k.declared.Spec.Names() {
 		property := spec.Properties[name]
@@ -103,9 +112,39 @@ func (k kind) entry(root string) (*entry, error) {
 		if one.DisplayName == "" {
 			one.DisplayName = words(name)
 		}
-		made.SpecDescriptors = append(made.SpecDescriptors, one)
+		list = append(list, one)
 	}
-	return made, nil
+	return list
+}
+
+// DescribeFields adds the fields that charts declare to what a ClusterServiceVersion says of kinds with a Go type: operator-sdk makes that of
+// the markers of the type, each time anew.
+func DescribeFields(root string, csv map[string]any) error {
+	list, err := served(root)
+	if err != nil {
+		return err
+	}
+	owned, _, err := unstructured.NestedSlice(csv, "spec", "customresourcedefinitions", "owned")
+	if err != nil {
+		return err
+	}
+	for _, k := range list {
+		at := slices.IndexFunc(owned, func(one any) bool { return one.(map[string]any)["name"] == k.crd.Name })
+		if k.declared == nil || k.declared.Kind != nil || at < 0 {
+			continue
+		}
+		entry := owned[at].(map[string]any)
+		described, _ := entry["specDescriptors"].([]any)
+		for _, field := range k.fields() {
+			as, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&field)
+			if err != nil {
+				return err
+			}
+			described = append(described, as)
+		}
+		entry["specDescriptors"] = described
+	}
+	return unstructured.SetNestedSlice(csv, owned, "spec", "customresourcedefinitions", "owned")
 }
 
 // controls are what a console lets a field be set with.

@@ -16,6 +16,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/tools/kinds"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -59,6 +60,9 @@ func complete(root, dir, tests string) error {
 	}
 	if err := describe(csv, source.GetAnnotations()["createdAt"], picture); err != nil {
 		return fmt.Errorf("cannot complete %s: %w", version, err)
+	}
+	if err := kinds.DescribeFields(root, csv.Object); err != nil {
+		return err
 	}
 	text, err := yaml.Marshal(csv.Object)
 	if err != nil {

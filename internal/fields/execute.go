@@ -1,0 +1,221 @@
+package fields
+
+import (
+	"strconv"
+	"text/template/parse"
+)
+
+// execution is that of one template.
+type execution struct {
+	*analysis
+	tree      *parse.Tree
+	variables *variables
+}
+
+// variables are those of a block; others are in the blocks around it.
+type variables struct {
+	names map[string]value
+	outer *variables
+}
+
+// block carries out a list of nodes that has variables of its own.
+func (e *execution) block(list *parse.ListNode, dot value, set func(names map[string]value)) {
+	if list == nil {
+		return
+	}
+	inner := *e
+	inner.variables = &variables{map[string]value{}, e.variables}
+	if set != nil {
+		set(inner.variables.names)
+	}
+	inner.list(list, dot)
+}
+
+func (e *execution) list(list *parse.ListNode, dot value) {
+	for _, one := range list.Nodes {
+		switch one := one.(type) {
+		case *parse.ActionNode:
+			result := e.pipe(one.Pipe, dot)
+			if len(one.Pipe.Decl) == 0 {
+				e.use(result)
+			}
+		case *parse.IfNode:
+			e.branch(&one.BranchNode, dot, func(value) value { return dot }, false)
+		case *parse.WithNode:
+			e.branch(&one.BranchNode, dot, func(given value) value { return given }, false)
+		case *parse.RangeNode:
+			e.branch(&one.BranchNode, dot, element, true)
+		case *parse.TemplateNode:
+			with := value{}
+			if one.Pipe != nil {
+				with = e.pipe(one.Pipe, dot)
+			}
+			e.analysis.template(one.Name, with)
+		}
+	}
+}
+
+// branch carries out both sides. Within tells what the dot is in the first one.
+func (e *execution) branch(branch *parse.BranchNode, dot value, within func(given value) value, loop bool) {
+	inner := *e
+	inner.variables = &variables{map[string]value{}, e.variables}
+	given := inner.pipe(branch.Pipe, dot)
+	e.touch(given)
+	inner.block(branch.List, within(given), func(names map[string]value) {
+		if decl := branch.Pipe.Decl; loop && len(decl) > 0 {
+			names[decl[len(decl)-1].Ident[0]] = element(given)
+			if len(decl) == 2 {
+				names[decl[0].Ident[0]] = value{}
+			}
+		}
+	})
+	inner.block(branch.ElseList, dot, nil)
+}
+
+// element is an entry of a list or a map.
+func element(of value) value {
+	switch {
+	case of.at != nil:
+		return value{at: of.at.element()}
+	case len(of.list) == 1:
+		return of.list[0]
+	}
+	return value{}
+}
+
+func (e *execution) pipe(pipe *parse.PipeNode, dot value) value {
+	var result value
+	for i, command := range pipe.Cmds {
+		result = e.command(command, dot, result, i > 0)
+	}
+	for _, variable := range pipe.Decl {
+		if pipe.IsAssign {
+			e.assign(variable.Ident[0], result)
+		} else {
+			e.variables.names[variable.Ident[0]] = result
+		}
+	}
+	return result
+}
+
+// assign gives a variable of some block another value. Which of its values it has later depends on what is not known here.
+func (e *execution) assign(name string, to value) {
+	for block := e.variables; block != nil; block = block.outer {
+		if was, there := block.names[name]; there {
+			if was.key() != to.key() {
+				e.use(was)
+				e.use(to)
+				block.names[name] = value{}
+			}
+			return
+		}
+	}
+}
+
+func (e *execution) command(command *parse.CommandNode, dot, piped value, hasPiped bool) value {
+	function, called := command.Args[0].(*parse.IdentifierNode)
+	if !called {
+		result := e.argument(command.Args[0], dot)
+		for _, argument := range command.Args[1:] { // of a method
+			e.use(e.argument(argument, dot))
+		}
+		return result
+	}
+	arguments := make([]value, 0, len(command.Args))
+	for _, argument := range command.Args[1:] {
+		arguments = append(arguments, e.argument(argument, dot))
+	}
+	if hasPiped {
+		arguments = append(arguments, piped)
+	}
+	return e.call(function.Ident, command, arguments)
+}
+
+func (e *execution) argument(argument parse.Node, dot value) value {
+	switch argument := argument.(type) {
+	case *parse.DotNode:
+		return dot
+	case *parse.FieldNode:
+		return e.fields(dot, argument.Ident, argument.Pos)
+	case *parse.VariableNode:
+		for block := e.variables; block != nil; block = block.outer {
+			if of, there := block.names[argument.Ident[0]]; there {
+				return e.fields(of, argument.Ident[1:], argument.Pos)
+			}
+		}
+	case *parse.ChainNode:
+		return e.fields(e.argument(argument.Node, dot), argument.Field, argument.Pos)
+	case *parse.PipeNode:
+		return e.pipe(argument, dot)
+	case *parse.IdentifierNode: // a function without arguments
+		return e.call(argument.Ident, nil, nil)
+	}
+	return value{}
+}
+
+// fields follows names from a value.
+func (e *execution) fields(of value, names []string, at parse.Pos) value {
+	for _, name := range names {
+		switch {
+		case of.root && name == "Values":
+			of = value{at: e.values}
+		case of.dict != nil:
+			of = of.dict[name]
+		case of.at != nil:
+			field, declared := of.at.member(name)
+			if !declared {
+				e.undeclared(e.tree, at, of.at, name)
+				return value{}
+			}
+			of = value{at: field}
+		default:
+			return value{}
+		}
+	}
+	return of
+}
+
+// use notes that everything in a value is used.
+func (e *execution) use(of value) {
+	switch {
+	case of.root:
+		e.marks = append(e.marks, mark{"spec", true})
+	case of.at != nil:
+		e.marks = append(e.marks, mark{of.at.path, true})
+	}
+	for _, part := range of.parts() {
+		e.use(part)
+	}
+}
+
+// touch notes that it matters whether there is something.
+func (e *execution) touch(of value) {
+	if of.at != nil {
+		e.marks = append(e.marks, mark{of.at.path, false})
+	}
+}
+
+// text is a constant argument of a command.
+func text(command *parse.CommandNode, index int) (string, bool) {
+	if command == nil || index >= len(command.Args) {
+		return "", false
+	}
+	constant, is := command.Args[index].(*parse.StringNode)
+	if !is {
+		return "", false
+	}
+	return constant.Text, true
+}
+
+// number is a constant argument of a command.
+func number(command *parse.CommandNode, index int) (int, bool) {
+	if command == nil || index >= len(command.Args) {
+		return 0, false
+	}
+	constant, is := command.Args[index].(*parse.NumberNode)
+	if !is {
+		return 0, false
+	}
+	at, err := strconv.Atoi(constant.Text)
+	return at, err == nil
+}

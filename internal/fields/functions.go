@@ -1,0 +1,108 @@
+package fields
+
+import "text/template/parse"
+
+// call is what a function returns of its arguments. What goes into a function that is not known here is used.
+func (e *execution) call(function string, command *parse.CommandNode, arguments []value) value {
+	switch function {
+	case "include":
+		if name, constant := text(command, 1); constant && len(arguments) == 2 {
+			e.analysis.template(name, arguments[1])
+			return value{}
+		}
+	case "list", "tuple":
+		return value{list: arguments}
+	case "dict":
+		return e.dict(command, arguments)
+	case "deepCopy", "first", "last":
+		if len(arguments) == 1 {
+			if function == "deepCopy" {
+				return arguments[0]
+			}
+			return element(arguments[0])
+		}
+	case "default", "coalesce", "required", "ternary", "and", "or":
+		return e.oneOf(arguments)
+	case "not", "empty", "kindIs", "hasKey":
+		for i, argument := range arguments {
+			e.touch(argument)
+			if name, constant := text(command, i+2); function == "hasKey" && constant {
+				e.touch(e.fields(argument, []string{name}, command.Pos))
+			}
+		}
+		return value{}
+	case "index", "get":
+		if len(arguments) == 2 {
+			return e.index(command, arguments)
+		}
+	case "set":
+		if len(arguments) > 0 {
+			e.changed(command, arguments[0])
+		}
+	}
+	for _, argument := range arguments {
+		e.use(argument)
+	}
+	return value{}
+}
+
+// oneOf is one of the arguments: the last one of which something is known. The others are used.
+func (e *execution) oneOf(arguments []value) value {
+	var result value
+	for _, argument := range arguments {
+		if argument.key() == (value{}).key() {
+			continue
+		}
+		e.use(result)
+		result = argument
+	}
+	e.touch(result)
+	return result
+}
+
+func (e *execution) dict(command *parse.CommandNode, arguments []value) value {
+	made := map[string]value{}
+	for i := 1; i < len(arguments); i += 2 {
+		name, constant := text(command, i)
+		if !constant {
+			for _, argument := range arguments {
+				e.use(argument)
+			}
+			return value{}
+		}
+		made[name] = arguments[i]
+	}
+	return value{dict: made}
+}
+
+// index is a part of the first argument.
+func (e *execution) index(command *parse.CommandNode, arguments []value) value {
+	of := arguments[0]
+	if name, constant := text(command, 2); constant {
+		return e.fields(of, []string{name}, command.Pos)
+	}
+	if at, constant := number(command, 2); constant {
+		if at < len(of.list) {
+			return of.list[at]
+		}
+		return element(of)
+	}
+	e.use(of)
+	e.use(arguments[1])
+	return value{}
+}
+
+// changed forgets what is known of a variable that gets further entries: they need not be declared.
+func (e *execution) changed(command *parse.CommandNode, of value) {
+	e.use(of)
+	variable, is := command.Args[1].(*parse.VariableNode)
+	if !is || len(variable.Ident) != 1 {
+		return
+	}
+	for block := e.variables; block != nil; block = block.outer {
+		if _, there := block.names[variable.Ident[0]]; there {
+			block.names[variable.Ident[0]] = value{}
+			return
+		}
+	}
+}

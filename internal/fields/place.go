@@ -1,0 +1,160 @@
+package fields
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// node is a place among the values of a chart, by its path in the spec, with what is known of what may be there.
+type node struct {
+	path   string
+	schema *Schema      // of fields.yaml
+	typ    reflect.Type // of a Go type
+	fields map[string]*node
+}
+
+// valuesOf is the place of all values together; nil if there is no telling what they are.
+func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *File) *node {
+	core, typed := Core(kind)
+	if !typed && declared == nil {
+		return nil
+	}
+	top := map[string]*node{"global": {path: "spec.global"}}
+	for name := range c.Values {
+		top[name] = &node{path: "spec." + name}
+	}
+	for _, dependency := range c.Dependencies() {
+		top[dependency.Name()] = &node{path: "spec." + dependency.Name()}
+	}
+	if typed {
+		eachMember(core, func(name string, typ reflect.Type) { top[name] = &node{path: "spec." + name, typ: typ} })
+	}
+	if declared != nil {
+		for name, field := range declared.Spec.Properties {
+			top[name] = nodeOf("spec."+name, field)
+		}
+	}
+	return &node{path: "spec", fields: top}
+}
+
+func nodeOf(path string, s *Schema) *node {
+	if s.Ref != "" {
+		typ, _ := Type(s.Ref) // it was found when the file was parsed
+		return &node{path: path, typ: typ}
+	}
+	return &node{path: path, schema: s}
+}
+
+// member is the place of a field. Declared is false if it is known that there can be none.
+func (n *node) member(name string) (field *node, declared bool) {
+	path := join(n.path, name)
+	switch {
+	case n.fields != nil:
+		field = n.fields[name]
+		return field, field != nil
+	case n.schema != nil && n.schema.AdditionalProperties != nil:
+		return nodeOf(n.path+".*", n.schema.AdditionalProperties), true
+	case n.schema != nil && n.schema.Properties != nil:
+		if s := n.schema.Properties[name]; s != nil {
+			return nodeOf(path, s), true
+		}
+		return nil, false
+	case n.typ != nil:
+		of := indirect(n.typ)
+		if of.Kind() != reflect.Struct || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Unmarshaler]()) {
+			return &node{path: path, typ: elementOf(of, reflect.Map)}, true
+		}
+		typ, found := member(of, name)
+		return &node{path: path, typ: typ}, found
+	}
+	return &node{path: path}, true
+}
+
+// names are those of the fields, if there are no others.
+func (n *node) names() []string {
+	switch {
+	case n.fields != nil:
+		return slices.Sorted(maps.Keys(n.fields))
+	case n.schema != nil:
+		return n.schema.Names()
+	case n.typ != nil:
+		return members(n.typ)
+	}
+	return nil
+}
+
+// element is the place of an entry of a list or a map.
+func (n *node) element() *node {
+	path := n.path + "[]"
+	switch {
+	case n.schema != nil && n.schema.Items != nil:
+		return nodeOf(path, n.schema.Items)
+	case n.schema != nil && n.schema.AdditionalProperties != nil:
+		return nodeOf(n.path+".*", n.schema.AdditionalProperties)
+	case n.typ != nil:
+		return &node{path: path, typ: elementOf(indirect(n.typ), reflect.Slice, reflect.Map)}
+	}
+	return &node{path: path}
+}
+
+func indirect(typ reflect.Type) reflect.Type {
+	if typ.Kind() == reflect.Pointer {
+		return typ.Elem()
+	}
+	return typ
+}
+
+// elementOf is the type of the entries of a type of one of these sorts; nil if it is of another.
+func elementOf(typ reflect.Type, sorts ...reflect.Kind) reflect.Type {
+	if slices.Contains(sorts, typ.Kind()) {
+		return typ.Elem()
+	}
+	return nil
+}
+
+// value is what is known of a value in a template: what all templates get, a place among the values, a list or a map that the template
+// makes of such, or, the zero value, nothing.
+type value struct {
+	root bool
+	at   *node
+	list []value
+	dict map[string]value
+}
+
+// key says the same for equal values.
+func (v value) key() string {
+	switch {
+	case v.root:
+		return "root"
+	case v.at != nil:
+		return v.at.path
+	case v.list != nil:
+		keys := make([]string, 0, len(v.list))
+		for _, item := range v.list {
+			keys = append(keys, item.key())
+		}
+		return "[" + strings.Join(keys, " ") + "]"
+	case v.dict != nil:
+		var out strings.Builder
+		for _, name := range slices.Sorted(maps.Keys(v.dict)) {
+			fmt.Fprintf(&out, "%s: %s ", name, v.dict[name].key())
+		}
+		return "{" + out.String() + "}"
+	}
+	return "-"
+}
+
+// parts are the places that a value holds.
+func (v value) parts() []value {
+	if v.list != nil {
+		return v.list
+	}
+	return slices.Collect(maps.Values(v.dict))
+}

@@ -1,0 +1,135 @@
+package fields
+
+import (
+	"fmt"
+	"maps"
+	"path"
+	"slices"
+	"strings"
+	"text/template/parse"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// Uses compares what the templates of a chart use of their values with what is declared: by the Go type of the kind, fields.yaml and
+// values.yaml. It returns fields that nobody declares, with the place in the template, and fields of fields.yaml that no template uses.
+// Dir is how messages call the folder of the chart. What cannot be followed, as a value behind a computed name, is taken for well used.
+func Uses(c *chart.Chart, dir string, kind schema.GroupVersionKind) (Problems, error) {
+	declared, err := OfFolder(c, dir, kind)
+	if err != nil {
+		return nil, err
+	}
+	values := valuesOf(c, kind, declared)
+	if values == nil {
+		return nil, nil // its spec is whatever its CRD says
+	}
+	a := &analysis{dir: dir, values: values, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{}}
+	if err := a.parse(c); err != nil {
+		return nil, err
+	}
+	for _, name := range slices.Sorted(maps.Keys(a.texts)) {
+		if !strings.HasPrefix(path.Base(name), "_") {
+			a.template(name, value{root: true})
+		}
+	}
+	problems := Problems(slices.Collect(maps.Values(a.found)))
+	if declared != nil {
+		problems = append(problems, a.unused(declared)...)
+	}
+	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Error(), b.Error()) })
+	return problems, nil
+}
+
+// analysis carries out the templates with values of which only the place among the chart's values is known.
+type analysis struct {
+	dir    string
+	values *node
+	trees  map[string]*parse.Tree
+	texts  map[string]string // of the files
+	done   map[string]bool   // templates with what they were called with
+	found  map[string]Problem
+	marks  []mark
+}
+
+// mark says that a template uses what is at a path, or everything below it, too.
+type mark struct {
+	path  string
+	whole bool
+}
+
+// parse parses each file by itself: Helm takes a definition that is there twice from one of them.
+func (a *analysis) parse(c *chart.Chart) error {
+	for _, file := range c.Templates {
+		tree := parse.New(file.Name)
+		tree.Mode = parse.SkipFuncCheck
+		set := map[string]*parse.Tree{}
+		if _, err := tree.Parse(string(file.Data), "", "", set); err != nil {
+			return err
+		}
+		a.texts[file.Name] = string(file.Data)
+		maps.Copy(a.trees, set)
+		if set[file.Name] == nil {
+			a.trees[file.Name] = tree
+		}
+	}
+	return nil
+}
+
+// template carries out a template for what it is called with, once.
+func (a *analysis) template(name string, with value) {
+	call := name + " " + with.key()
+	tree := a.trees[name]
+	if a.done[call] || tree == nil || tree.Root == nil {
+		return
+	}
+	a.done[call] = true
+	e := &execution{analysis: a, tree: tree, variables: &variables{names: map[string]value{"$": with}}}
+	e.list(tree.Root, with)
+}
+
+// undeclared reports a field that a template uses and nobody declares.
+func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name string) {
+	text := a.texts[tree.ParseName]
+	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")
+	field := ".Values" + strings.TrimPrefix(join(parent.path, name), "spec")
+	says := fmt.Sprintf("%s is declared nowhere%s", field, DidYouMean(name, parent.names()))
+	if !strings.HasSuffix(says, "?") {
+		says += ": declare it in " + path.Join(a.dir, Name)
+	}
+	problem := Problem{path.Join(a.dir, tree.ParseName), line, says}
+	a.found[problem.Error()] = problem
+}
+
+func join(parent, name string) string { return parent + "." + name }
+
+// unused lists the fields of the file that no template uses.
+func (a *analysis) unused(declared *File) Problems {
+	var problems Problems
+	for _, leaf := range declared.Paths() {
+		if !slices.ContainsFunc(a.marks, func(m mark) bool { return m.path == leaf || m.whole && within(leaf, m.path) || within(m.path, leaf) }) {
+			problems = append(problems, Problem{declared.Path, declared.lineOf(leaf), leaf + " is used by no template: use .Values" +
+				strings.TrimPrefix(leaf, "spec") + ", or remove it"})
+		}
+	}
+	return problems
+}
+
+// within reports whether a path lies below another one.
+func within(path, ancestor string) bool {
+	rest, below := strings.CutPrefix(path, ancestor)
+	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
+}
+
+// lineOf is the line of a field's schema by its path.
+func (f *File) lineOf(path string) int {
+	at := f.Spec
+	for _, step := range strings.Split(path, ".")[1:] {
+		name := strings.TrimRight(step, "[]")
+		at = at.Properties[name]
+		for range strings.Count(step, "[]") {
+			at = at.Items
+		}
+	}
+	return at.Line
+}

@@ -1,0 +1,178 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"strings"
+	"sync"
+
+	"github.com/go-logr/logr"
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/util/workqueue"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/reload"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/watch"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// embedded is how logs call the place of the charts that are part of the program.
+const embedded = "embedded"
+
+// charts are those of all kinds, and where they come from.
+type charts struct {
+	list   []watches.Watch
+	broken watches.Broken
+	files  fs.FS
+	folder string // of files; empty for the embedded ones, which never change
+
+	kinds []*kindChart
+}
+
+// kindChart is the chart of one kind, which follows its files.
+type kindChart struct {
+	entry    watches.Watch
+	charts   *charts
+	current  *render.Current
+	renderer func(*helmchart.Chart) *render.Renderer
+	metrics  *metrics.Kind
+	log      logr.Logger
+	// informer lists the resources of the kind.
+	informer client.Reader
+
+	told string // of what is wrong with the files
+
+	mu    sync.Mutex
+	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
+}
+
+// serve notes the chart of a kind as it was loaded at the start, and how to make another renderer of it.
+func (c *charts) serve(entry watches.Watch, informer client.Reader, kind *metrics.Kind, renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
+	k := &kindChart{
+		entry: entry, charts: c, renderer: renderer, metrics: kind, informer: informer,
+		log: log.Log.WithName("charts").WithValues("kind", entry.Kind),
+	}
+	first := renderer(entry.Chart)
+	first.Broken = c.broken[entry.GroupVersionKind]
+	k.current = render.NewCurrent(first)
+	if first.Broken != nil {
+		k.refuse(first.Broken)
+	} else {
+		k.tell("chart loaded")
+	}
+	c.kinds = append(c.kinds, k)
+	return k
+}
+
+// Start implements manager.Runnable: it follows the files until the context ends.
+func (c *charts) Start(ctx context.Context) error {
+	if c.folder == "" {
+		return nil
+	}
+	folder := &reload.Folder{Root: c.folder}
+	for _, kind := range c.kinds {
+		folder.Charts = append(folder.Charts, kind.entry.ChartPath)
+	}
+	return folder.Watch(ctx, func() {
+		for _, kind := range c.kinds {
+			kind.load(ctx)
+		}
+	})
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same chart.
+func (*charts) NeedLeaderElection() bool { return false }
+
+// load puts what the files are now to use, if that is another chart and a sound one.
+func (k *kindChart) load(ctx context.Context) {
+	loaded, err := watches.LoadChart(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
+	if err != nil {
+		k.refuse(err)
+		return
+	}
+	k.metrics.ChartRefused(false)
+	recovered := k.told != ""
+	k.told = ""
+	before := k.current.Get()
+	if before.Broken == nil && chart.Digest(loaded) == before.Identity().Digest {
+		if recovered {
+			k.tell("chart loads again, and is the one in use")
+		}
+		return
+	}
+	k.current.Set(k.renderer(loaded))
+	k.metrics.Chart(loaded.Metadata)
+	k.tell("chart loaded again")
+	k.enqueue(ctx)
+}
+
+// refuse says what is wrong with the files, once. What is in use stays.
+func (k *kindChart) refuse(err error) {
+	k.metrics.ChartRefused(true)
+	text := strings.TrimSuffix(chart.Explain(err), "\n")
+	if text == k.told {
+		return
+	}
+	k.told = text
+	use := "nothing is rendered until it is mended, and what runs is kept as it is"
+	if now := k.current; now != nil && now.Get().Broken == nil {
+		use = now.Get().Identity().String() + " stays in use"
+	}
+	k.log.Error(nil, fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path", k.entry.ChartPath)
+}
+
+func (k *kindChart) tell(message string) {
+	identity := k.current.Get().Identity()
+	k.log.Info(message, "chart", identity.Name, "version", identity.Version, "digest", identity.Digest,
+		"folder", k.charts.place(), "path", k.entry.ChartPath)
+}
+
+func (c *charts) place() string {
+	if c.folder == "" {
+		return embedded
+	}
+	return c.folder
+}
+
+// wake is the source of requests for all resources when there is another chart.
+func (k *kindChart) wake() source.Source {
+	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
+		k.mu.Lock()
+		defer k.mu.Unlock()
+		k.queue = queue
+		return nil
+	})
+}
+
+// enqueue asks for a reconcile of each resource. Those that people change go first.
+func (k *kindChart) enqueue(ctx context.Context) {
+	k.mu.Lock()
+	defer k.mu.Unlock()
+	if k.queue == nil {
+		return // the first reconciles are still to come
+	}
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(k.entry.GroupVersion().WithKind(k.entry.Kind + "List"))
+	if err := k.informer.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
+		k.log.Error(err, "cannot list the resources that another chart is for")
+		return
+	}
+	for i := range list.Items {
+		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}
+		if priorities, ok := k.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
+			priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(watch.Bookkeeping)}, request)
+			continue
+		}
+		k.queue.Add(request)
+	}
+}

@@ -1,0 +1,127 @@
+// Package reload watches the folders that charts are read from. What a change means is for whoever asked for it.
+package reload
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"time"
+
+	"github.com/fsnotify/fsnotify"
+)
+
+// Editors and kubelets change a folder in several steps: a change counts when nothing has happened for that long, or after so long
+// whatever happens.
+const (
+	settles = 40 * time.Millisecond
+	latest  = time.Second
+)
+
+// Folder is one below which charts are.
+type Folder struct {
+	// Root is where it is.
+	Root string
+	// Charts are the paths of the charts below it, which may be folders or packages.
+	Charts []string
+}
+
+// Watch calls a function once everything is watched, and whenever something has changed, until the context ends.
+func (f *Folder) Watch(ctx context.Context, changed func()) error {
+	watcher, err := fsnotify.NewWatcher()
+	if err != nil {
+		return fmt.Errorf("cannot watch %s: %w", f.Root, err)
+	}
+	defer watcher.Close()
+	look := func() {
+		for dir := range f.dirs() {
+			_ = watcher.Add(dir) // what is gone by now is no longer looked at
+		}
+		changed()
+	}
+	look()
+	settled := time.NewTimer(latest)
+	settled.Stop()
+	var first time.Time
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case event := <-watcher.Events:
+			if event.Op == fsnotify.Chmod {
+				continue
+			}
+		case <-watcher.Errors: // events may be lost
+		case <-settled.C:
+			first = time.Time{}
+			look()
+			continue
+		}
+		if first.IsZero() {
+			first = time.Now()
+		}
+		settled.Reset(max(0, min(settles, time.Until(first.Add(latest)))))
+	}
+}
+
+// dirs are the folders in which a file can change that a chart is made of: those on the way to each chart and all within it, and those
+// that links lead to. The value says whether all below it was looked at.
+func (f *Folder) dirs() map[string]bool {
+	found := map[string]bool{}
+	f.real(found, f.Root)
+	for _, chart := range f.Charts {
+		for at := path.Dir(path.Clean(chart)); at != "." && at != "/"; at = path.Dir(at) {
+			f.real(found, filepath.Join(f.Root, at))
+		}
+		f.within(found, filepath.Join(f.Root, chart))
+		f.real(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
+	}
+	return found
+}
+
+// within adds a folder and all below.
+func (f *Folder) within(found map[string]bool, dir string) {
+	real := f.target(dir)
+	if found[real] || !f.real(found, real) {
+		return
+	}
+	found[real] = true
+	entries, err := os.ReadDir(real)
+	if err != nil {
+		return
+	}
+	for _, entry := range entries {
+		name := filepath.Join(real, entry.Name())
+		switch {
+		case entry.IsDir():
+			f.within(found, name)
+		case entry.Type()&fs.ModeSymlink != 0:
+			linked := f.target(name)
+			if info, err := os.Stat(linked); err == nil && info.IsDir() {
+				f.within(found, linked)
+			} else {
+				f.real(found, filepath.Dir(linked))
+			}
+		}
+	}
+}
+
+// real adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
+func (f *Folder) real(found map[string]bool, dir string) bool {
+	dir = f.target(dir)
+	info, err := os.Stat(dir)
+	if err != nil || !info.IsDir() {
+		return false
+	}
+	found[dir] = found[dir]
+	return true
+}
+
+func (f *Folder) target(name string) string {
+	if real, err := filepath.EvalSymlinks(name); err == nil {
+		return real
+	}
+	return name
+}
