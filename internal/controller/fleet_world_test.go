@@ -128,11 +128,11 @@ spec:
 func rendererOf(version, more string) *render.Renderer {
 	text := more + strings.ReplaceAll(deploymentTemplate, "value: VERSION", "value: "+version)
 	file := &chart.File{Name: "templates/deployment.yaml", Data: []byte(text)}
-	c := &chart.Chart{
+	tiny := &chart.Chart{
 		Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
 		Templates: []*chart.File{file}, Raw: []*chart.File{file},
 	}
-	return &render.Renderer{Chart: c, Translator: values.For(appService, c, nil), Hooks: postrender.Default()}
+	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Hooks: postrender.Default()}
 }
 
 // load puts another chart to use, as a reload does: all are looked at again.
