@@ -113,6 +113,7 @@ lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
 lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it. Check their CEL expressions.
 	$(call tool,helm) lint --strict helm-charts/appservice config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
+	go run ./tools/cmd/checkchart
 
 .PHONY: verify
 verify: ## Check that the generated files, the bundle among them, are up to date.
@@ -164,6 +165,10 @@ test-alerts: ## Run the cases of the alerts with promtool, and check that alerts
 .PHONY: golden
 golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
 	go test ./internal/render -run TestGolden -update
+
+.PHONY: check-chart
+check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NAME: load them, and render all golden cases strictly.
+	@go run ./tools/cmd/checkchart $(if $(CHART),-chart '$(CHART)')
 
 .PHONY: chart-diff
 chart-diff: ## Show what the charts here change, on the golden cases or, with CLUSTER=current, on what lives there. OLD=COMMIT or folder.

@@ -96,26 +96,29 @@ func Explain(err error) string {
 	return err.Error() + "\n"
 }
 
-// ofFields is what is wrong with the fields.yaml of a chart.
-func ofFields(c *chart.Chart, err error) error {
-	var problems fields.Problems
-	if !errors.As(err, &problems) {
-		return err
-	}
-	text := ""
-	for _, file := range c.Files {
-		if file.Name == fields.Name {
-			text = string(file.Data)
-		}
+// Faults are what is wrong with the fields of a chart.
+func Faults(c *chart.Chart, problems fields.Problems) error {
+	texts := map[string]string{}
+	for _, file := range c.Raw {
+		texts[file.Name] = string(file.Data)
 	}
 	var faults []error
 	for _, problem := range problems {
-		fault := &Fault{File: problem.File, Line: problem.Line, Message: problem.Text, Text: text}
-		if lines := strings.Split(text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
+		fault := &Fault{File: problem.File, Line: problem.Line, Message: problem.Text, Text: texts[problem.File]}
+		if lines := strings.Split(fault.Text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
 			shown := lines[problem.Line-1]
 			fault.Column = len(shown) - len(strings.TrimLeft(shown, " ")) + 1
 		}
 		faults = append(faults, fault)
 	}
 	return errors.Join(faults...)
+}
+
+// ofFields is an error of a fields.yaml with the places that it names.
+func ofFields(c *chart.Chart, err error) error {
+	var problems fields.Problems
+	if !errors.As(err, &problems) {
+		return err
+	}
+	return Faults(c, problems)
 }

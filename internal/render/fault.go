@@ -52,7 +52,7 @@ type ChartError struct {
 
 // Explain returns the mistake with the lines around it.
 func (e *ChartError) Explain() string {
-	return fmt.Sprintf("%s: %s\n%s", cmp.Or(e.At, e.Chart), oneLine(e.Err), e.Excerpt)
+	return fmt.Sprintf("%s: %s\n%s", strings.Replace(cmp.Or(e.At, e.Chart), " line ", ":", 1), oneLine(e.Err), e.Excerpt)
 }
 
 func (e *ChartError) Error() string {

@@ -84,7 +84,11 @@ func LoadChart(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmcha
 	if err != nil {
 		return nil, err
 	}
-	if _, err := fields.OfFolder(c, path.Clean(dir), kind); err != nil {
+	var problems fields.Problems
+	switch _, err := fields.OfFolder(c, ".", kind); {
+	case errors.As(err, &problems):
+		return nil, fmt.Errorf("cannot load chart %s: %w", path.Clean(dir), chart.Faults(c, problems))
+	case err != nil:
 		return nil, err
 	}
 	return c, nil

@@ -1,0 +1,106 @@
+package chart
+
+import (
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/example/appservice-operator/tools/checkchart"
+)
+
+var update = flag.Bool("update", false, "write the messages of broken charts to their golden files")
+
+const (
+	tiny   = "testdata/tiny"
+	broken = "testdata/broken"
+	golden = "want.txt"
+)
+
+var _ = shows("broken", "named")
+
+// place is how a message begins that names file and line.
+var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
+
+// Each folder of broken has the files in which a chart with a mistake differs from a sound one, and what check-chart prints of it.
+func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
+	checker, err := checkchart.New()
+	if err != nil {
+		t.Fatal(err)
+	}
+	resource, err := checkchart.ReadResource("testdata/tiny-cr.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := func(t *testing.T, folders ...string) string {
+		t.Helper()
+		subject := checkchart.Subject{
+			Files: overlaid(t, folders...), Dir: "tiny", Kind: resource.GroupVersionKind(),
+			Cases: []checkchart.Case{{Name: "web", Resource: resource}},
+		}
+		var out strings.Builder
+		for _, mistake := range checker.Check(t.Context(), subject) {
+			out.WriteString(mistake.String())
+		}
+		return out.String()
+	}
+	if text := found(t, tiny); text != "" {
+		t.Fatalf("the sound chart has mistakes:\n%s", text)
+	}
+	entries, err := os.ReadDir(broken)
+	if err != nil {
+		t.Fatal(err)
+	}
+	named := 0
+	for _, entry := range entries {
+		t.Run(entry.Name(), func(t *testing.T) {
+			folder := filepath.Join(broken, entry.Name())
+			got := found(t, tiny, folder)
+			file := filepath.Join(folder, golden)
+			if *update {
+				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			}
+			want, err := os.ReadFile(file)
+			switch {
+			case err != nil:
+				t.Fatalf("run the test with -update, and review what it writes: %v", err)
+			case got != string(want):
+				t.Errorf("got\n%s\nwant\n%s", got, want)
+			case !place.MatchString(got):
+				t.Errorf("it names no file and line:\n%s", got)
+			default:
+				named++
+			}
+		})
+	}
+	show("broken", strconv.Itoa(len(entries)))
+	show("named", strconv.Itoa(named))
+}
+
+// overlaid are the files of a chart, each folder's in place of those before.
+func overlaid(t *testing.T, folders ...string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, folder := range folders {
+		dir := os.DirFS(folder)
+		err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() || name == golden {
+				return err
+			}
+			text, err := fs.ReadFile(dir, name)
+			files["tiny/"+name] = &fstest.MapFile{Data: text, Mode: 0o644}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}

@@ -1,0 +1,3 @@
+{{- define "tiny.labels" -}}
+app.kubernetes.io/name: {{ include "tiny.labels" . }}
+{{- end }}

@@ -1,0 +1,55 @@
+package checkchart
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// folders have a golden case each: those of AppService, and those of the other kinds, by chart.
+var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
+
+// Cases reads the golden cases of a kind.
+func Cases(root string, kind schema.GroupVersionKind) ([]Case, error) {
+	var list []Case
+	for _, folder := range folders {
+		files, err := filepath.Glob(filepath.Join(root, folder, "cr.yaml"))
+		if err != nil {
+			return nil, err
+		}
+		for _, file := range files {
+			resource, err := ReadResource(file)
+			if err != nil {
+				return nil, err
+			}
+			if resource.GroupVersionKind() == kind {
+				list = append(list, Case{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
+			}
+		}
+	}
+	return list, nil
+}
+
+// ReadResource reads a resource from a file, as the API server hands it out.
+func ReadResource(file string) (*unstructured.Unstructured, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	resource := &unstructured.Unstructured{}
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err == nil {
+		err = utiljson.Unmarshal(data, &resource.Object) // whole numbers are int64, as clients read them
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", file, err)
+	}
+	resource.SetNamespace("default")
+	resource.SetUID("00000000-0000-4000-8000-000000000000")
+	return resource, nil
+}
