@@ -70,15 +70,6 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	return k
 }
 
-// Rollout shows how far a new chart came.
-func (k *Kind) Rollout(progress fleet.Progress) {
-	for state, resources := range map[string]int{
-		"waiting": progress.Waiting, "held": progress.Held, "unfit": progress.Unfit, "failed": progress.Failed,
-	} {
-		k.rollouts.WithLabelValues(k.name, state).Set(float64(resources))
-	}
-}
-
 // Chart shows the chart that the resources are rendered with.
 func (k *Kind) Chart(chart *chart.Metadata) {
 	k.charts.DeletePartialMatch(prometheus.Labels{"kind": k.name})
@@ -92,6 +83,15 @@ func (k *Kind) ChartRefused(refused bool) {
 		value = 1
 	}
 	k.refused.WithLabelValues(k.name).Set(value)
+}
+
+// Rollout shows how far a new chart came.
+func (k *Kind) Rollout(progress fleet.Progress) {
+	for state, resources := range map[string]int{
+		"waiting": progress.Waiting, "held": progress.Held, "unfit": progress.Unfit, "failed": progress.Failed,
+	} {
+		k.rollouts.WithLabelValues(k.name, state).Set(float64(resources))
+	}
 }
 
 // Reconciled counts a reconcile.
