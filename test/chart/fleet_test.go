@@ -25,7 +25,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var _ = shows("fleet_untouched")
+func init() { shows("fleet_untouched") }
 
 const (
 	fleet       = 300
