@@ -140,7 +140,7 @@ const (
 	ReasonEvictionBlocked = "EvictionBlocked"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
-	// ReasonRolloutHeldBack: a rollout that a new chart or operator causes waits until others are done.
+	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is held back.
 	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field has no effect.
 	ReasonFieldUnknown = "FieldUnknown"
@@ -173,6 +173,20 @@ const LabelDigest = "app.example.com/digest"
 
 // LabelChartVersion is the label of a release record that holds the version of the chart that rendered it.
 const LabelChartVersion = "app.example.com/chart-version"
+
+// LabelChartDigest is the label of a release record that holds the digest of the chart that rendered it.
+const LabelChartDigest = "app.example.com/chart-digest"
+
+// LabelRenderedBy is the label of a release record that tells charts, and operators, apart that rendered it.
+const LabelRenderedBy = "app.example.com/rendered-by"
+
+// LabelRollout is the label of a release record that says which chart, and operator, began to change the resource although its user
+// changed nothing, and the generation of the resource then.
+const LabelRollout = "app.example.com/rollout"
+
+// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was held back or halted for the resources of that kind. It
+// holds the digest of the chart, or at least its first eight characters.
+const AnnotationContinue = "app.example.com/continue-with-chart"
 
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
 const AnnotationStamp = "app.example.com/rendered"

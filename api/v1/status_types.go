@@ -160,6 +160,10 @@ type ReleaseStatus struct {
 	// +optional
 	ChartVersion string `json:"chartVersion,omitempty"`
 
+	// ChartDigest is the beginning of the digest of that chart, 12 hexadecimal characters. Two charts of one version may differ.
+	// +optional
+	ChartDigest string `json:"chartDigest,omitempty"`
+
 	// Digest of what was rendered, 32 hexadecimal characters.
 	// +optional
 	Digest string `json:"digest,omitempty"`

@@ -21,8 +21,17 @@ type Record struct {
 	Status   string // one of Helm's release statuses
 	Digest   string
 	Chart    string
-	Made     time.Time
+	// ChartDigest identifies the files of the chart; empty in records of earlier operators.
+	ChartDigest string
+	// RenderedBy identifies the chart and the operator that rendered it.
+	RenderedBy string
+	// Rollout identifies the chart and operator that began to change the resource without its user, and the generation that it had then.
+	Rollout string
+	Made    time.Time
 }
+
+// ShortDigest is the beginning of a digest, which is enough for people.
+func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
 // RecordPrefix is what the names of release records begin with.
 const RecordPrefix = "sh.helm.release.v1."
@@ -47,5 +56,9 @@ func recordOf(object client.Object) *Record {
 	if err != nil {
 		return nil
 	}
-	return &Record{UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest], Chart: labels[v1.LabelChartVersion], Made: object.GetCreationTimestamp().Time}
+	return &Record{
+		UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
+		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
+		Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
+	}
 }

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/problem"
@@ -38,18 +39,22 @@ type action struct {
 	// repaired is what was written to keep the recorded release alive; nil for nothing.
 	repaired *release.Plan
 	// turn of the action, which may have to wait for other rollouts.
-	turn release.Turn
-	took time.Duration
+	turn fleet.Turn
+	// hold says why a new chart may not change the resource.
+	hold fleet.Hold
+	// unfit says why a new chart cannot be rendered for it, though an earlier one was.
+	unfit error
+	took  time.Duration
 	// err says why the objects are not as rendered.
 	err error
 }
 
 // acted reports whether something was to be written.
-func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.turn.Waits }
+func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
 
 // released reports whether a release was made that is new.
 func (a action) released() bool {
-	return !a.turn.Waits && (a.state == release.Absent || a.state == release.OutOfDate)
+	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
 // act brings objects and record to what is rendered. Objects are written first and in a reconcile of their own, whatever becomes of the
@@ -68,10 +73,23 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	if pending != nil && pending.digest != wanted.outline.Digest {
 		pending = nil // the spec has moved on: the next record covers it
 	}
-	if a.turn = r.turn(s, wanted, a); a.turn.Waits {
+	if a.turn, a.hold = r.turn(s, wanted, a); a.waits() {
+		s.standing.Waits = s.byChart(there.Record)
+		if !s.begun(there.Record) {
+			a.plan = nil // nothing of it was carried out
+		}
 		return a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s)}
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.chart.Labels()}
+	mark, isNew := s.mark(a.state, plan, there.Record)
+	if mark != "" {
+		task.Labels[v1.LabelRollout] = mark
+	}
+	if isNew {
+		if a.err = r.Actor.Mark(ctx, s.resource, there.Record, map[string]string{v1.LabelRollout: mark}); a.err != nil {
+			return a
+		}
+	}
 	var created []client.Object
 	if !plan.Empty() {
 		created, a.err = r.write(ctx, s, wanted, task)
@@ -90,14 +108,27 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	return r.record(ctx, s, wanted, task, a, pending)
 }
 
-// turn returns whether the action has to wait: never, unless the operator itself causes a rollout while as many as are allowed are under
-// way.
-func (r *Reconciler) turn(s *scope, wanted rendering, a action) release.Turn {
-	causedByUser := !deployed(s) || s.memory.settled != (surroundings{}) && s.memory.settled == wanted.inputs.surroundings
-	if a.state != release.OutOfDate || causedByUser || !a.plan.RollsPods() {
-		return release.Turn{}
+// turn returns whether the action has to wait: never, unless the operator itself causes it. Whatever a new chart changes waits for its
+// turn, rollouts that anything else causes do.
+func (r *Reconciler) turn(s *scope, wanted rendering, a action) (fleet.Turn, fleet.Hold) {
+	begun := s.begun(a.there.Record)
+	byUser := !deployed(s) && !begun || s.memory.settled != (surroundings{}) && s.memory.settled == wanted.inputs.surroundings
+	if a.state != release.OutOfDate || byUser || a.plan.Empty() {
+		return fleet.Turn{}, fleet.Hold{}
 	}
-	return r.Rollouts.Begin(r.candidate(s.name()))
+	byChart := s.byChart(a.there.Record)
+	if !byChart && !a.plan.RollsPods() {
+		return fleet.Turn{}, fleet.Hold{}
+	}
+	turn := r.Rollouts.Begin(r.candidate(s.name()))
+	if turn.Waits || !byChart || begun {
+		return turn, fleet.Hold{}
+	}
+	hold := r.Gate.Hold(s.chart) // again: who failed meanwhile has made place for it
+	if hold.Closed() {
+		r.Rollouts.End(r.candidate(s.name()))
+	}
+	return turn, hold
 }
 
 // deployed reports whether what the resource asks for was once deployed. If it was not, its owner waits for it, and what is there is not
@@ -107,8 +138,8 @@ func deployed(s *scope) bool {
 	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == s.resource.GetGeneration()
 }
 
-func (r *Reconciler) candidate(name types.NamespacedName) release.Candidate {
-	return release.Candidate{GroupKind: r.Kind.GroupKind(), NamespacedName: name}
+func (r *Reconciler) candidate(name types.NamespacedName) fleet.Candidate {
+	return fleet.Candidate{GroupKind: r.Kind.GroupKind(), NamespacedName: name}
 }
 
 // tried reports whether an attempt has failed before, in this process or, over a name that is somebody else's, in an earlier one.
@@ -158,6 +189,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 		return nil, nil, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
+	plan.HoldBack(wanted.outline.Unserved...) // who no longer serves a kind has deleted it, and who has only begun to does not say so yet
 	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
 		s.memory.verified = release.Verify(digest, there.Objects)
@@ -178,23 +210,29 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 	return r.Actor.Write(ctx, task)
 }
 
-// keepAlive repairs what the recorded release consists of, while the one that the spec asks for is refused. Once that one was planned, it may
+// keepAlive repairs what the recorded release consists of, while the one that is rendered is refused or waits. Once that one was planned, it may
 // have deleted what it does not have: then only what both have is repaired.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	if a.err == nil || !problem.Blocked(a.err) || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
+	refused := a.err != nil && problem.Blocked(a.err)
+	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.CoversLastGood(record.Digest, a.there.Objects) {
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to go: nothing is to be created again
 	}
-	plan, err := r.lastGood(ctx, s, wanted, a)
+	plan, there, err := r.lastGood(ctx, s, wanted, a)
 	if err == nil {
+		a.there = there
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
 	}
-	if err != nil {
+	switch {
+	case err != nil && refused:
 		a.err = &problem.DecayingError{Refusal: a.err, Err: err}
+		return a
+	case err != nil:
+		a.err = fmt.Errorf("what runs is not repaired: %w", err)
 		return a
 	}
 	if plan.Empty() {
@@ -204,7 +242,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	}
 	a.repaired = plan
-	there, err := r.observe(ctx, s, wanted)
+	there, err = r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
 		return a
@@ -213,22 +251,29 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// lastGood returns what has to be written so that the recorded release stays as it is. Routes that somebody else serves by now are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, error) {
+// lastGood returns what has to be written so that the recorded release stays as it is, and what is there. Routes that somebody else serves by
+// now are left out.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, *cluster.Snapshot, error) {
 	objects, err := r.Actor.LastGood(ctx, s.resource, a.there.Record)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	// The chart in use, if there is one, may name other kinds than the one of the release. Of a kind that cannot be watched nothing is known.
+	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		return nil, nil, err
 	}
 	if a.plan != nil {
 		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted.outline.Keys, kube.KeyOf(o)) })
 	}
-	plan := release.CompareLastGood(objects, a.there.Objects)
+	plan := release.CompareLastGood(objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), a.there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	return plan, err
+	return plan, there, err
 }
 
 func keysOf(held []hosts.Held) []kube.Key {

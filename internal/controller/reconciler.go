@@ -19,6 +19,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -43,7 +44,8 @@ type Reconciler struct {
 	Tracker      KindTracker
 	References   ReferenceSource
 	Hosts        *hosts.Hosts
-	Rollouts     *release.Rollouts
+	Gate         *fleet.Gate
+	Rollouts     *fleet.Rollouts
 	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	Client       client.Client                  // reads come from informers
 	Live         client.Reader                  // reads past them
@@ -75,10 +77,13 @@ type ReferenceSource interface {
 
 // Reconcile brings one resource to what its spec says.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	began := r.Clock.Now()
+	began, inUse := r.Clock.Now(), r.Chart()
 	outcome, next, err := r.reconcile(ctx, request)
 	if err != nil {
 		outcome = metrics.Error
+	}
+	if outcome != metrics.Deferred {
+		r.Gate.Pass(inUse, request.NamespacedName) // a chart waits for nobody who cannot even be read
 	}
 	r.Metrics.Reconciled(outcome, r.Clock.Since(began))
 	return next, err
@@ -108,12 +113,16 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && wanted.rendered != nil {
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
-	if done.err == nil && !s.paused {
+	done = r.admit(ctx, s, wanted, done)
+	if done.hold.Verdict == fleet.Trying { // it is woken as soon as that is over
+		return metrics.Deferred, after(retry.Last), nil
+	}
+	if done.err == nil && !s.paused && !done.waits() {
 		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
 	} else {
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: what is live keeps what it serves
 	}
-	if done.err == nil && !s.paused {
+	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
 	}
 	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart tells who needs a right

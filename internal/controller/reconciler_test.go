@@ -31,6 +31,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -162,11 +163,12 @@ func newBench(t *testing.T, image string) *bench {
 		Metrics:      metrics.New().Kind(appService.Kind, &chart.Metadata{}),
 		Clock:        b.clock,
 		Period:       20 * time.Second,
-		Rollouts:     &release.Rollouts{Limit: 1},
+		Rollouts:     &fleet.Rollouts{Limit: 1},
 		Status:       &status.Writer{Client: b.client, Clock: b.clock},
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
+	b.Gate = &fleet.Gate{Chart: b.Chart, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}
 	return b
 }
 

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -45,14 +44,12 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others = wanted.outline.Unknown, othersOf(wanted)
 	}
-	if done.turn.Waits {
-		in.Waits = done.turn.String()
+	if in.Waits, in.WaitsShort = done.why(s.chart); done.waits() {
+		in.Digest, in.Rendered = done.there.Record.Digest, recorded(s, done.there)
 	}
 	in.NextAttempt = again
 	current, until := status.Summarize(in)
-	if !done.turn.Waits && !meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling) {
-		r.Rollouts.End(r.candidate(s.name()))
-	}
+	r.stand(s, done, current)
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
@@ -111,12 +108,13 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(retry.Previous)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
-	case done.turn.Waits: // it is woken when its turn comes
-		return after(sooner(retry.Last, delayed))
-	}
-	s.memory.backoff = retry.Backoff[version]{}
-	if wanted.rendered != nil {
-		s.memory.settled = wanted.inputs.surroundings
+	case done.waits(): // it is woken when its turn comes
+		delayed = sooner(retry.Last, delayed)
+	default:
+		s.memory.backoff = retry.Backoff[version]{}
+		if wanted.rendered != nil {
+			s.memory.settled = wanted.inputs.surroundings
+		}
 	}
 	wait := sooner(sooner(r.Period, delayed), wanted.reload)
 	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
@@ -151,7 +149,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 		return metrics.Unchanged
 	case done.err != nil:
 		return metrics.Failed
-	case done.turn.Waits:
+	case done.waits():
 		return metrics.Deferred
 	case done.acted():
 		return metrics.Acted

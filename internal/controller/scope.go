@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -22,6 +23,10 @@ type scope struct {
 	paused   bool
 	// renderer in use when the reconcile began.
 	renderer *render.Renderer
+	// chart that it renders with.
+	chart fleet.Chart
+	// standing is how the resource stands with a new chart.
+	standing fleet.Standing
 	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
 	memory *remembered
 }
@@ -58,10 +63,12 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	if err != nil {
 		return nil, err
 	}
+	renderer := r.Charts.Get()
 	return &scope{
 		resource: resource,
 		previous: previous,
-		renderer: r.Charts.Get(),
+		renderer: renderer,
+		chart:    chartOf(renderer),
 		paused:   r.pausedBy(resource),
 		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
 	}, nil
@@ -72,6 +79,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
 	r.Hosts.Forget(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
+	r.Gate.Forget(name)
 	r.Rollouts.End(r.candidate(name))
 	if known := r.memory.forget(name); known != nil {
 		r.Observer.Forget(known.uid)

@@ -8,6 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -48,14 +50,18 @@ func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := &Reconciler{Kind: appService, Rollouts: &release.Rollouts{Limit: 1}}
+			r := &Reconciler{Kind: appService, Rollouts: &fleet.Rollouts{Limit: 1}}
 			r.Rollouts.Begin(r.candidate(types.NamespacedName{Name: "other"}))
 			resource := app("web")
 			resource.SetGeneration(2)
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{settled: test.settled}}
+			s.chart.Digest = now.chart
+			r.Gate = &fleet.Gate{Chart: func() fleet.Chart { return s.chart }, Names: func() ([]types.NamespacedName, error) { return nil, nil }}
+			r.Gate.Note(s.chart, s.name(), fleet.Standing{})
 			plan := &release.Plan{Apply: []release.Change{{Desired: running("two"), Live: running("one")}}}
 			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, surroundings: now}}}
-			if got := r.turn(s, wanted, action{state: test.state, plan: plan}); got.Waits != test.held {
+			there := &cluster.Snapshot{Record: &cluster.Record{Revision: 1}}
+			if got, _ := r.turn(s, wanted, action{state: test.state, plan: plan, there: there}); got.Waits != test.held {
 				t.Errorf("got %+v, want that it waits: %t", got, test.held)
 			}
 		})

@@ -54,7 +54,7 @@ var hints = map[string]string{
 	v1.ReasonAPIAbsent:                 "ask the platform team to install that API; it is noticed when it appears",
 	v1.ReasonFieldUnknown:              "ask the platform team to upgrade the operator to the version that the CRD is of; until then, the field does nothing",
 	v1.ReasonReferenceMissing:          "create it, or wait until whoever makes it has done so; nothing waits for it",
-	v1.ReasonRolloutHeldBack:           "nothing has to be done; the platform team bounds such rollouts with --max-concurrent-rollouts",
+	v1.ReasonRolloutHeldBack:           "nothing has to be done here: the platform team decides how far a new chart goes, and how many resources it changes at a time",
 	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
 

@@ -29,6 +29,14 @@ func (p *parser) checkDefault(s *Schema, at string) {
 		}
 		return
 	}
+	if s.IsQuantity() {
+		canonical, err := Canonical(s.Default)
+		if err != nil {
+			p.report(s.LineOf("default"), "%s: the default does not fit: it is no quantity, such as 500m or 1Gi", at)
+		}
+		s.Default = canonical
+		return
+	}
 	schema, _ := s.Props(open) // it resolves everything
 	compiled, err := compile(exact(&schema))
 	if err == nil {
@@ -40,12 +48,6 @@ func (p *parser) checkDefault(s *Schema, at string) {
 		p.report(s.LineOf("default"), "%s: the default does not fit: %s", at, strings.Join(misfits(refused), "; "))
 	case err != nil:
 		p.report(s.LineOf("default"), "%s: the default cannot be checked: %v", at, err)
-	case s.IsQuantity():
-		canonical, err := Canonical(s.Default)
-		if err != nil {
-			p.report(s.LineOf("default"), "%s: the default does not fit: it is no quantity, such as 500m or 1Gi", at)
-		}
-		s.Default = canonical
 	}
 }
 

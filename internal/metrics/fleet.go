@@ -58,7 +58,7 @@ func (f *Fleet) list() []unstructured.Unstructured {
 
 // fleets are those that are shown now. It is a prometheus.Collector.
 type fleets struct {
-	resources, condition *prometheus.Desc
+	resources, charts, condition *prometheus.Desc
 
 	mu   sync.Mutex
 	list []*Fleet
@@ -67,6 +67,7 @@ type fleets struct {
 func newFleets() *fleets {
 	return &fleets{
 		resources: prometheus.NewDesc("appservice_resources", "Resources that the operator serves.", []string{"kind"}, nil),
+		charts:    prometheus.NewDesc("appservice_chart_resources", "Resources by the chart that their newest release was rendered with. Charts beyond the first ten are counted together, as other.", []string{"kind", "version", "digest"}, nil),
 		condition: prometheus.NewDesc("appservice_condition", "A condition of a resource as it is now; always 1. The series of another status or reason ends.",
 			[]string{"kind", "name", "namespace", "reason", "status", "type"}, nil),
 	}
@@ -93,6 +94,7 @@ func (s *fleets) remove(f *Fleet) {
 // Describe implements prometheus.Collector.
 func (s *fleets) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- s.resources
+	descriptions <- s.charts
 	descriptions <- s.condition
 }
 
@@ -103,11 +105,12 @@ func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 	list := s.list
 	s.mu.Unlock()
 	shown := map[string]map[types.NamespacedName]bool{}
+	charts := map[string]map[usedChart]int{}
 	out := &labeller{condition: s.condition, known: map[[2]string]*dto.LabelPair{}}
 	for _, fleet := range list {
 		kind := fleet.kind.Kind
 		if shown[kind] == nil {
-			shown[kind] = map[types.NamespacedName]bool{}
+			shown[kind], charts[kind] = map[types.NamespacedName]bool{}, map[usedChart]int{}
 		}
 		items := fleet.list()
 		for i := range items {
@@ -117,11 +120,40 @@ func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 			}
 			shown[kind][name] = true
 			out.show(kind, name, items[i].Object, metrics)
+			countChart(charts[kind], chartOf(items[i].Object))
 		}
 	}
 	for kind, names := range shown {
 		metrics <- prometheus.MustNewConstMetric(s.resources, prometheus.GaugeValue, float64(len(names)), kind)
+		for chart, resources := range charts[kind] {
+			metrics <- prometheus.MustNewConstMetric(s.charts, prometheus.GaugeValue, float64(resources), kind, chart.version, chart.digest)
+		}
 	}
+}
+
+// usedChart is the chart of a release, as a status names it.
+type usedChart struct{ version, digest string }
+
+// otherCharts stands for all charts beyond the first: what a status says, nobody bounds.
+var otherCharts = usedChart{"other", "other"}
+
+const mostCharts = 10
+
+// chartOf returns the chart of the newest release of a resource; the zero value if there is none.
+func chartOf(content map[string]any) (chart usedChart) {
+	chart.version, _, _ = unstructured.NestedString(content, "status", "release", "chartVersion")
+	chart.digest, _, _ = unstructured.NestedString(content, "status", "release", "chartDigest")
+	return chart
+}
+
+func countChart(resources map[usedChart]int, chart usedChart) {
+	if chart == (usedChart{}) {
+		return
+	}
+	if _, known := resources[chart]; !known && len(resources) >= mostCharts {
+		chart = otherCharts
+	}
+	resources[chart]++
 }
 
 // conditionTypes are those that are shown: what else a status says, nobody bounds.

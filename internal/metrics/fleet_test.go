@@ -11,6 +11,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/prometheus/common/expfmt"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -128,6 +129,41 @@ func TestConditionsAreThoseOfTheMoment(t *testing.T) {
 				t.Errorf("got %d series after the manager ended", got)
 			}
 		})
+	}
+}
+
+// releasedWith gives a resource a release of a chart version.
+func releasedWith(resource unstructured.Unstructured, version string) unstructured.Unstructured {
+	_ = unstructured.SetNestedStringMap(resource.Object, map[string]string{"chartVersion": version, "chartDigest": "0123456789ab"}, "status", "release")
+	return resource
+}
+
+func TestChartsAreCountedAndTheirNumberIsBounded(t *testing.T) {
+	m, cache := New(), &informer{}
+	for i := range 30 {
+		version := "1.0.0"
+		if i >= 10 {
+			version = fmt.Sprintf("2.0.%d", i)
+		}
+		cache.items = append(cache.items, releasedWith(resource("demo", fmt.Sprintf("app-%d", i)), version))
+	}
+	cache.items = append(cache.items, resource("demo", "new"))
+	run(t, m.Fleet(appService, cache))
+	text, err := testutil.CollectAndFormat(m, expfmt.TypeTextPlain, "appservice_chart_resources")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		`appservice_chart_resources{digest="0123456789ab",kind="AppService",version="1.0.0"} 10`,
+		`appservice_chart_resources{digest="0123456789ab",kind="AppService",version="2.0.10"} 1`,
+		`appservice_chart_resources{digest="other",kind="AppService",version="other"} 11`,
+	} {
+		if !strings.Contains(string(text), line+"\n") {
+			t.Errorf("%s is missing:\n%s", line, text)
+		}
+	}
+	if got := testutil.CollectAndCount(m, "appservice_chart_resources"); got != 11 {
+		t.Errorf("got %d series, want 11", got)
 	}
 }
 

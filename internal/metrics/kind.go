@@ -7,6 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/fleet"
 )
 
 // Outcome is what came of a reconcile.
@@ -65,6 +66,7 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	for _, outcome := range []Outcome{Unchanged, Acted, Deferred, Failed, Error, Gone} {
 		m.reconciles.WithLabelValues(kind, string(outcome))
 	}
+	k.Rollout(fleet.Progress{})
 	return k
 }
 
@@ -81,6 +83,15 @@ func (k *Kind) ChartRefused(refused bool) {
 		value = 1
 	}
 	k.refused.WithLabelValues(k.name).Set(value)
+}
+
+// Rollout shows how far a new chart came.
+func (k *Kind) Rollout(progress fleet.Progress) {
+	for state, resources := range map[string]int{
+		"waiting": progress.Waiting, "held": progress.Held, "unfit": progress.Unfit, "failed": progress.Failed,
+	} {
+		k.rollouts.WithLabelValues(k.name, state).Set(float64(resources))
+	}
 }
 
 // Reconciled counts a reconcile.

@@ -25,6 +25,7 @@ type Metrics struct {
 	actions    *prometheus.CounterVec
 	durations  *prometheus.HistogramVec
 	drift      *prometheus.CounterVec
+	rollouts   *prometheus.GaugeVec
 	fleets     *fleets
 }
 
@@ -56,6 +57,7 @@ func New() *Metrics {
 		actions:    counter("appservice_release_actions_total", "Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action", "result"),
 		durations:  histogram("appservice_release_action_duration_seconds", "Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow, "kind", "action"),
 		drift:      counter("appservice_drift_corrections_total", "Objects put back after somebody else changed them, by their kind and by what it took: create, apply or delete.", "kind", "object_kind", "operation"),
+		rollouts:   gauge("appservice_rollout_resources", "Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is held back or halted (held), it cannot be rendered for them (unfit), or they do not become ready (failed).", "kind", "state"),
 		fleets:     newFleets(),
 	}
 	m.build.WithLabelValues(version.Version, runtime.Version()).Set(1)
@@ -82,7 +84,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.refused, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.fleets}
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.rollouts, m.fleets}
 }
 
 // Describe implements prometheus.Collector.

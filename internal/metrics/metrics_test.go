@@ -20,7 +20,7 @@ func example(t *testing.T) *Metrics {
 	for _, kind := range conditionTypes {
 		conditions = append(conditions, kind+" True Running")
 	}
-	run(t, m.Fleet(appService, &informer{items: []unstructured.Unstructured{resource("demo", "web", conditions...)}}))
+	run(t, m.Fleet(appService, &informer{items: []unstructured.Unstructured{releasedWith(resource("demo", "web", conditions...), "1.2.3")}}))
 	return m
 }
 

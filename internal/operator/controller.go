@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -63,7 +64,9 @@ type shared struct {
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
-	Rollouts     *release.Rollouts
+	Rollouts     *fleet.Rollouts
+	// MaxFailedRollouts is how many resources may not become ready with a new chart before it is halted.
+	MaxFailedRollouts int
 	// Looks bounds how often pods are looked at.
 	Looks flowcontrol.PassiveRateLimiter
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
@@ -108,6 +111,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
 	}
+	reconciler.Gate = newGate(mgr, shared, reconciler)
 	if entry.ReconcilePeriod != nil {
 		reconciler.Period = entry.ReconcilePeriod.Duration
 	}
@@ -154,7 +158,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind())} {
+	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind()), reconciler.Gate.Wake()} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
@@ -166,6 +170,9 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	}
 	if allowed {
 		if err := watch.APIs(context.Background(), mgr.GetCache(), runs, reconciler.Rendering, shared.Capabilities.Invalidate); err != nil {
+			return err
+		}
+		if err := watchRequests(mgr, runs, reconciler); err != nil {
 			return err
 		}
 	}

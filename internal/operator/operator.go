@@ -27,6 +27,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -100,7 +101,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Recorder:                recorder,
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
-		Rollouts:                &release.Rollouts{Limit: options.MaxConcurrentRollouts},
+		Rollouts:                &fleet.Rollouts{Limit: options.MaxConcurrentRollouts},
+		MaxFailedRollouts:       options.MaxFailedRollouts,
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
@@ -148,7 +150,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 	}
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(watch.CRDKind)
-	out.Cache.ByObject[crd] = cache.ByObject{Label: labels.Everything()}
+	out.Cache.ByObject[crd] = cache.ByObject{Label: labels.Everything(), Transform: watch.StripCRD}
 	for _, entry := range list {
 		resource := &unstructured.Unstructured{}
 		resource.SetGroupVersionKind(entry.GroupVersionKind)

@@ -28,6 +28,8 @@ type Options struct {
 	MaxConcurrentReconciles int
 	// MaxConcurrentRollouts is how many resources roll their pods at a time where a new chart or operator causes it.
 	MaxConcurrentRollouts int
+	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before it goes no further.
+	MaxFailedRollouts int
 	// LeaderElection lets one of several managers work at a time.
 	LeaderElection bool
 	// LeaderElectionNamespace holds the lease; empty for the namespace that the manager runs in.
@@ -51,6 +53,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	})
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
 	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
+	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
 	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 for none")
@@ -80,6 +83,9 @@ func (o *Options) validate() error {
 	}
 	if o.MaxConcurrentRollouts < 1 {
 		return fmt.Errorf("--max-concurrent-rollouts must be at least 1, not %d", o.MaxConcurrentRollouts)
+	}
+	if o.MaxFailedRollouts < 0 {
+		return fmt.Errorf("--max-failed-rollouts must not be below 0, as %d is", o.MaxFailedRollouts)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ import (
 
 // defaults are the options of a manager that is started without flags.
 func defaults() Options {
-	return Options{MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
+	return Options{MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
 }
 
 func TestFlags(t *testing.T) {
@@ -47,7 +47,7 @@ func TestFlags(t *testing.T) {
 			},
 			want: func(o *Options) {
 				*o = Options{
-					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, LeaderElection: true,
+					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, LeaderElection: true,
 					LeaderElectionNamespace: "system", MetricsAddress: ":8443", ProbeAddress: "0",
 				}
 			},
@@ -176,6 +176,7 @@ func TestWatches(t *testing.T) {
 		"a namespace that is a path": {nil, func(_ string, o *Options) { o.WatchNamespaces = []string{"a/b"} }, "", `has "a/b", which cannot be the name`},
 		"no reconciles at all":       {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = 0 }, "", "--max-concurrent-reconciles must be at least 1, not 0"},
 		"no rollouts at all":         {nil, func(_ string, o *Options) { o.MaxConcurrentRollouts = 0 }, "", "--max-concurrent-rollouts must be at least 1, not 0"},
+		"fewer failures than none":   {nil, func(_ string, o *Options) { o.MaxFailedRollouts = -1 }, "", "--max-failed-rollouts must not be below 0, as -1 is"},
 		"fewer reconciles than none": {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = -1 }, "", "--max-concurrent-reconciles must be at least 1, not -1"},
 	}
 	for name, test := range cases {

@@ -33,6 +33,8 @@ type Task struct {
 	Snapshot *cluster.Snapshot
 	Plan     *Plan
 	State    State
+	// Labels of the record, besides those that it always has.
+	Labels map[string]string
 	// Again says that an earlier attempt failed: what stands in the way is looked for before anything is written.
 	Again bool
 }
@@ -85,6 +87,13 @@ func blame(task Task, err error) error {
 		at = task.Desired.Sources[i]
 	}
 	return render.Mistake(task.Chart, at, err)
+}
+
+// Mark sets labels of the newest record of a resource. The error is a StaleError if that is gone or has changed.
+func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record, labels map[string]string) error {
+	session := a.writer.Begin(owner.GetUID())
+	defer session.End()
+	return a.records(session, owner).mark(ctx, record, labels)
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted

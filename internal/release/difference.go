@@ -7,32 +7,58 @@ import (
 	"strings"
 )
 
-// firstDifference finds where live lacks what want has. Fields and list elements that only live has are somebody else's
-// and do not count. Empty maps and lists in want count as left out.
-func firstDifference(path string, want, live any) (where string, old, wanted any, differs bool) {
+// lack is a field in which live lacks what want has.
+type lack struct {
+	path      string
+	old, want any
+}
+
+// lacking finds where live lacks what want has: the first field, and how many more there are. Fields and list elements that only live has
+// are somebody else's and do not count. Empty maps and lists in want count as left out.
+func lacking(path string, want, live any) (first *lack, more int) {
+	found := &lacks{}
+	found.compare(path, want, live)
+	return found.first, max(0, found.fields-1)
+}
+
+// lacks counts the fields that were found.
+type lacks struct {
+	first  *lack
+	fields int
+}
+
+func (l *lacks) add(path string, want, live any) {
+	if l.fields++; l.fields == 1 {
+		l.first = &lack{path, live, want}
+	}
+}
+
+func (l *lacks) compare(path string, want, live any) {
 	switch want := want.(type) {
 	case map[string]any:
 		content, ok := live.(map[string]any)
 		if !ok {
-			return path, live, want, len(want) > 0 || live != nil
+			if len(want) > 0 || live != nil {
+				l.add(path, want, live)
+			}
+			return
 		}
 		for _, key := range sortedKeys(want) {
-			if where, old, wanted, differs = firstDifference(path+"."+key, want[key], content[key]); differs {
-				return where, old, wanted, true
-			}
+			l.compare(path+"."+key, want[key], content[key])
 		}
-		return addition(path, want, content)
+		l.additions(path, want, content)
 	case []any:
 		content, ok := live.([]any)
-		if !ok {
-			return path, live, want, len(want) > 0 || live != nil
+		if ok {
+			l.compareLists(path, want, content)
+		} else if len(want) > 0 || live != nil {
+			l.add(path, want, live)
 		}
-		return listDifference(path, want, content)
+	default:
+		if !equalScalars(want, live) {
+			l.add(path, want, live)
+		}
 	}
-	if equalScalars(want, live) {
-		return "", nil, nil, false
-	}
-	return path, live, want, true
 }
 
 // atomicMaps are the maps that are one value to the API server, by field name: an entry more in one says something else.
@@ -41,17 +67,16 @@ var atomicMaps = map[string]bool{
 	"matchLabels": true, "secretKeyRef": true, "configMapKeyRef": true,
 }
 
-// addition finds an entry that only live has in a map that is one value.
-func addition(path string, want, live map[string]any) (where string, old, wanted any, differs bool) {
+// additions finds entries that only live has in a map that is one value.
+func (l *lacks) additions(path string, want, live map[string]any) {
 	if !atomicMaps[path[strings.LastIndex(path, ".")+1:]] {
-		return "", nil, nil, false
+		return
 	}
 	for _, key := range sortedKeys(live) {
 		if _, rendered := want[key]; !rendered {
-			return path + "." + key, live[key], nil, true
+			l.add(path+"."+key, nil, live[key])
 		}
 	}
-	return "", nil, nil, false
 }
 
 // mergeKeys are the lists of objects that the API server merges by key, where others may add elements, by field name.
@@ -70,31 +95,27 @@ var mergeKeys = map[string][]string{
 	"ownerReferences":           {"uid"},
 }
 
-func listDifference(path string, want, live []any) (where string, old, wanted any, differs bool) {
+func (l *lacks) compareLists(path string, want, live []any) {
 	keys := keysFor(path)
 	if keys == nil || !allMaps(want) {
 		if len(want) != len(live) {
-			return path, live, want, true
+			l.add(path, want, live)
+			return
 		}
 		for i := range want {
-			if where, old, wanted, differs = firstDifference(fmt.Sprintf("%s[%d]", path, i), want[i], live[i]); differs {
-				return where, old, wanted, true
-			}
+			l.compare(fmt.Sprintf("%s[%d]", path, i), want[i], live[i])
 		}
-		return "", nil, nil, false
+		return
 	}
 	for _, item := range want {
 		content, _ := item.(map[string]any)
 		at := fmt.Sprintf("%s[%v]", path, content[keys[0]])
-		match := find(live, content, keys)
-		if match == nil {
-			return at, nil, item, true
-		}
-		if where, old, wanted, differs = firstDifference(at, item, match); differs {
-			return where, old, wanted, true
+		if match := find(live, content, keys); match == nil {
+			l.add(at, item, nil)
+		} else {
+			l.compare(at, item, match)
 		}
 	}
-	return "", nil, nil, false
 }
 
 // keysFor gives the merge keys of the list at a path such as .spec.template.spec.containers[app].ports.

@@ -35,26 +35,55 @@ type Change struct {
 	Field string
 	// Old and New are the values of that field, empty where they are not for print.
 	Old, New string
+	// More is how many more fields differ.
+	More int
+}
+
+// rollsPods reports whether the template changes of pods that are there, and whether that is known: of large objects it is not. Pods of a
+// CronJob end by themselves.
+func (c Change) rollsPods() (rolls, known bool) {
+	template := kube.TraitsOf(c.Desired.GroupVersionKind().GroupKind()).PodTemplate
+	if !slices.Equal(template, []string{"spec", "template"}) || c.Live == nil {
+		return false, true
+	}
+	live, known := kube.Content(c.Live)
+	wanted, _, _ := unstructured.NestedFieldNoCopy(c.Desired.Object, template...)
+	have, _, _ := unstructured.NestedFieldNoCopy(live, template...)
+	first, _ := lacking("."+strings.Join(template, "."), wanted, have)
+	return first != nil, known
+}
+
+// String is the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts pods)".
+func (c Change) String() string {
+	text := kube.KeyOf(c.Desired).String()
+	switch {
+	case c.Old != "" || c.New != "":
+		text += fmt.Sprintf(": %s %s → %s", c.Field, c.Old, c.New)
+	case c.Field != "":
+		text += ": " + c.Field
+	}
+	var notes []string
+	if c.More > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more", c.More))
+	}
+	if rolls, known := c.rollsPods(); c.Field != "" && rolls && known {
+		notes = append(notes, "restarts pods")
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
+	}
+	return text
 }
 
 // Empty reports whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
 
-// RollsPods reports whether the plan changes the pod template of a workload that is there.
+// RollsPods reports whether the plan changes, or may change, the template of pods that are there.
 func (p *Plan) RollsPods() bool {
-	for _, change := range p.Apply {
-		template := kube.TraitsOf(change.Desired.GroupVersionKind().GroupKind()).PodTemplate
-		if template == nil {
-			continue
-		}
-		live, _ := kube.Content(change.Live)
-		wanted, _, _ := unstructured.NestedFieldNoCopy(change.Desired.Object, template...)
-		have, _, _ := unstructured.NestedFieldNoCopy(live, template...)
-		if _, _, _, differs := firstDifference("."+strings.Join(template, "."), wanted, have); differs {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p.Apply, func(c Change) bool {
+		rolls, _ := c.rollsPods()
+		return rolls
+	})
 }
 
 // Awaits says in words which objects have to go before they can be made again; empty if none has to.
@@ -80,14 +109,7 @@ func (p *Plan) String() string {
 		parts = append(parts, "create "+kube.KeyOf(object).String())
 	}
 	for _, change := range p.Apply {
-		part := "apply " + kube.KeyOf(change.Desired).String()
-		switch {
-		case change.Old != "" || change.New != "":
-			part += fmt.Sprintf(": %s %s → %s", change.Field, change.Old, change.New)
-		case change.Field != "":
-			part += ": " + change.Field
-		}
-		parts = append(parts, part)
+		parts = append(parts, "apply "+change.String())
 	}
 	for _, object := range p.Delete {
 		parts = append(parts, "delete "+kube.KeyOf(object).String())
@@ -99,6 +121,7 @@ func (p *Plan) String() string {
 func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
+	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
 // CompareLastGood makes the plan by which the objects of a recorded release stay as they are while another one is refused: what is missing is
@@ -175,17 +198,17 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 	if renderedAgain {
 		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
 	}
-	path, old, wanted, differs := firstDifference("", want, have)
+	first, more := lacking("", want, have)
 	intruders := kube.FirstField(kube.Intruders(live))
-	if !differs && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
+	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
 	}
-	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(path, ".")}
-	if !differs {
-		change.Field = intruders
+	if first == nil {
+		return &Change{Desired: desired, Live: live, Field: intruders}
 	}
-	if differs && (!secretive(desired, change.Field) || !scalar(old) && !scalar(wanted)) {
-		change.Old, change.New = brief(old), brief(wanted)
+	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(first.path, "."), More: more}
+	if !secretive(desired, change.Field) || !scalar(first.old) && !scalar(first.want) {
+		change.Old, change.New = brief(first.old), brief(first.want)
 	}
 	return change
 }

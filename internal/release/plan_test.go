@@ -280,6 +280,12 @@ func TestCompareFindsWhatSomebodyDid(t *testing.T) {
 			before := live.DeepCopy()
 			plan := Compare([]*unstructured.Unstructured{desired}, there(live))
 			got := plan.String()
+			if strings.Contains(test.want, ": spec.template.") {
+				if !strings.HasSuffix(got, "restarts pods)") {
+					t.Errorf("got %q, which does not say that pods restart", got)
+				}
+				got = strings.TrimSuffix(got, " (restarts pods)")
+			}
 			if strings.Contains(test.want, "→") || test.want == "" {
 				if got != test.want {
 					t.Errorf("got %q, want %q", got, test.want)
@@ -401,6 +407,23 @@ func TestCompareCreatesAppliesAndDeletes(t *testing.T) {
 	}
 }
 
+func TestWhatIsHeldBackIsLeftAsItIs(t *testing.T) {
+	for held, want := range map[string]string{
+		"new":    "apply ConfigMap edited; delete ConfigMap old",
+		"edited": "create ConfigMap new; delete ConfigMap old",
+		"old":    "create ConfigMap new; apply ConfigMap edited",
+	} {
+		t.Run(held, func(t *testing.T) {
+			named := func(name, stamp string) *unstructured.Unstructured { return owned(t, "ConfigMap", name, stamp) }
+			plan := Compare([]*unstructured.Unstructured{named("new", "one"), named("edited", "two")}, there(named("edited", "one"), named("old", "one")))
+			plan.HoldBack(kube.KeyOf(named(held, "one")))
+			if got := plan.String(); got != want {
+				t.Errorf("got %q, want %q", got, want)
+			}
+		})
+	}
+}
+
 func TestCompareKeepsTheIdentityOfWhatIsThere(t *testing.T) {
 	live := owned(t, "ConfigMap", "web", "one")
 	live.SetUID("c-1")
@@ -486,7 +509,7 @@ func TestPlansTellNoValueThatMayBeSecret(t *testing.T) {
 			put(t, desired, "canary-new", test.path...)
 			put(t, live, "canary-old", test.path...)
 			plan := Compare([]*unstructured.Unstructured{desired}, there(live))
-			if got, want := plan.String(), "apply Deployment web: "+test.want; got != want {
+			if got, want := strings.TrimSuffix(plan.String(), " (restarts pods)"), "apply Deployment web: "+test.want; got != want {
 				t.Errorf("got %q, want %q", got, want)
 			}
 		})
@@ -513,6 +536,35 @@ func TestPlansTellTheKeysOfAConfigMapAndNotTheValues(t *testing.T) {
 	}
 }
 
+// One field of three is named; the others are counted, and that pods restart is said, wherever the field is that is named.
+func TestAPlanCountsFieldsAndSaysThatPodsRestart(t *testing.T) {
+	cases := map[string]struct {
+		paths [][]any
+		want  string
+	}{
+		"one field, and no pods": {[][]any{{"spec", "replicas"}}, "apply Deployment web: spec.replicas 2 → 7"},
+		"two fields, one of pods": {
+			[][]any{{"spec", "replicas"}, {"spec", "template", "spec", "terminationGracePeriodSeconds"}},
+			"apply Deployment web: spec.replicas 2 → 7 (and 1 more; restarts pods)",
+		},
+		"one field of pods": {
+			[][]any{{"spec", "template", "spec", "terminationGracePeriodSeconds"}},
+			"apply Deployment web: spec.template.spec.terminationGracePeriodSeconds 30 → 7 (restarts pods)",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			desired, live := object(t, renderedDeployment), object(t, liveDeployment)
+			for _, path := range test.paths {
+				put(t, desired, int64(7), path...)
+			}
+			if got := Compare([]*unstructured.Unstructured{desired}, there(live)).String(); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
 func TestPlanString(t *testing.T) {
 	deployment, config := object(t, renderedDeployment), owned(t, "ConfigMap", "web", "one")
 	cases := map[string]struct {
@@ -524,6 +576,7 @@ func TestPlanString(t *testing.T) {
 		"a delete":            {Plan{Delete: []client.Object{config}}, "delete ConfigMap web"},
 		"an apply":            {Plan{Apply: []Change{{Desired: deployment}}}, "apply Deployment web"},
 		"a field":             {Plan{Apply: []Change{{Desired: deployment, Field: "spec.x"}}}, "apply Deployment web: spec.x"},
+		"more fields":         {Plan{Apply: []Change{{Desired: deployment, Field: "spec.x", More: 1}}}, "apply Deployment web: spec.x (and 1 more)"},
 		"a field with values": {Plan{Apply: []Change{{Desired: deployment, Field: "spec.x", Old: "1", New: "2"}}}, "apply Deployment web: spec.x 1 → 2"},
 		"all of them": {
 			Plan{Create: []*unstructured.Unstructured{config, deployment}, Apply: []Change{{Desired: deployment}, {Desired: config, Field: "data"}}, Delete: []client.Object{config}},

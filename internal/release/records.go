@@ -3,7 +3,9 @@ package release
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"fmt"
+	"maps"
 	"strings"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -13,6 +15,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -76,6 +79,12 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	if revision > 1 {
 		description, annotated = "Upgrade complete", upgradeDescription
 	}
+	labels := map[string]string{
+		v1.LabelManaged:      "true",
+		v1.LabelDigest:       task.Desired.Digest,
+		v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
+	}
+	maps.Copy(labels, task.Labels)
 	secret, err := encode(&helmrelease.Release{
 		Name:      r.owner.GetName(),
 		Namespace: r.owner.GetNamespace(),
@@ -83,11 +92,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 		Chart:     skeleton(task.Chart),
 		Config:    task.Desired.Values,
 		Manifest:  task.Desired.Manifest(),
-		Labels: map[string]string{
-			v1.LabelManaged:      "true",
-			v1.LabelDigest:       task.Desired.Digest,
-			v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
-		},
+		Labels:    labels,
 		Info: &helmrelease.Info{
 			FirstDeployed: helmtime.Time{Time: r.owner.GetCreationTimestamp().Time},
 			LastDeployed:  helmtime.Now(),
@@ -101,6 +106,24 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	secret.Namespace, secret.Name = r.owner.GetNamespace(), nameOf(r.owner, revision)
 	secret.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(r.owner, r.owner.GroupVersionKind())}
 	return secret, nil
+}
+
+// mark sets labels of a record.
+func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[string]string) error {
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": record.UID, "resourceVersion": record.Version, "labels": labels}})
+	if err != nil {
+		return err
+	}
+	secret := kube.Metadata(kube.SecretKind)
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), nameOf(r.owner, record.Revision)
+	err = r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
+		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
+	case err != nil:
+		return fmt.Errorf("cannot label the record of release %d: %w", record.Revision, err)
+	}
+	return nil
 }
 
 // retire deletes the records of earlier revisions.

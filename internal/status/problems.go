@@ -59,7 +59,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Type:    v1.ProblemWarning,
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
-			Message: "a new chart or operator is about to roll the pods, which waits until other resources have done so: " + in.Waits,
+			Message: OneLine(in.Waits),
 			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
 		})
 	}
@@ -127,7 +127,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 // heldBack says of what is as desired that a new version waits for its turn: nothing else does.
 func heldBack(in Input, v verdict) verdict {
 	if in.Waits != "" && v.outcome == running {
-		v.message += "; a new chart or operator waits for its turn to roll the pods: " + in.Waits
+		v.message += "; " + in.WaitsShort
 	}
 	return v
 }

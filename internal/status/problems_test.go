@@ -103,12 +103,12 @@ func TestTheHintOfAnErrorGoesBeforeThatOfItsReason(t *testing.T) {
 	}
 }
 
-func TestWhoeverWaitsForItsTurnSaysHowManyAreBeforeIt(t *testing.T) {
+func TestWhoeverWaitsSaysForWhat(t *testing.T) {
 	for name, test := range map[string]struct {
 		counts counts
 		ready  string
 	}{
-		"as desired":  {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available; a new chart or operator waits for its turn to roll the pods: 2 others before it"},
+		"as desired":  {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available; a new chart waits"},
 		"on its way":  {counts{2, 2, 2, 1}, "1 of 2 replicas are available"},
 		"not waiting": {counts{2, 2, 2, 2}, "2 of 2 replicas are up to date and available"},
 	} {
@@ -116,7 +116,7 @@ func TestWhoeverWaitsForItsTurnSaysHowManyAreBeforeIt(t *testing.T) {
 			in := state{workload: deployment(test.counts)}.input(t)
 			want := 0
 			if name != "not waiting" {
-				in.Waits, want = "2 others before it", 1
+				in.Waits, in.WaitsShort, want = "a new chart waits: 2 others before it", "a new chart waits", 1
 			}
 			out := summarize(in)
 			if got := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; got != test.ready {

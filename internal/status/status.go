@@ -48,8 +48,8 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
-	// Waits says how many others wait before it if a rollout that the operator causes waits for its turn; else it is empty.
-	Waits string
+	// Waits says why a new chart or operator does not change the resource yet, WaitsShort in short; empty if nothing waits.
+	Waits, WaitsShort string
 	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
 	NextAttempt time.Time
 	// Paused says that the operator leaves everything as it is.
@@ -80,7 +80,9 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	list := standings(in)
 	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {
-		out.Release = &v1.ReleaseStatus{Revision: record.Revision, ChartVersion: record.Chart, Digest: record.Digest}
+		out.Release = &v1.ReleaseStatus{
+			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: cluster.ShortDigest(record.ChartDigest), Digest: record.Digest,
+		}
 	} else {
 		out.Release = nil
 	}

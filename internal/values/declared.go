@@ -10,12 +10,12 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// walk takes from a spec what a chart declares: known fields, quantities in their one spelling, and the defaults that the API server adds
-// to objects that are there. Values of another type pass, for the chart's schema to refuse them by name.
+// walk takes from a spec what a chart declares: known fields, quantities in their one spelling, and the defaults that the chart's own values
+// cannot hold, since they belong to entries of lists. Values of another type pass, for the chart's schema to refuse them by name.
 type walk struct{ unknown []string }
 
-// value returns what becomes of a value; nil if nothing does.
-func (w *walk) value(s *fields.Schema, path string, value any) (any, error) {
+// value returns what becomes of a value; nil if nothing does. Reached says that the chart's values have a default for what is left out.
+func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (any, error) {
 	switch {
 	case value == nil:
 		return nil, nil
@@ -30,7 +30,7 @@ func (w *walk) value(s *fields.Schema, path string, value any) (any, error) {
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		return w.object(s, path, value)
+		return w.object(s, path, value, reached && s.Complete())
 	case []any:
 		return w.list(s, path, value)
 	}
@@ -48,7 +48,7 @@ func (w *walk) typed(ref, path string, value any) (any, error) {
 	return out, err
 }
 
-func (w *walk) object(s *fields.Schema, path string, given map[string]any) (any, error) {
+func (w *walk) object(s *fields.Schema, path string, given map[string]any, reached bool) (any, error) {
 	if s.Properties == nil && s.AdditionalProperties == nil {
 		return runtime.DeepCopyJSON(given), nil
 	}
@@ -62,7 +62,7 @@ func (w *walk) object(s *fields.Schema, path string, given map[string]any) (any,
 			w.unknown = append(w.unknown, path+"."+name)
 			continue
 		}
-		passed, err := w.value(property, path+"."+name, given[name])
+		passed, err := w.value(property, path+"."+name, given[name], reached && s.Properties != nil)
 		if err != nil {
 			return nil, err
 		}
@@ -71,7 +71,7 @@ func (w *walk) object(s *fields.Schema, path string, given map[string]any) (any,
 		}
 	}
 	for name, property := range s.Properties {
-		if _, there := out[name]; !there && property.Default != nil {
+		if _, there := out[name]; !reached && !there && property.Default != nil {
 			out[name] = runtime.DeepCopyJSONValue(property.Default)
 		}
 	}
@@ -84,7 +84,7 @@ func (w *walk) list(s *fields.Schema, path string, given []any) (any, error) {
 	}
 	out := make([]any, 0, len(given))
 	for i, item := range given {
-		passed, err := w.value(s.Items, fmt.Sprintf("%s[%d]", path, i), item)
+		passed, err := w.value(s.Items, fmt.Sprintf("%s[%d]", path, i), item, false)
 		if err != nil {
 			return nil, err
 		}

@@ -96,7 +96,7 @@ func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 	}
 	w := &walk{unknown: unknown}
 	for name, value := range own {
-		passed, err := w.value(t.declared.Spec.Properties[name], "spec."+name, value)
+		passed, err := w.value(t.declared.Spec.Properties[name], "spec."+name, value, true)
 		if err != nil {
 			return nil, nil, err
 		}

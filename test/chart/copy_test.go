@@ -2,11 +2,13 @@ package chart
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -62,13 +64,26 @@ func copyFile(from, to string) error {
 // try runs a command of the shell and returns what it prints, both ways.
 func (r repository) try(t *testing.T, command string, environment ...string) (string, error) {
 	t.Helper()
-	shell := exec.CommandContext(t.Context(), "sh", "-c", command)
+	return r.shell(t.Context(), command, environment...)
+}
+
+func (r repository) shell(ctx context.Context, command string, environment ...string) (string, error) {
+	shell := exec.CommandContext(ctx, "sh", "-c", command)
 	shell.Dir = r.dir
-	shell.Env = append(append(os.Environ(), "PWD="+r.dir, "CLUSTER="), environment...)
+	shell.Env = append(r.environment(), environment...)
 	var output bytes.Buffer
 	shell.Stdout, shell.Stderr = &output, &output
 	err := shell.Run()
 	return output.String(), err
+}
+
+// environment is that of the test, without what the make that runs the test has told its children.
+func (r repository) environment() []string {
+	kept := slices.DeleteFunc(os.Environ(), func(variable string) bool {
+		name, _, _ := strings.Cut(variable, "=")
+		return slices.Contains([]string{"MAKEFLAGS", "MFLAGS", "MAKELEVEL", "MAKEOVERRIDES", "CLUSTER", "CHARTFLAGS"}, name)
+	})
+	return append(kept, "PWD="+r.dir)
 }
 
 // run runs a command of the shell that has to succeed.

@@ -51,38 +51,14 @@ func (a *attempt) look() {
 
 // becomes waits until the namespace is as the reference is after a step, and the status is true: oracles O1, O3 and O4.
 func (a *attempt) becomes(step int) bool {
-	wanted, mask := a.reference.states[step], a.reference.masks[step]
 	last := step == len(a.reference.states)-1
-	var differs []string
-	var lie error // what the status says that is not so; a write that was decided a moment ago may still land
-	looked := -1
-	err := poll.UntilWithin(a.t.Context(), patience, func(context.Context) error {
+	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
+	err := poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error {
 		a.look()
-		version, quiet := seen.version(a.stage.namespace)
-		if version != looked {
-			objects, err := seen.objects(a.t.Context(), a.stage.namespace)
-			if err != nil {
-				return err
-			}
-			got, err := stateOf(a.stage.namespace, objects)
-			if err != nil {
-				return err
-			}
-			app, err := appOf(objects)
-			if err != nil {
-				return err
-			}
-			looked, differs, lie = version, differences(wanted, got, mask), nil
-			if app != nil {
-				lie = untrue(app, objects)
-			}
+		if err := view.off(ctx, a.stage); err != nil {
+			return err
 		}
-		switch {
-		case len(differs) > 0:
-			return fmt.Errorf("%d fields differ", len(differs))
-		case lie != nil:
-			return lie
-		case last && a.struck != nil && !a.hit && (quiet < calm || a.stage.line.Quiet() < calm):
+		if last && a.struck != nil && !a.hit && !a.stage.quiet() {
 			return fmt.Errorf("the fault has not struck yet")
 		}
 		return nil
@@ -92,18 +68,60 @@ func (a *attempt) becomes(step int) bool {
 	}
 	if err != nil {
 		oracle := "O1"
-		if len(differs) == 0 && lie != nil {
+		if len(view.differs) == 0 && view.lie != nil {
 			oracle = "O4"
 		}
 		tally.played(a.plan.name(), a.hit, 0)
 		tally.fail(a.t, a.plan.name(), true, "%s: %v after step %d; the fault at %s struck: %t\n    %s", oracle, err, step+1, a.plan.point, a.hit,
-			listed(differs))
+			listed(view.differs))
 		return false
 	}
 	if a.hit {
 		a.recovery = time.Since(a.since)
 	}
 	return true
+}
+
+// view compares a namespace with the reference, whenever something has changed there.
+type view struct {
+	wanted state
+	mask   map[string]bool
+
+	looked  int      // the version of the namespace that was looked at, -1 for none
+	differs []string // the fields in which it differs
+	lie     error    // what the status says that is not so; a write that was decided a moment ago may still land
+}
+
+// off returns in which way a namespace is not as it is to be.
+func (v *view) off(ctx context.Context, stage *stage) error {
+	if version, _ := seen.version(stage.namespace); version != v.looked {
+		objects, err := seen.objects(ctx, stage.namespace)
+		if err != nil {
+			return err
+		}
+		got, err := stateOf(stage.namespace, objects)
+		if err != nil {
+			return err
+		}
+		app, err := appOf(objects)
+		if err != nil {
+			return err
+		}
+		v.looked, v.differs, v.lie = version, differences(v.wanted, got, v.mask), nil
+		if app != nil {
+			v.lie = untrue(app, objects)
+		}
+	}
+	if len(v.differs) > 0 {
+		return fmt.Errorf("%d fields differ", len(v.differs))
+	}
+	return v.lie
+}
+
+// quiet reports whether nothing has happened for a while.
+func (s *stage) quiet() bool {
+	_, quiet := seen.version(s.namespace)
+	return quiet >= calm && s.line.Quiet() >= calm
 }
 
 func (s *stage) state(t *testing.T) (state, error) {

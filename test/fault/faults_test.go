@@ -38,6 +38,7 @@ type played struct {
 const (
 	together = "together"
 	alone    = "alone"
+	through  = "through" // outages of the control plane
 	// ownOperators is how many run at a time. Most of the time they wait for others.
 	ownOperators = 12
 )
@@ -58,6 +59,11 @@ func TestFaults(t *testing.T) {
 		t.Fatal("there is nothing to compare with")
 	}
 	t.Run("plan", func(t *testing.T) {
+		for _, scenario := range lasting() {
+			if *every == 1 && chosen(scenario.name, *every) {
+				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
+			}
+		}
 		n := 0
 		for _, w := range workloads {
 			if p.references[w.name] == nil {
@@ -76,6 +82,9 @@ func TestFaults(t *testing.T) {
 		}
 	})
 	fleet.Stop(t)
+	for _, o := range outages {
+		p.playOutage(t, o)
+	}
 	p.verify(t)
 }
 

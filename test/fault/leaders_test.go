@@ -3,12 +3,11 @@ package fault
 import (
 	"fmt"
 	"maps"
-	"strings"
 	"sync"
 	"syscall"
+	"time"
 
 	coordinationv1 "k8s.io/api/coordination/v1"
-	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -19,9 +18,9 @@ import (
 func leaders() []scenario {
 	moved, claimless := with(small, `image: nginx:1.28`), with(small, `size: 0`)
 	return []scenario{
-		{"T9/leader-killed", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Kill() }) }},
-		{"T9/leader-terminated", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGTERM) }) }},
-		{"T9/leader-frozen", func(s *scene) { leaderEnds(s, func(p *harness.Process) { p.Signal(syscall.SIGSTOP) }) }},
+		{"T9/leader-killed", func(s *scene) { leaderEnds(s, fleet, killed) }},
+		{"T9/leader-terminated", func(s *scene) { leaderEnds(s, fleet, terminated) }},
+		{"T9/leader-frozen", func(s *scene) { leaderEnds(s, fleet, frozenStill) }},
 		{"T9/late-write/deployment", func(s *scene) { lateWrite(s, "patch deployments/web", small, moved, with(small, `image: nginx:1.29`)) }},
 		{"T9/late-write/service", func(s *scene) {
 			lateWrite(s, "patch services/web", small, with(small, `ports: [{name: http, port: 81, targetPort: 80}]`), with(small, `ports: [{name: http, port: 82, targetPort: 80}]`))
@@ -34,6 +33,11 @@ func leaders() []scenario {
 		}},
 	}
 }
+
+// The ways in which a leader ends, or seems to.
+func killed(p *harness.Process)      { p.Kill() }
+func terminated(p *harness.Process)  { p.Signal(syscall.SIGTERM) }
+func frozenStill(p *harness.Process) { p.Signal(syscall.SIGSTOP) }
 
 // program starts the operator as a program that takes part in the election of the namespace.
 func (s *scene) program(kubeconfig string) *harness.Process {
@@ -61,53 +65,26 @@ func (s *scene) leads(not string) string {
 	return holder
 }
 
-// leaderEnds ends the leader while it installs, and lets the other one go on.
-func leaderEnds(s *scene, end func(*harness.Process)) {
+// leaderEnds ends the leader while it installs a fleet, and lets the other one go on.
+func leaderEnds(s *scene, size int, end func(*harness.Process)) {
 	first := s.program(cluster.Kubeconfig)
 	leader := s.leads("")
 	second := s.program(cluster.Kubeconfig)
-	for i := range fleet {
-		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
-	}
-	harness.Eventually(s.T, "some are installed", func() error {
-		if records := s.revisions(); len(records) < fleet/4 {
-			return fmt.Errorf("%d of %d are", len(records), fleet)
-		}
-		return nil
-	})
+	s.install(size)
+	s.someAreInstalled(size)
 	end(first)
 	s.fault()
 	s.leads(leader)
+	takeover := time.Since(s.since)
 	s.fleetRuns("")
+	s.Logf("%d AppServices: another led after %.1f s, and all were ready after %.1f s", size, takeover.Seconds(), s.recovery.Seconds())
 	first.Signal(syscall.SIGCONT)
 	s.still()
-	for name, revisions := range s.revisions() {
-		if revisions != "1" {
-			s.Errorf("%s has revisions %s, want 1", name, revisions)
-		}
-	}
+	s.installedOnce()
 	for _, process := range []*harness.Process{first, second} {
 		process.Kill()
 	}
-	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
-	s.gone()
-}
-
-// revisions lists those of all release records, by release.
-func (s *scene) revisions() map[string]string {
-	s.Helper()
-	list := &corev1.SecretList{}
-	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		s.Fatal(err)
-	}
-	found := map[string]string{}
-	for _, record := range list.Items {
-		name := record.Labels["name"]
-		found[name] = strings.TrimPrefix(found[name]+","+record.Labels["version"], ",")
-	}
-	return found
+	s.disband()
 }
 
 // lateWrite freezes the leader while a write of it is on its way. Somebody else leads meanwhile, and the spec changes again; then

@@ -55,7 +55,7 @@ func (p *process) revive() bool {
 }
 
 // shared starts an operator that serves all AppServices with a label, in whatever namespace they are.
-func shared(t *testing.T, server string) *harness.Manager {
+func shared(t *testing.T, server string, change ...func(*operator.Options)) *harness.Manager {
 	t.Helper()
 	root, err := toolchain.Root()
 	if err != nil {
@@ -70,5 +70,8 @@ func shared(t *testing.T, server string) *harness.Manager {
 	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
 		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root
 		requests.Below = wire.Incarnation().Wrap
+		for _, apply := range change {
+			apply(options)
+		}
 	})
 }

@@ -155,7 +155,7 @@ func (s *stage) settled(t *testing.T, step step) state {
 		if err := s.over(step, objects); err != nil {
 			return err
 		}
-		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
+		if !s.quiet() {
 			return fmt.Errorf("something still happens")
 		}
 		end, err = stateOf(s.namespace, objects)

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -32,25 +33,53 @@ func rights() []scenario {
 			s.endsAs(whole)
 		}})
 	}
-	return append(list, scenario{"T5/right-withdrawn/status", func(s *scene) {
-		user, role := s.restricted()
-		s.with(small)
-		all := role.DeepCopy().Rules
-		s.withdraw(user, role, "app.example.com", "appservices/status")
-		s.want(changed)
-		harness.Eventually(s.T, "the objects are written without the status", func() error {
-			objects, err := seen.objects(s.Context(), s.namespace)
-			if err != nil {
-				return err
-			}
-			if objects["Secret sh.helm.release.v1.web.v2"] == nil {
-				return fmt.Errorf("there is no second release")
-			}
-			return nil
-		})
-		s.giveBack(role, all)
-		s.endsAs(changed)
-	}})
+	return append(list, scenario{"T5/right-withdrawn/status", func(s *scene) { statusRefused(s, 0) }})
+}
+
+// refusal is for how long the status is refused in the longest plan of all.
+const refusal = 20 * time.Minute
+
+// lasting are the scenarios in which a fault lasts long. They begin first, and are in no sample.
+func lasting() []scenario {
+	return []scenario{{"T5/right-withdrawn/status-for-20-minutes", func(s *scene) { statusRefused(s, refusal) }}}
+}
+
+// statusRefused takes the right to write the status for a while, in which the spec changes. Then the status is right within the time
+// between two attempts.
+func statusRefused(s *scene, lasts time.Duration) {
+	user, role := s.restricted()
+	s.with(small)
+	all := role.DeepCopy().Rules
+	s.withdraw(user, role, "app.example.com", "appservices/status")
+	s.line.Start()
+	s.want(changed)
+	harness.Eventually(s.T, "the objects are written without the status", func() error {
+		objects, err := seen.objects(s.Context(), s.namespace)
+		if err != nil {
+			return err
+		}
+		if objects["Secret sh.helm.release.v1.web.v2"] == nil {
+			return fmt.Errorf("there is no second release")
+		}
+		return nil
+	})
+	select { // what is tested is what has become of the attempts by then
+	case <-time.After(lasts):
+	case <-s.Context().Done():
+	}
+	attempts := 0
+	for _, point := range s.line.Points() {
+		if point.Target == "appservices/web/status" {
+			attempts++
+		}
+	}
+	s.Logf("%d attempts to write the status were refused in %s", attempts, lasts)
+	if least := int(lasts / patience); attempts < least {
+		s.Errorf("the status was tried %d times in %s, want at least %d", attempts, lasts, least)
+	}
+	s.giveBack(role, all)
+	s.endsAs(changed)
+	s.Logf("the status was right %s after it was allowed", s.recovery.Round(100*time.Millisecond))
 }
 
 // restricted has the operator run with the rights of config/rbac and no others.

@@ -165,7 +165,7 @@ func (s *scene) says(reason string) {
 func (s *scene) still() {
 	s.Helper()
 	harness.Eventually(s.T, "nothing happens any more", func() error {
-		if _, quiet := seen.version(s.namespace); quiet < calm || s.line.Quiet() < calm {
+		if !s.quiet() {
 			return fmt.Errorf("something still happens")
 		}
 		return nil

@@ -7,19 +7,10 @@ import (
 	"path/filepath"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"sigs.k8s.io/controller-runtime/pkg/client"
-
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
-
-// fleet is how many AppServices an upgraded operator finds.
-const fleet = 20
 
 // upgrades are the scenarios of T6 in which another version of the operator takes over.
 func upgrades() []scenario {
@@ -56,49 +47,7 @@ func operatorUpgraded(s *scene, versions ...string) {
 	if now := s.podUIDs(); !maps.Equal(pods, now) {
 		s.Errorf("there are other pods than before: %v, were %v", now, pods)
 	}
-	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
-		s.Fatal(err)
-	}
-	s.gone()
-}
-
-// fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
-func (s *scene) fleetRuns(version string) {
-	s.Helper()
-	harness.Eventually(s.T, "the fleet runs chart "+version, func() error {
-		list := &v1.AppServiceList{}
-		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
-			return err
-		}
-		for i := range list.Items {
-			app := &list.Items[i]
-			made := app.Status.Release != nil && (version == "" || app.Status.Release.ChartVersion == version)
-			if !made || !meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
-				return fmt.Errorf("%s is not ready, or was not made by it", app.Name)
-			}
-		}
-		return nil
-	})
-	s.recovered()
-}
-
-// podUIDs lists the pods, and the versions of their Deployments.
-func (s *scene) podUIDs() map[string]bool {
-	s.Helper()
-	pods, deployments := &corev1.PodList{}, &appsv1.DeploymentList{}
-	for _, list := range []client.ObjectList{pods, deployments} {
-		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
-			s.Fatal(err)
-		}
-	}
-	uids := map[string]bool{}
-	for _, pod := range pods.Items {
-		uids[string(pod.UID)] = true
-	}
-	for _, deployment := range deployments.Items {
-		uids[fmt.Sprintf("%s at revision %s", deployment.Name, deployment.Annotations["deployment.kubernetes.io/revision"])] = true
-	}
-	return uids
+	s.disband()
 }
 
 // startWith starts an operator that has the chart in another version.

@@ -65,6 +65,37 @@ func TestFaultsStrikeOneRequest(t *testing.T) {
 	}
 }
 
+func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
+	for kind, want := range map[FaultKind]struct{ before, after int }{CutBefore: {0, 1}, CutAfter: {1, 1}} {
+		t.Run(string(kind), func(t *testing.T) {
+			var wire Wire
+			line, server, gone := wire.Line("demo"), &recorder{}, make(chan struct{})
+			struck := line.Arm(Fault{At: Point{Verb: "patch", Target: "services/web", Nth: 1}, Kind: kind, Gone: gone})
+			answered := make(chan error)
+			go func() {
+				_, err := patch(t, wire.Incarnation().Wrap(server))
+				answered <- err
+			}()
+			<-struck
+			if server.sent != want.before {
+				t.Errorf("%d requests arrived before the end of the server, want %d", server.sent, want.before)
+			}
+			select {
+			case err := <-answered:
+				t.Errorf("it was answered, with error %v", err)
+			default:
+			}
+			close(gone)
+			if err := <-answered; (err != nil) != (kind == CutAfter) {
+				t.Errorf("got error %v", err)
+			}
+			if server.sent != want.after {
+				t.Errorf("%d requests arrived, want %d", server.sent, want.after)
+			}
+		})
+	}
+}
+
 func TestALineCountsWhatWasDone(t *testing.T) {
 	var wire Wire
 	line := wire.Line("demo")
@@ -91,60 +122,6 @@ func TestALineCountsWhatWasDone(t *testing.T) {
 	if got, want := line.Changes(), map[string]int{"create services/web": 2, "delete secrets/record": 1}; !maps.Equal(got, want) {
 		t.Errorf("got changes %v, want %v", got, want)
 	}
-}
-
-func TestAViewStandsStillAndLosesEvents(t *testing.T) {
-	cases := map[string]struct {
-		end  func(*View)
-		want string
-	}{
-		"it goes on":    {(*View).Thaw, "event"},
-		"it loses them": {(*View).Lose, ""},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			view := &View{}
-			transport := view.Wrap(&recorder{})
-			watch := func() (status int, body io.ReadCloser) {
-				t.Helper()
-				response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/api/v1/services?watch=true", nil))
-				if err != nil {
-					t.Fatal(err)
-				}
-				t.Cleanup(func() { _ = response.Body.Close() })
-				return response.StatusCode, response.Body
-			}
-			_, body := watch()
-			view.Freeze("")
-			read := make(chan string)
-			go func() {
-				text, _ := io.ReadAll(body)
-				read <- string(text)
-			}()
-			for view.waiting() == 0 { // until the event has come in and waits
-				select {
-				case text := <-read:
-					t.Fatalf("%q came through", text)
-				default:
-				}
-			}
-			test.end(view)
-			if got := <-read; got != test.want {
-				t.Errorf("got %q, want %q", got, test.want)
-			}
-			status, _ := watch()
-			if gone := status == http.StatusGone; gone != (test.want == "") {
-				t.Errorf("the next watch is answered %d", status)
-			}
-		})
-	}
-}
-
-// waiting counts the watches with events that are withheld.
-func (v *View) waiting() int {
-	v.mu.Lock()
-	defer v.mu.Unlock()
-	return len(v.open)
 }
 
 // recorder is an API server that takes everything.

@@ -51,6 +51,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 		WatchNamespaces:         []string{namespace},
 		MaxConcurrentReconciles: 16,
 		MaxConcurrentRollouts:   10,
+		MaxFailedRollouts:       3,
 		MetricsAddress:          "0",
 		ProbeAddress:            "0",
 	}

@@ -10,8 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// View is what an operator sees of the cluster through its watches. It can stand still, begin in the past, and lose events. What
-// the operator reads by name, or lists without a version, is not touched: the API server answers that from what is stored.
+// View is what an operator sees of the cluster through its watches, and of the APIs that it serves. It can stand still, begin in the
+// past, and lose events. What the operator reads by name, or lists without a version, is not touched: the API server answers that from
+// what is stored.
 type View struct {
 	mu     sync.Mutex
 	except string          // the resource whose events come through all the same
@@ -20,6 +21,7 @@ type View struct {
 	lost   chan struct{}   // closed when what was withheld is lost; watches that were open end
 	gone   map[string]bool // paths whose next watch is told to list again
 	open   map[string]bool // paths that were watched while the view stood still
+	hidden string          // an API group that discovery does not show; empty for none
 }
 
 // Freeze withholds all events from now on, except those of a resource, empty for none.
@@ -60,6 +62,8 @@ func (v *View) Wrap(next http.RoundTripper) http.RoundTripper {
 	return roundTripper(func(request *http.Request) (*http.Response, error) {
 		switch query := request.URL.Query(); {
 		case request.Method != http.MethodGet:
+		case request.URL.Path == "/apis":
+			return v.discover(next, request)
 		case query.Get("watch") != "":
 			return v.watch(next, request)
 		case query.Get("resourceVersion") != "" && isCollection(request.URL.Path):

@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -91,10 +92,13 @@ func newProcess(w *world) *process {
 		References:   nothing{},
 		Recorder:     nothing{},
 		Hosts:        hosts.New(nil, nil),
-		Rollouts:     &release.Rollouts{Limit: 1},
+		Rollouts:     &fleet.Rollouts{Limit: 1},
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}
+	p.Gate = &fleet.Gate{Chart: p.Chart, Names: func() ([]types.NamespacedName, error) {
+		return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
+	}}
 	return p
 }
 

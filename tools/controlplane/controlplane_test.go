@@ -6,7 +6,6 @@ import (
 	"os"
 	"slices"
 	"strings"
-	"syscall"
 	"testing"
 
 	"github.com/example/appservice-operator/tools/processes"
@@ -62,7 +61,18 @@ func TestLife(t *testing.T) {
 			t.Errorf("%s: got processes %v, before %v", name, running[name], before[name])
 		}
 	}
-	if err := syscall.Kill(running["kube-apiserver"][0], syscall.SIGKILL); err != nil {
+	for _, name := range []string{"kube-apiserver", "etcd"} {
+		if err := c.Kill(ctx, name); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.Start(ctx); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err != nil {
+			t.Errorf("what was there is lost with %s: %v", name, err)
+		}
+	}
+	if err := c.Kill(ctx, "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	c = up()
@@ -85,6 +95,9 @@ func TestRediscoverLeavesOtherClustersAlone(t *testing.T) {
 	t.Setenv("APPSERVICE_CACHE", "/dev/null/no-cache")
 	if err := (&Cluster{Name: "appservice"}).Rediscover(t.Context()); err != nil {
 		t.Errorf("got error %v, want nothing done", err)
+	}
+	if err := (&Cluster{Name: "appservice"}).Kill(t.Context(), "etcd"); !errors.Is(err, errNotOurs) {
+		t.Errorf("got error %v, want nothing ended", err)
 	}
 	if err := (&Cluster{Name: "appservice", ours: true}).Rediscover(t.Context()); err == nil {
 		t.Error("got no error for a cluster of ours without a cache")

@@ -39,16 +39,20 @@ data: {a: {{ .Values.text | quote }}}
 `
 )
 
-// chartsWith loads charts of which one template serves widgets.
-func chartsWith(t *testing.T, template string) *charts {
+// chartsWith loads charts of which one template serves widgets, and more files of that chart.
+func chartsWith(t *testing.T, template string, more map[string]string) *charts {
 	t.Helper()
 	dir := t.TempDir()
-	for name, text := range map[string]string{
+	files := map[string]string{
 		"watches.yaml":                   "- {group: example.com, version: v1, kind: Widget, chart: charts/widget}\n",
 		"charts/widget/Chart.yaml":       "apiVersion: v2\nname: widget\nversion: 1.0.0\n",
 		"charts/widget/values.yaml":      "text: plain\n",
 		"charts/widget/templates/a.yaml": template,
-	} {
+	}
+	for name, text := range more {
+		files["charts/widget/"+name] = text
+	}
+	for name, text := range files {
 		path := filepath.Join(dir, name)
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
@@ -122,7 +126,7 @@ func TestReports(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
-			err := compareAll(t.Context(), &out, chartsWith(t, tc.old), chartsWith(t, tc.rendered), widgets(tc.count))
+			err := compareAll(t.Context(), &out, chartsWith(t, tc.old, nil), chartsWith(t, tc.rendered, nil), widgets(tc.count))
 			if tc.fails != errors.Is(err, errFail) || !tc.fails && err != nil {
 				t.Errorf("got error %v", err)
 			}
@@ -138,6 +142,22 @@ func TestReports(t *testing.T) {
 				t.Errorf("got more than wanted:\n%s", out.String())
 			}
 		})
+	}
+}
+
+func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
+	declare := func(name string) *charts {
+		text := "fields:\n  " + name + ": {type: string, description: What it says.}\n"
+		return chartsWith(t, strings.ReplaceAll("# {{ .Values.text }}\n", "text", name), map[string]string{"fields.yaml": text, "values.yaml": ""})
+	}
+	var out strings.Builder
+	if err := compareAll(t.Context(), &out, declare("text"), declare("words"), widgets(2)); err != nil {
+		t.Fatal(err)
+	}
+	const want = "2 Widgets: 0 change, 0 restart pods\n" +
+		"    1  the field spec.text does nothing any more: the new chart does not declare it\n       w2\n"
+	if out.String() != want {
+		t.Errorf("got\n%swant\n%s", out.String(), want)
 	}
 }
 

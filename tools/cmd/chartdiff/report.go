@@ -55,25 +55,21 @@ func (r *report) add(ctx context.Context, s subject, before, after *render.Rende
 	return nil
 }
 
-func (s subject) render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) ([]*unstructured.Unstructured, error) {
+func (s subject) render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) (*render.Result, error) {
 	if renderer == nil {
-		return nil, nil
+		return &render.Result{}, nil
 	}
 	draft, err := renderer.Draft(ctx, s.resource, capabilities)
 	if err != nil {
 		return nil, err
 	}
-	result, err := renderer.Finish(ctx, draft, s.facts)
-	if err != nil {
-		return nil, err
-	}
-	return result.Objects, nil
+	return renderer.Finish(ctx, draft, s.facts)
 }
 
-func (r *report) compare(s subject, old, rendered []*unstructured.Unstructured) {
+func (r *report) compare(s subject, old, rendered *render.Result) {
 	var said []string
-	there := byKey(old)
-	for _, object := range rendered {
+	there := byKey(old.Objects)
+	for _, object := range rendered.Objects {
 		before := there[kube.KeyOf(object)]
 		if before == nil {
 			said = append(said, title(object, s)+" is new")
@@ -83,20 +79,25 @@ func (r *report) compare(s subject, old, rendered []*unstructured.Unstructured) 
 			said = append(said, title(object, s)+": "+anonymous(difference, s.resource.GetName()).String())
 		}
 	}
-	wanted := byKey(rendered)
-	for _, object := range old {
+	wanted := byKey(rendered.Objects)
+	for _, object := range old.Objects {
 		if wanted[kube.KeyOf(object)] == nil {
 			said = append(said, title(object, s)+" goes")
 		}
 	}
-	for _, text := range said {
-		r.note(text, s.name)
-	}
 	if len(said) > 0 {
 		r.change++
 	}
-	if release.RestartsPods(old, rendered) {
+	if release.RestartsPods(old.Objects, rendered.Objects) {
 		r.restart++
+	}
+	for _, field := range rendered.Unknown {
+		if !slices.Contains(old.Unknown, field) {
+			said = append(said, "the field "+field+" does nothing any more: the new chart does not declare it")
+		}
+	}
+	for _, text := range said {
+		r.note(text, s.name)
 	}
 }
 

@@ -1,4 +1,4 @@
-package release
+package fleet
 
 import (
 	"context"

@@ -1,0 +1,173 @@
+package fields
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func TestEachMistakeHasItsLine(t *testing.T) {
+	// The first line is that of fields.
+	cases := map[string]struct {
+		text string
+		want []string
+	}{
+		"no mistake":                {"fields:\n  a: {type: string, description: x}", nil},
+		"nothing":                   {"", nil},
+		"a comment":                 {"# nothing\n", nil},
+		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: it is no YAML: "}},
+		"no map":                    {"[a]", []string{":1: it must be a map"}},
+		"an unknown key at the top": {"fields: {}\nrequires: [a]", []string{":2: unknown key requires: did you mean required?"}},
+		"an unknown key":            {"fields:\n  a:\n    type: string\n    desciption: x", []string{":2: spec.a: description is missing", ":4: spec.a: unknown key desciption: did you mean description?"}},
+		"a key twice":               {"fields:\n  a: {type: string, description: x}\n  a: {type: string, description: x}", []string{":3: spec: a is there twice"}},
+		"a name that templates cannot say": {
+			"fields:\n  zone-count: {type: integer, description: x}", []string{":2: spec.zone-count: a name begins with a small letter"},
+		},
+		"an unknown type":         {"fields:\n  a: {type: interger, description: x}", []string{":2: spec.a: type interger is unknown: did you mean integer?"}},
+		"no type":                 {"fields:\n  a: {description: x}", []string{":2: spec.a: type is missing"}},
+		"no description":          {"fields:\n  a:\n    type: object\n    description: x\n    properties:\n      b: {type: string}", []string{":6: spec.a.b: description is missing"}},
+		"a format of another":     {"fields:\n  a: {type: integer, format: ipv4, description: x}", []string{":2: spec.a: type integer has no format ipv4"}},
+		"a quantity as a string":  {"fields:\n  a: {type: string, format: quantity, description: x}", []string{":2: spec.a: type string has no format quantity: write x-kubernetes-int-or-string: true"}},
+		"a bound of another type": {"fields:\n  a: {type: string, maximum: 3, description: x}", []string{":2: spec.a: maximum belongs to type integer, and this is string"}},
+		"a bound that is none":    {"fields:\n  a: {type: integer, maximum: many, description: x}", []string{":2: spec.a: it must be a number"}},
+		"a pattern that is none":  {"fields:\n  a: {type: string, pattern: '(', description: x}", []string{":2: spec.a: pattern: error parsing regexp"}},
+		"an object without any":   {"fields:\n  a: {type: object, description: x}", []string{":2: spec.a: an object needs properties"}},
+		"an object with both": {
+			"fields:\n  a: {type: object, description: x, properties: {b: {type: string, description: x}}, additionalProperties: {type: string}}",
+			[]string{":2: spec.a: an object has properties or additionalProperties, not both"},
+		},
+		"an open object":      {"fields:\n  a: {type: object, description: x, additionalProperties: true}", []string{":2: spec.a: additionalProperties must be the schema of the values", ":2: spec.a: an object needs properties"}},
+		"a list of anything":  {"fields:\n  a: {type: array, description: x}", []string{":2: spec.a: an array needs items"}},
+		"a list without keys": {"fields:\n  a: {type: array, description: x, x-kubernetes-list-type: map, items: {type: string}}", []string{":2: spec.a: x-kubernetes-list-type map and x-kubernetes-list-map-keys need each other"}},
+		"a list whose key may be left out": {
+			"fields:\n  a:\n    type: array\n    description: x\n    x-kubernetes-list-type: map\n    x-kubernetes-list-map-keys: [b]\n    items: {type: object, properties: {b: {type: string, description: x}}}",
+			[]string{":6: spec.a: key b must be a property of the items, and required or with a default"},
+		},
+		"not structural":       {"fields:\n  a:\n    description: x\n    oneOf: [{type: string}]", []string{":2: spec.a: type is missing", ":4: spec.a: oneOf cannot be used: use x-kubernetes-validations"}},
+		"required and unknown": {"fields:\n  a: {type: string, description: x}\nrequired: [b]", []string{":3: spec: required names b, which is no property"}},
+		"a rule without words": {"fields: {}\nrules:\n- rule: self.size > 1", []string{":3: rules: a rule needs a message"}},
+		"a default of another type": {
+			"fields:\n  a:\n    type: integer\n    description: x\n    default: three", []string{":5: spec.a: the default does not fit: got string, want integer"},
+		},
+		"a default beyond a bound": {"fields:\n  a: {type: integer, maximum: 9, description: x, default: 10}", []string{":2: spec.a: the default does not fit: maximum: got 10, want 9"}},
+		"a default that an enum lacks": {
+			"fields:\n  a: {type: string, enum: [Fast, Slow], description: x, default: Quick}", []string{":2: spec.a: the default does not fit: value must be one of 'Fast', 'Slow'"},
+		},
+		"a default within an object": {
+			"fields:\n  a:\n    type: object\n    description: x\n    properties: {b: {type: string, description: x}}\n    default: {c: 1}",
+			[]string{":6: spec.a: the default does not fit: additional properties 'c' not allowed"},
+		},
+		"a default that is no quantity": {
+			"fields:\n  a: {x-kubernetes-int-or-string: true, format: quantity, description: x, default: much}", []string{":2: spec.a: the default does not fit: it is no quantity"},
+		},
+		"a default without a value":         {"fields:\n  a: {type: string, description: x, default: }", []string{":2: spec.a: a value is missing"}},
+		"a default of a type of Kubernetes": {"fields:\n  a: {$ref: AppService.spec.envs, default: [{nam: b}]}", []string{`:2: spec.a: the default does not fit AppService.spec.envs: unknown field "[0].nam"`}},
+		"a reference to nothing":            {"fields:\n  a: {$ref: AppService.spec.env}", []string{":2: spec.a: $ref AppService.spec.env: there is no field env: did you mean envs?"}},
+		"a reference to elsewhere":          {"fields:\n  a: {$ref: '#/definitions/b'}", []string{":2: spec.a: $ref #/definitions/b is not of the form AppService.spec.FIELD"}},
+		"a type beside a reference":         {"fields:\n  a: {$ref: AppService.spec.envs, type: array}", []string{":2: spec.a: type cannot stand beside $ref"}},
+		"a kind without a description":      {"kind:\n  shortNames: [a]", []string{":2: kind: it needs a description"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := Parse("chart/fields.yaml", []byte(test.text))
+			var lines []string
+			if err != nil {
+				lines = strings.Split(err.Error(), "\n")
+			}
+			if len(lines) != len(test.want) {
+				t.Fatalf("got %d problems: %v\nwant %d", len(lines), err, len(test.want))
+			}
+			for i, line := range lines {
+				if !strings.HasPrefix(line, "chart/fields.yaml"+test.want[i]) {
+					t.Errorf("got %s\nwant chart/fields.yaml%s", line, test.want[i])
+				}
+			}
+		})
+	}
+}
+
+func TestAFileFitsItsKind(t *testing.T) {
+	appService, other := v1.GroupVersion.WithKind(v1.Kind), schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Web"}
+	const field = "fields:\n  size: {type: integer, description: x}\n"
+	cases := map[string]struct {
+		kind       schema.GroupVersionKind
+		text, want string
+	}{
+		"a field of the Go type":         {appService, field, "f:2: spec.size is a field of AppService already: take another name"},
+		"a required one":                 {appService, "fields:\n  a: {type: string, description: x}\nrequired: [a]", "f:3: there are AppServices without a new field, so it cannot be required: give it a default"},
+		"a description":                  {appService, "kind:\n  description: x", "f:2: kind: AppService is described by its Go type"},
+		"all that a kind of its own has": {other, field + "required: [size]\nkind: {description: x}", ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			_, err := For(test.kind, "f", []byte(test.text))
+			if got := said(err); got != test.want {
+				t.Errorf("got error %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+func said(err error) string {
+	if err == nil {
+		return ""
+	}
+	return err.Error()
+}
+
+func TestDefaults(t *testing.T) {
+	file, err := Parse("f", []byte(`
+fields:
+  a: {type: string, description: x, default: b}
+  none: {type: integer, description: x}
+  no: {type: boolean, description: x, default: false}
+  list: {type: array, description: x, items: {type: string}}
+  map: {type: object, description: x, additionalProperties: {type: string}}
+  memory: {x-kubernetes-int-or-string: true, format: quantity, description: x, default: 1024Mi}
+  object:
+    type: object
+    description: x
+    properties:
+      count: {type: integer, description: x, default: 3}
+      deep: {type: object, description: x, properties: {none: {type: string, description: x}}}
+  lacking:
+    type: object
+    description: x
+    required: [window]
+    properties:
+      window: {type: string, description: x}
+      keep: {type: integer, description: x, default: 7}
+  envs: {$ref: AppService.spec.envs}
+  resources: {$ref: AppService.spec.resources}
+  image: {$ref: AppService.spec.image}
+`))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got, err := json.Marshal(file.Defaults())
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = `{"a":"b","envs":[],"lacking":{},"list":[],"map":{},"memory":"1Gi","no":false,"object":{"count":3,"deep":{}},"resources":{}}`
+	if string(got) != want {
+		t.Errorf("got %s\nwant %s", got, want)
+	}
+}
+
+func TestDidYouMean(t *testing.T) {
+	for wrong, want := range map[string]string{
+		"topologie": "topology", "tpye": "type", "integr": "integer", "x": "", "something": "", "": "",
+	} {
+		got := DidYouMean(wrong, []string{"topology", "type", "integer"})
+		if want != "" {
+			want = ": did you mean " + want + "?"
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", wrong, got, want)
+		}
+	}
+}

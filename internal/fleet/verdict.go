@@ -1,0 +1,47 @@
+package fleet
+
+// Verdict is how far a chart may go.
+type Verdict string
+
+const (
+	// Trying: not all resources were rendered with it yet.
+	Trying Verdict = "Trying"
+	// Open: it may go on to all resources for which it can be rendered.
+	Open Verdict = "Open"
+	// Refused: it cannot be rendered for some resources that an earlier chart was rendered for.
+	Refused Verdict = "Refused"
+	// Halted: too many of those that it came to do not become ready.
+	Halted Verdict = "Halted"
+)
+
+// Facts are what a verdict is made of.
+type Facts struct {
+	// Awaited are the resources that were not rendered with the chart yet.
+	Awaited int
+	// Unfit are those that it cannot be rendered for.
+	Unfit int
+	// Failed are those that it came to and that do not become ready.
+	Failed int
+	// MaxFailed is how many of them are put up with.
+	MaxFailed int
+	// Asked says that somebody asked to go on with this chart, whatever happens.
+	Asked bool
+	// Before is the verdict before.
+	Before Verdict
+}
+
+// Judge returns how far a chart may go. Where it was halted, it goes on when all are ready again, not when a few are: pods that crash are
+// ready in between.
+func Judge(f Facts) Verdict {
+	switch {
+	case f.Awaited > 0:
+		return Trying
+	case f.Asked:
+		return Open
+	case f.Unfit > 0:
+		return Refused
+	case f.Failed > f.MaxFailed, f.Before == Halted && f.Failed > 0:
+		return Halted
+	}
+	return Open
+}

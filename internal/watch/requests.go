@@ -1,0 +1,42 @@
+package watch
+
+import (
+	"context"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/cache"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/handler"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Requests passes on with which chart the annotation of a CRD asks to go on; "" for none.
+func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller, crd string, ask func(digest string)) error {
+	changed := func(object client.Object) {
+		if object.GetName() == crd {
+			ask(object.GetAnnotations()[v1.AnnotationContinue])
+		}
+	}
+	return events(ctx, controller, from, kube.Metadata(CRDKind), handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, _ queue) { changed(e.Object) },
+		UpdateFunc: func(_ context.Context, e event.UpdateEvent, _ queue) { changed(e.ObjectNew) },
+	})
+}
+
+// StripCRD leaves the metadata of a CRD its name, its version and what it asks for.
+func StripCRD(in any) (any, error) {
+	crd, ok := in.(*metav1.PartialObjectMetadata)
+	if !ok {
+		return in, nil
+	}
+	out := &metav1.PartialObjectMetadata{TypeMeta: crd.TypeMeta}
+	out.Name, out.UID, out.ResourceVersion, out.Generation = crd.Name, crd.UID, crd.ResourceVersion, crd.Generation
+	if digest, asked := crd.Annotations[v1.AnnotationContinue]; asked {
+		out.Annotations = map[string]string{v1.AnnotationContinue: digest}
+	}
+	return out, nil
+}

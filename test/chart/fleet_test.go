@@ -1,0 +1,309 @@
+package chart
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/prometheus/client_golang/prometheus"
+	dto "github.com/prometheus/client_model/go"
+	appsv1 "k8s.io/api/apps/v1"
+	eventsv1 "k8s.io/api/events/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+var _ = shows("fleet_untouched")
+
+const (
+	fleet       = 300
+	concurrent  = 10 // --max-concurrent-rollouts
+	mayFail     = 3  // --max-failed-rollouts
+	refusedBy   = `{{ if has .Release.Name (list "web-041" "web-207") }}{{ fail "no room for it" }}{{ end }}`
+	annotations = "merge (dict) $checksum .Values.podAnnotations"
+	// neverReady is a script for simulated pods: their image cannot be pulled.
+	neverReady = "merge (dict \"script.kwok.x-k8s.io/status\" `{phase: Pending, " +
+		"conditions: [{type: Initialized, status: \"True\"}, {type: Ready, status: \"False\", lastTransitionTime: NOW}, {type: ContainersReady, status: \"False\"}], " +
+		"containerStatuses: [{name: app, image: x, imageID: \"\", ready: false, started: false, restartCount: 0, " +
+		"state: {waiting: {reason: ImagePullBackOff, message: \"Back-off pulling image\"}}}]}`) $checksum .Values.podAnnotations"
+	labels = `include "appservice.labels" . | nindent 4`
+)
+
+// TestAChartCannotTakeDownAFleet gives 300 AppServices one chart after the other: one that cannot be rendered for two of them, one whose pods
+// never become ready, and one that is mended.
+func TestAChartCannotTakeDownAFleet(t *testing.T) {
+	f := newFleet(t)
+	manager := f.start()
+	for i := range fleet {
+		app := harness.Seed(f.namespace, nameOf(i))
+		app.Spec.Size, app.Spec.Ports = ptr.To[int32](1), nil // a cluster has addresses for 254 Services
+		f.cluster.Create(t, app)
+	}
+	f.wait("the fleet is ready", func(app *v1.AppService) error { return f.standing(app, false) })
+	before := f.generations()
+
+	f.write("templates/refused.yaml", refusedBy)
+	f.wait("all are held back", func(app *v1.AppService) error { return f.standing(app, true) })
+	if touched := differing(before, f.generations()); len(touched) > 0 {
+		t.Errorf("%d of %d were touched by a chart that cannot be rendered for two: %v", len(touched), fleet, touched)
+	}
+	if got := f.blamed(); !slices.Equal(got, []string{"web-041", "web-207"}) {
+		t.Errorf("events name %v, want the two that it cannot be rendered for", got)
+	}
+	f.shown(map[string]float64{"unfit": 2, "held": fleet - 2})
+
+	f.remove("templates/refused.yaml")
+	f.replace("templates/deployment.yaml", annotations, neverReady)
+	harness.Eventually(t, "the chart comes to some", func() error {
+		if touched := differing(before, f.generations()); len(touched) < mayFail {
+			return fmt.Errorf("it came to %d", len(touched))
+		}
+		return nil
+	})
+	manager.Stop(t) // in the middle
+	f.start()
+	var touched []string
+	harness.Eventually(t, "the chart is halted", func() error {
+		touched = differing(before, f.generations())
+		if held, failed := f.state("held"), f.state("failed"); int(held) != fleet-len(touched) || int(failed) != len(touched) {
+			return fmt.Errorf("%v are held back and %v failed of %d that were touched", held, failed, len(touched))
+		}
+		return nil
+	})
+	if len(touched) > concurrent+mayFail {
+		t.Errorf("%d were touched by a chart whose pods never become ready, want at most %d + %d", len(touched), concurrent, mayFail)
+	}
+	f.wait("all others serve, and say why", func(app *v1.AppService) error {
+		if slices.Contains(touched, app.Name) {
+			return nil
+		}
+		return f.standing(app, true)
+	})
+	if again := differing(before, f.generations()); !slices.Equal(again, touched) {
+		t.Errorf("%d were touched after the halt: %v, then %v", len(again)-len(touched), touched, again)
+	}
+
+	f.replace("templates/deployment.yaml", neverReady, annotations)
+	f.replace("templates/deployment.yaml", labels, labels+" }}\n    example.com/mended: {{ \"yes\"")
+	f.wait("the mended chart brings all home", func(app *v1.AppService) error { return f.standing(app, false) })
+	for name, deployment := range f.deployments() {
+		if deployment.Labels["example.com/mended"] != "yes" {
+			t.Errorf("%s has not the mended chart", name)
+		}
+	}
+	show("fleet_untouched", strconv.Itoa(fleet-len(touched)))
+}
+
+func nameOf(i int) string { return fmt.Sprintf("web-%03d", i) }
+
+// served is a fleet, and the folder of the chart that it is served from.
+type served struct {
+	t         *testing.T
+	cluster   *harness.Cluster
+	namespace string
+	dir       string
+	reader    func() client.Reader
+}
+
+func newFleet(t *testing.T) *served {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &served{t: t, cluster: controlPlane(t), dir: t.TempDir()}
+	f.namespace = f.cluster.Namespace(t)
+	f.reader = sync.OnceValue(func() client.Reader { return f.cluster.Cache(t, f.namespace) })
+	if err := os.CopyFS(filepath.Join(f.dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
+		t.Fatal(err)
+	}
+	return f
+}
+
+// start starts an operator.
+func (f *served) start() *harness.Manager {
+	f.t.Helper()
+	return f.cluster.Manager(f.t, f.namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir, options.MaxConcurrentRollouts, options.MaxFailedRollouts = f.dir, concurrent, mayFail
+	})
+}
+
+func (f *served) file(name string) string {
+	return filepath.Join(f.dir, "helm-charts/appservice", name)
+}
+
+func (f *served) write(name, text string) {
+	f.t.Helper()
+	if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+func (f *served) remove(name string) {
+	f.t.Helper()
+	if err := os.Remove(f.file(name)); err != nil {
+		f.t.Fatal(err)
+	}
+}
+
+// replace changes a template.
+func (f *served) replace(name, before, after string) {
+	f.t.Helper()
+	text, err := os.ReadFile(f.file(name))
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	if !strings.Contains(string(text), before) {
+		f.t.Fatalf("%s does not contain %q", name, before)
+	}
+	f.write(name, strings.Replace(string(text), before, after, 1))
+}
+
+// list reads all objects of the namespace.
+func (f *served) list(into client.ObjectList) error {
+	return f.reader().List(f.t.Context(), into, client.InNamespace(f.namespace))
+}
+
+// wait waits until a check holds for all AppServices.
+func (f *served) wait(what string, check func(*v1.AppService) error) {
+	f.t.Helper()
+	harness.Eventually(f.t, what, func() error {
+		list := &v1.AppServiceList{}
+		if err := f.list(list); err != nil {
+			return err
+		}
+		missing, first := fleet-len(list.Items), error(nil)
+		for i := range list.Items {
+			if err := check(&list.Items[i]); err != nil {
+				missing++
+				first = fmt.Errorf("%s: %w", list.Items[i].Name, err)
+			}
+		}
+		if missing > 0 {
+			return fmt.Errorf("not so for %d: %w", missing, first)
+		}
+		return nil
+	})
+}
+
+// standing returns an error unless an AppService is ready, and held back or not.
+func (f *served) standing(app *v1.AppService, held bool) error {
+	ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+	if ready == nil || ready.Status != "True" || ready.ObservedGeneration != app.Generation {
+		return fmt.Errorf("it is not ready: %+v", ready)
+	}
+	is := slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonRolloutHeldBack })
+	if is != held {
+		return fmt.Errorf("held back: %t", is)
+	}
+	return nil
+}
+
+func (f *served) deployments() map[string]appsv1.Deployment {
+	f.t.Helper()
+	list := &appsv1.DeploymentList{}
+	if err := f.list(list); err != nil {
+		f.t.Fatal(err)
+	}
+	out := map[string]appsv1.Deployment{}
+	for _, deployment := range list.Items {
+		out[deployment.Name] = deployment
+	}
+	return out
+}
+
+// generations are those of all Deployments: one that is touched has another.
+func (f *served) generations() map[string]int64 {
+	f.t.Helper()
+	out := map[string]int64{}
+	for name, deployment := range f.deployments() {
+		out[name] = deployment.Generation
+	}
+	return out
+}
+
+// differing lists what is another value than before.
+func differing(before, now map[string]int64) (names []string) {
+	for name, value := range before {
+		if now[name] != value {
+			names = append(names, name)
+		}
+	}
+	slices.Sort(names)
+	return names
+}
+
+// blamed are the AppServices of which a Warning event says that the chart cannot be rendered.
+func (f *served) blamed() (names []string) {
+	f.t.Helper()
+	harness.Eventually(f.t, "events name who is at fault", func() error {
+		list := &eventsv1.EventList{}
+		if err := f.cluster.Client.List(f.t.Context(), list, client.InNamespace(f.namespace)); err != nil {
+			return err
+		}
+		names = nil
+		for _, event := range list.Items {
+			if event.Type == "Warning" && strings.Contains(event.Note, "cannot be rendered") {
+				names = append(names, event.Regarding.Name)
+			}
+		}
+		slices.Sort(names)
+		if names = slices.Compact(names); len(names) < 2 {
+			return fmt.Errorf("they name %v", names)
+		}
+		return nil
+	})
+	return names
+}
+
+// state is what a metric says of how many resources are in a state.
+func (f *served) state(state string) float64 {
+	f.t.Helper()
+	families, err := ctrlmetrics.Registry.Gather()
+	if err != nil {
+		f.t.Fatal(err)
+	}
+	return value(families, prometheus.Labels{"kind": v1.Kind, "state": state})
+}
+
+func value(families []*dto.MetricFamily, labels prometheus.Labels) float64 {
+	for _, family := range families {
+		if family.GetName() != "appservice_rollout_resources" {
+			continue
+		}
+		for _, metric := range family.GetMetric() {
+			matches := 0
+			for _, label := range metric.GetLabel() {
+				if labels[label.GetName()] == label.GetValue() {
+					matches++
+				}
+			}
+			if matches == len(labels) {
+				return metric.GetGauge().GetValue()
+			}
+		}
+	}
+	return -1
+}
+
+// shown fails the test unless the metric says so.
+func (f *served) shown(want map[string]float64) {
+	f.t.Helper()
+	for state, resources := range want {
+		if got := f.state(state); got != resources {
+			f.t.Errorf("the metric says that %v are %s, want %v", got, state, resources)
+		}
+	}
+}

@@ -1,0 +1,38 @@
+package chart
+
+import (
+	"cmp"
+	"context"
+	"os"
+	"path/filepath"
+	"testing"
+)
+
+// TestThePageForChartMaintainersWorks does all that the page shows, in its order.
+func TestThePageForChartMaintainersWorks(t *testing.T) {
+	s := session{copyOfRepository(t), filepath.Join(t.TempDir(), "environment")}
+	list, err := blocksOf(s.read(t, "docs/chart-maintainers.md"), "## Reference")
+	if err != nil {
+		t.Fatal(err)
+	}
+	cluster := "CLUSTER_NAME=" + cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-chart") + "-page"
+	t.Cleanup(func() {
+		if output, err := s.shell(context.WithoutCancel(t.Context()), "go run ./tools/cmd/cluster down", cluster); err != nil {
+			t.Errorf("the cluster of the page does not end: %v\n%s", err, output)
+		}
+	})
+	ran := 0
+	for _, b := range list {
+		if b.language != "console" {
+			s.apply(t, b)
+			continue
+		}
+		for _, c := range b.commands() {
+			s.do(t, c, cluster)
+			ran++
+		}
+	}
+	if ran == 0 {
+		t.Error("the page has no commands")
+	}
+}

@@ -1,0 +1,109 @@
+package fault
+
+import (
+	"fmt"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// fleet is how many AppServices there are where it takes many.
+const fleet = 20
+
+// install makes a fleet of AppServices.
+func (s *scene) install(size int) {
+	s.Helper()
+	for i := range size {
+		cluster.Create(s.T, harness.Seed(s.namespace, fmt.Sprintf("app-%d", i)))
+	}
+}
+
+// someAreInstalled waits until a part of a fleet is.
+func (s *scene) someAreInstalled(size int) {
+	s.Helper()
+	harness.Eventually(s.T, "some are installed", func() error {
+		if records := s.revisions(); len(records) < size/4 {
+			return fmt.Errorf("%d of %d are", len(records), size)
+		}
+		return nil
+	})
+}
+
+// installedOnce checks that each AppService has one release, the first.
+func (s *scene) installedOnce() {
+	s.Helper()
+	for name, revisions := range s.revisions() {
+		if revisions != "1" {
+			s.Errorf("%s has revisions %s, want 1", name, revisions)
+		}
+	}
+}
+
+// disband deletes a fleet, and waits until nothing is left of it.
+func (s *scene) disband() {
+	s.Helper()
+	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
+		s.Fatal(err)
+	}
+	s.gone()
+}
+
+// revisions lists those of all release records, by release.
+func (s *scene) revisions() map[string]string {
+	s.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+		s.Fatal(err)
+	}
+	found := map[string]string{}
+	for _, record := range list.Items {
+		name := record.Labels["name"]
+		found[name] = strings.TrimPrefix(found[name]+","+record.Labels["version"], ",")
+	}
+	return found
+}
+
+// fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
+func (s *scene) fleetRuns(version string) {
+	s.Helper()
+	harness.Eventually(s.T, "the fleet runs chart "+version, func() error {
+		list := &v1.AppServiceList{}
+		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			app := &list.Items[i]
+			made := app.Status.Release != nil && (version == "" || app.Status.Release.ChartVersion == version)
+			if !made || !meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
+				return fmt.Errorf("%s is not ready, or was not made by it", app.Name)
+			}
+		}
+		return nil
+	})
+	s.recovered()
+}
+
+// podUIDs lists the pods, and the versions of their Deployments.
+func (s *scene) podUIDs() map[string]bool {
+	s.Helper()
+	pods, deployments := &corev1.PodList{}, &appsv1.DeploymentList{}
+	for _, list := range []client.ObjectList{pods, deployments} {
+		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
+			s.Fatal(err)
+		}
+	}
+	uids := map[string]bool{}
+	for _, pod := range pods.Items {
+		uids[string(pod.UID)] = true
+	}
+	for _, deployment := range deployments.Items {
+		uids[fmt.Sprintf("%s at revision %s", deployment.Name, deployment.Annotations["deployment.kubernetes.io/revision"])] = true
+	}
+	return uids
+}

@@ -1,0 +1,102 @@
+package fault
+
+import (
+	"flag"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/controlplane"
+)
+
+// memory is a scenario about what the operator takes; nil where there is nobody to ask for it.
+var memory func(s *scene, size int)
+
+var large = flag.Int("fleet", 100, "how many AppServices the large fleets of T9 have")
+
+// TestOneByOne plays what concerns the whole cluster, or all of the machine: nothing else runs beside it. A sample has none of it.
+func TestOneByOne(t *testing.T) {
+	if current, err := controlplane.CurrentWanted(); current || err != nil || *every > 1 {
+		t.Skip("a sample, or a cluster of somebody else, whose APIs and programs are not for us to end")
+	}
+	var list []scenario
+	for _, api := range apis() {
+		list = append(list,
+			scenario{"T3/api-hidden/" + api.Kind, func(s *scene) { apiSeemsGone(s, api) }},
+			scenario{"T5/api-removed/" + api.Kind, func(s *scene) { apiRemoved(s, api) }})
+	}
+	for _, o := range outages {
+		list = append(list, scenario{o.name + "/leader", func(s *scene) { leaderGoesThrough(s, o) }})
+	}
+	name := fmt.Sprintf("T9/fleet-of-%d/", *large)
+	if memory != nil {
+		list = append(list, scenario{name + "foreign-secrets", func(s *scene) { memory(s, *large) }})
+	}
+	name += "leader-"
+	list = append(list,
+		scenario{name + "killed", func(s *scene) { leaderEnds(s, *large, killed) }},
+		scenario{name + "terminated", func(s *scene) { leaderEnds(s, *large, terminated) }},
+		scenario{name + "frozen", func(s *scene) { leaderEnds(s, *large, frozenStill) }},
+	)
+	p := &player{alive: make(chan struct{}, ownOperators)}
+	forFresh := shared(t, together)
+	for _, one := range list {
+		if chosen(one.name, *every) {
+			t.Run(one.name, func(t *testing.T) {
+				cluster.CollectsGarbage(t)
+				p.playScenario(t, one)
+			})
+		}
+	}
+	forFresh.Stop(t)
+	p.verify(t)
+}
+
+// leaderGoesThrough has two processes go through an outage, while one of them leads and installs a fleet. Nobody starts them again:
+// a leader that could not renew its lease ends, and the other one goes on.
+func leaderGoesThrough(s *scene, o outage) {
+	processes := []*harness.Process{s.program(cluster.Kubeconfig)}
+	s.leads("")
+	processes = append(processes, s.program(cluster.Kubeconfig))
+	s.install(fleet)
+	s.someAreInstalled(fleet)
+	began := time.Now()
+	if err := cluster.Kill(s.Context(), o.program); err != nil {
+		s.Fatal(err)
+	}
+	select {
+	case <-time.After(o.lasts):
+	case <-s.Context().Done():
+	}
+	if err := cluster.Start(s.Context()); err != nil {
+		s.Fatal(err)
+	}
+	lasted := time.Since(began)
+	s.fault()
+	s.fleetRuns("")
+	s.still()
+	s.installedOnce()
+	ended := 0
+	for _, process := range processes {
+		select {
+		case <-process.Ended():
+			ended++
+		default:
+		}
+	}
+	s.Logf("all were ready %.1f s after the outage, which lasted %.1f s; %d of %d processes ended", s.recovery.Seconds(), lasted.Seconds(), ended, len(processes))
+	if short := lasted < leaseRenewal-leaseRetry; ended > 1 || short && ended > 0 {
+		s.Errorf("%d of %d processes ended in an outage of %s", ended, len(processes), lasted)
+	}
+	for _, process := range processes {
+		process.Kill()
+	}
+	s.disband()
+}
+
+const (
+	// leaseRenewal is how long a leader tries to renew its lease before it ends, leaseRetry how often.
+	leaseRenewal = 10 * time.Second
+	leaseRetry   = 2 * time.Second
+)

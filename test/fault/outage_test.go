@@ -1,0 +1,148 @@
+package fault
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"maps"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// outage is a time in which a program of the control plane is gone. It is killed while requests of many plans are on their way.
+type outage struct {
+	name, program string
+	lasts         time.Duration
+}
+
+var outages = []outage{
+	{"server", "kube-apiserver", 5 * time.Second},
+	{"server-for-long", "kube-apiserver", 30 * time.Second}, // longer than the operator's first attempts, and its watches'
+	{"etcd", "etcd", 5 * time.Second},
+}
+
+// plans lists those of an outage, which strike every other request of all workloads: some before they are committed, some after.
+func (o outage) plans(p *player) []plan {
+	var list []plan
+	for _, w := range workloads {
+		if p.references[w.name] == nil {
+			continue
+		}
+		for i, point := range p.references[w.name].points {
+			next := plan{campaign: o.name, workload: w, number: i + 1, point: point, fault: harness.CutBefore}
+			if i%4 == 2 {
+				next.fault = harness.CutAfter
+			}
+			if i%2 == 0 && !point.DryRun && chosen(next.name(), *every) {
+				list = append(list, next)
+			}
+		}
+	}
+	return list
+}
+
+// playOutage plays the plans of an outage, as many at a time as may run in parallel, with one operator that goes through it all.
+func (p *player) playOutage(t *testing.T, o outage) {
+	plans := o.plans(p)
+	if current, _ := controlplane.CurrentWanted(); current || *every > 1 || len(plans) == 0 {
+		return // somebody else's control plane, or a sample: nothing can run beside an outage
+	}
+	atATime := flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int)
+	running := shared(t, through, func(options *operator.Options) { // each plan holds a request, and with it who makes it
+		options.MaxConcurrentReconciles, options.MaxConcurrentRollouts = 2*atATime, 2*atATime
+	})
+	for some := range slices.Chunk(plans, atATime) {
+		c := &cut{gone: make(chan struct{}), back: make(chan struct{})}
+		c.here.Add(len(some))
+		go c.play(t.Context(), o)
+		t.Run(o.name, func(t *testing.T) {
+			for _, plan := range some {
+				t.Run(plan.name(), func(t *testing.T) { t.Parallel(); p.playThrough(t, plan, c) })
+			}
+		})
+		if <-c.back; c.err != nil {
+			t.Fatal(c.err)
+		}
+	}
+	running.Stop(t)
+}
+
+// cut is an outage while it lasts.
+type cut struct {
+	here sync.WaitGroup // those plans whose request is on its way
+	gone chan struct{}  // closed when the program is gone
+	back chan struct{}  // closed when it answers again
+	err  error          // of the outage itself, then
+}
+
+// play waits for all plans, kills the program, and starts it again later. The wait is the outage.
+func (c *cut) play(ctx context.Context, o outage) {
+	defer close(c.back)
+	c.here.Wait()
+	c.err = cluster.Kill(ctx, o.program)
+	close(c.gone)
+	select {
+	case <-time.After(o.lasts):
+	case <-ctx.Done():
+	}
+	if c.err == nil {
+		c.err = cluster.Start(ctx)
+	}
+}
+
+// playThrough plays a plan up to its request, waits for the outage to pass, and compares the end with the reference.
+func (p *player) playThrough(t *testing.T, plan plan, c *cut) {
+	arrive := sync.OnceFunc(c.here.Done)
+	defer arrive()
+	r := p.references[plan.workload.name]
+	act := &attempt{t: t, plan: plan, reference: r, stage: newStage(t, plan.name(), through)}
+	first, last := len(plan.workload.before), len(r.states)-1
+	for i, step := range plan.workload.steps() {
+		if i == first {
+			act.stage.line.Start()
+			act.struck = act.stage.line.Arm(harness.Fault{At: plan.point, Kind: plan.fault, Gone: c.gone})
+		}
+		act.stage.do(t, step)
+		if i >= first && !act.hit && (act.strikes(i) || i == last) {
+			arrive()
+			<-c.back
+			act.since = time.Now()
+		}
+		if !act.becomes(i) {
+			return
+		}
+	}
+	act.stage.line.Disarm()
+	tally.played(plan.name(), act.hit, act.recovery)
+	if changes := act.stage.line.Changes(); !maps.Equal(changes, r.changes) {
+		tally.fail(t, plan.name(), false, "O2: it created and deleted %v, want %v (the outage was at %s)", changes, r.changes, plan.point)
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.played = append(p.played, &played{plan.name(), act.stage, r.states[last], r.masks[last]})
+}
+
+// strikes reports whether the request of the plan comes up in a step, before that ends.
+func (a *attempt) strikes(step int) bool {
+	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
+	_ = poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error { // becomes says what is wrong
+		if a.look(); a.hit {
+			return nil
+		}
+		if err := view.off(ctx, a.stage); err != nil {
+			return err
+		}
+		if !a.stage.quiet() {
+			return fmt.Errorf("something still happens")
+		}
+		return nil
+	})
+	return a.hit
+}

@@ -1,0 +1,87 @@
+package controlplane
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
+)
+
+// errNotOurs says that a cluster was made by somebody else, whose programs are not for us to end.
+var errNotOurs = errors.New("Up has not made it")
+
+// Rediscover starts the controller manager anew, so that the garbage collector knows of kinds that were added since: it
+// looks for new ones every 30 s only. A cluster that Up has not made is left alone.
+func (c *Cluster) Rediscover(ctx context.Context) error {
+	if !c.ours {
+		return nil
+	}
+	if err := c.Kill(ctx, "kube-controller-manager"); err != nil {
+		return err
+	}
+	return c.Start(ctx)
+}
+
+// Kill ends a program of the cluster with SIGKILL, and returns when it is gone. Start starts it again.
+func (c *Cluster) Kill(ctx context.Context, program string) error {
+	return c.alone(ctx, "cannot end "+program, func(ctx context.Context, i *instance) error {
+		return poll.Until(ctx, func(ctx context.Context) error {
+			running, err := processes.Of(ctx, i.dir())
+			if err != nil || len(running[program]) == 0 {
+				return err
+			}
+			if err := processes.Kill(program, running[program]); err != nil {
+				return err
+			}
+			return fmt.Errorf("%s is still running", program)
+		})
+	})
+}
+
+// Start starts the programs of the cluster that do not run, and returns when the API server is ready.
+func (c *Cluster) Start(ctx context.Context) error {
+	return c.alone(ctx, "cannot start what does not run", func(ctx context.Context, i *instance) error {
+		err := poll.Until(ctx, func(ctx context.Context) error {
+			// A program that has just ended may still count as one that runs.
+			if err := i.kwokctl(ctx, "start", "cluster"); err != nil {
+				return err
+			}
+			running, err := processes.Of(ctx, i.dir())
+			if err != nil {
+				return err
+			}
+			for _, name := range components() {
+				if len(running[name]) == 0 {
+					return fmt.Errorf("%s did not start", name)
+				}
+			}
+			return nil
+		})
+		if err != nil {
+			return err
+		}
+		return poll.Until(ctx, i.answers)
+	})
+}
+
+// alone does something with a cluster that Up has made, while nobody else starts or ends one.
+func (c *Cluster) alone(ctx context.Context, what string, do func(context.Context, *instance) error) error {
+	what = fmt.Sprintf("%s in cluster %s", what, c.Name)
+	if !c.ours {
+		return fmt.Errorf("%s: %w", what, errNotOurs)
+	}
+	i, release, err := lock(ctx, c.Name, nil)
+	if err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	defer release()
+	if i.programs, err = Programs(ctx, nil); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	if err := poll.Within(ctx, patience, func(ctx context.Context) error { return do(ctx, i) }); err != nil {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return nil
+}
