@@ -82,6 +82,10 @@ manifests: ## Generate the CRDs from the types in api/ and the charts of watches
 	go run -C tools/crdgen . -root '$(CURDIR)'
 	go run ./tools/cmd/kind
 
+.PHONY: kind
+kind: ## Make the files that a new kind begins with, KIND=AppJob for example: chart, fields, tests, sample. Then make generate bundle golden.
+	@go run ./tools/cmd/kind -new '$(KIND)'
+
 .PHONY: generate
 generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
@@ -111,7 +115,7 @@ lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
 
 .PHONY: lint-chart
 lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it. Check their CEL expressions.
-	$(call tool,helm) lint --strict helm-charts/appservice config/chart
+	$(call tool,helm) lint --strict helm-charts/* config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
 	go run ./tools/cmd/checkchart
 

@@ -15,24 +15,72 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
+	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
 )
 
 var update = flag.Bool("update", false, "write the golden files anew")
 
-// TestGolden renders cr.yaml of every folder in test/testdata/cases and compares it with golden.yaml beside it. A new
-// case is a new folder with a cr.yaml: -update writes the rest, for you to review.
+// goldenCase is a folder with the cr.yaml of a resource, and what it becomes in golden.yaml.
+type goldenCase struct {
+	name, dir string
+	renderer  *Renderer
+	resource  *unstructured.Unstructured
+}
+
+// goldenCases are those of AppService in test/testdata/cases and those of all other kinds in test/testdata/kinds/CHART.
+func goldenCases(t *testing.T) []goldenCase {
+	t.Helper()
+	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	served, err := watches.Load(text, appservice.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []goldenCase
+	for _, watch := range served {
+		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: postrender.Default()}
+		folder := cases
+		if watch.GroupVersionKind != v1.GroupVersion.WithKind(v1.Kind) {
+			folder = filepath.Join(cases, "../kinds", watch.Chart.Name())
+		}
+		files, err := filepath.Glob(filepath.Join(folder, "*/cr.yaml"))
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s has no case (error %v): make a folder with a cr.yaml", folder, err)
+		}
+		for _, file := range files {
+			text, err := os.ReadFile(file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			resource := parsedObject(t, string(text))
+			stored(resource)
+			if resource.GroupVersionKind() != watch.GroupVersionKind {
+				t.Errorf("%s is a %s", file, resource.GroupVersionKind())
+			}
+			dir := filepath.Dir(file)
+			list = append(list, goldenCase{name: watch.Chart.Name() + "/" + filepath.Base(dir), dir: dir, renderer: renderer, resource: resource})
+		}
+	}
+	return list
+}
+
+// TestGolden renders cr.yaml of every case and compares it with golden.yaml beside it. A new case is a new folder with a
+// cr.yaml: -update writes the rest, for you to review.
 func TestGolden(t *testing.T) {
-	renderer := shipped(t)
-	for _, name := range caseNames(t) {
-		t.Run(name, func(t *testing.T) {
-			got := printed(t, rendered(t, renderer, golden(t, name)))
-			file := filepath.Join(cases, name, "golden.yaml")
+	for _, one := range goldenCases(t) {
+		t.Run(one.name, func(t *testing.T) {
+			got := printed(t, rendered(t, one.renderer, one.resource))
+			file := filepath.Join(one.dir, "golden.yaml")
 			if *update {
 				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
 					t.Fatal(err)
@@ -162,21 +210,24 @@ func fieldsOf(path string, kind reflect.Type) []string {
 
 // TestKindsKnowsWhatTheCasesRender keeps the kinds that are watched from the start complete.
 func TestKindsKnowsWhatTheCasesRender(t *testing.T) {
-	renderer := shipped(t)
-	known := appchart.Kinds(renderer.Chart)
-	found := map[string]bool{}
-	for _, name := range caseNames(t) {
-		for _, object := range rendered(t, renderer, golden(t, name)).Objects {
-			found[object.GroupVersionKind().String()] = true
+	missing := map[string]bool{} // charts and kinds of which no case has an object
+	all := goldenCases(t)
+	for _, one := range all {
+		for _, kind := range appchart.Kinds(one.renderer.Chart) {
+			missing[one.renderer.Chart.Name()+" "+kind.String()] = true
+		}
+	}
+	for _, one := range all {
+		known := appchart.Kinds(one.renderer.Chart)
+		for _, object := range rendered(t, one.renderer, one.resource).Objects {
+			delete(missing, one.renderer.Chart.Name()+" "+object.GroupVersionKind().String())
 			if !slices.Contains(known, object.GroupVersionKind()) {
-				t.Errorf("case %s renders a %s, which the chart is not known for", name, object.GroupVersionKind())
+				t.Errorf("case %s renders a %s, which the chart is not known for", one.name, object.GroupVersionKind())
 			}
 		}
 	}
-	for _, kind := range known {
-		if !found[kind.String()] {
-			t.Errorf("no case renders a %s", kind)
-		}
+	for kind := range missing {
+		t.Errorf("no case renders what this chart names: %s", kind)
 	}
 }
 
@@ -209,14 +260,13 @@ func readsBack(t *testing.T, result *Result) {
 
 // TestObjectsComeInTheOrderInWhichTheyAreNeeded: what an object refers to comes before it. A list of kinds would have to be kept.
 func TestObjectsComeInTheOrderInWhichTheyAreNeeded(t *testing.T) {
-	renderer := shipped(t)
 	met := map[string]bool{}
-	for _, name := range caseNames(t) {
-		objects := rendered(t, renderer, golden(t, name)).Objects
+	for _, one := range goldenCases(t) {
+		objects := rendered(t, one.renderer, one.resource).Objects
 		for i, object := range objects {
 			for _, later := range objects[i+1:] {
 				if refers(object, later) {
-					t.Errorf("case %s: %s comes before %s, which it refers to", name, kube.KeyOf(object), kube.KeyOf(later))
+					t.Errorf("case %s: %s comes before %s, which it refers to", one.name, kube.KeyOf(object), kube.KeyOf(later))
 				}
 			}
 			for _, earlier := range objects[:i] {

@@ -17,9 +17,18 @@ import (
 
 // Consoles show descriptors: every field at the top of spec and status has one, and none is of a field that is not there.
 func TestDescriptors(t *testing.T) {
-	crd := read[object](t, filepath.Join(present, crdFile))
+	for _, one := range at[list](t, csv(t).Object, "spec", "customresourcedefinitions", "owned") {
+		owned := one.(object)
+		t.Run(at[string](t, owned, "kind"), func(t *testing.T) { describes(t, owned) })
+	}
+}
+
+// describes holds the entry of a kind against its CRD.
+func describes(t *testing.T, owned object) {
+	t.Helper()
+	plural, group, _ := strings.Cut(at[string](t, owned, "name"), ".")
+	crd := read[object](t, filepath.Join(present, group+"_"+plural+".yaml"))
 	schema := at[object](t, at[list](t, crd, "spec", "versions")[0].(object), "schema", "openAPIV3Schema", "properties")
-	owned := at[list](t, csv(t).Object, "spec", "customresourcedefinitions", "owned")[0].(object)
 	for part, descriptors := range map[string]string{"spec": "specDescriptors", "status": "statusDescriptors"} {
 		described := map[string]bool{}
 		for _, entry := range at[list](t, owned, descriptors) {
@@ -40,6 +49,24 @@ func TestDescriptors(t *testing.T) {
 				t.Errorf("%s.%s has no descriptor: give it a marker +operator-sdk:csv in api/v1", part, field)
 			}
 		}
+	}
+}
+
+// OLM installs what the operator serves, the manager of this very version needs it all.
+func TestTheBundleOwnsEachKindThatIsServed(t *testing.T) {
+	owned := map[string]bool{}
+	for _, one := range at[list](t, csv(t).Object, "spec", "customresourcedefinitions", "owned") {
+		owned[at[string](t, one.(object), "kind")] = true
+	}
+	for _, entry := range read[list](t, filepath.Join(root, "watches.yaml")) {
+		kind := at[string](t, entry.(object), "kind")
+		if !owned[kind] {
+			t.Errorf("the bundle does not own %s: run make generate bundle", kind)
+		}
+		delete(owned, kind)
+	}
+	for kind := range owned {
+		t.Errorf("the bundle owns %s, which watches.yaml does not name", kind)
 	}
 }
 

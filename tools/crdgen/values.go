@@ -101,7 +101,7 @@ func printValue(out *strings.Builder, indent, name string, s *fields.Schema) {
 	default:
 		text, _ := yaml.Marshal(value) // it came from YAML
 		text = bytes.TrimSpace(text)
-		if bytes.ContainsRune(text, '\n') {
+		if list, _ := value.([]any); len(list) > 0 || len(nested) > 0 {
 			lines := bytes.ReplaceAll(text, []byte("\n"), []byte("\n"+indent+"  "))
 			fmt.Fprintf(out, "%s%s:\n%s  %s\n", indent, name, indent, lines)
 			return

@@ -70,7 +70,10 @@ func describe(root string, list []kind) error {
 			return err
 		}
 		made.StatusDescriptors = status
-		at := slices.IndexFunc(owned, func(one any) bool { return one.(map[string]any)["name"] == made.Name })
+		at := slices.IndexFunc(owned, func(one any) bool {
+			known, there := one.(map[string]any) // the others are made by now
+			return there && known["name"] == made.Name
+		})
 		if at < 0 {
 			at, owned = len(owned), append(owned, nil)
 		}

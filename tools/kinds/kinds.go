@@ -18,6 +18,8 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
+const watchesFile = "watches.yaml"
+
 // kind is one entry of watches.yaml with its CRD.
 type kind struct {
 	Group, Version, Kind, Chart string
@@ -80,7 +82,7 @@ func Generate(root string) error {
 
 // served reads watches.yaml and the CRDs. The list is in the order of the former.
 func served(root string) ([]kind, error) {
-	text, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
+	text, err := os.ReadFile(filepath.Join(root, watchesFile))
 	if err != nil {
 		return nil, err
 	}

@@ -35,6 +35,6 @@ func run(name string) error {
 	for _, file := range made {
 		fmt.Println(file)
 	}
-	fmt.Printf("Next: make generate bundle, then make test-chart golden. %s runs the chart from this folder.\n", "make run ARGS=--chart-dir=.")
+	fmt.Println("Next: make generate bundle golden, then make test-chart. To see it work: make cluster install, and make run ARGS=--chart-dir=.")
 	return nil
 }

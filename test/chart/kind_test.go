@@ -1,0 +1,111 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+var _ = shows("kind_without_go")
+
+// TestAKindNeedsNoGo makes a kind as a maintainer does, and sees it served by this very operator.
+func TestAKindNeedsNoGo(t *testing.T) {
+	r := copyOfRepository(t)
+	r.run(t, "make kind KIND=Probe")
+	r.run(t, "make generate golden bundle") // the bundle is validated, and the rights that the chart needs are looked at
+	for file, want := range map[string][]string{
+		"config/crd/bases/app.example.com_probes.yaml":                    {"kind: Probe\n", `jsonPath: .status.conditions[?(@.type=="Ready")].reason`},
+		"config/crd/kustomization.yaml":                                   {"- bases/app.example.com_probes.yaml\n"},
+		"config/rbac/role.yaml":                                           {"probes]\n", "probes/status]\n", "probes/finalizers]\n"},
+		"config/rbac/probe_viewer_role.yaml":                              {"resources: [probes]\n"},
+		"config/rbac/kustomization.yaml":                                  {"- probe_admin_role.yaml\n- probe_editor_role.yaml\n- probe_viewer_role.yaml\n"},
+		"config/chart/crds/app.example.com_probes.yaml":                   {"kind: Probe\n"},
+		"config/samples/kustomization.yaml":                               {"- app_v1_probe.yaml\n"},
+		"docs/reference/probe.md":                                         {"replicas"},
+		"helm-charts/probe/values.yaml":                                   {"replicas: 1\n"},
+		"helm-charts/probe/values.schema.json":                            {`"replicas"`},
+		"test/testdata/kinds/probe/minimal/golden.yaml":                   {"kind: Deployment\n", "image: nginx:1.29\n"},
+		"bundle/manifests/app.example.com_probes.yaml":                    {"kind: Probe\n"},
+		"bundle/manifests/appservice-operator.clusterserviceversion.yaml": {"displayName: Probe\n", "name: probes.app.example.com\n"},
+	} {
+		for _, part := range want {
+			if !strings.Contains(r.read(t, file), part) {
+				t.Errorf("%s lacks %q", file, part)
+			}
+		}
+	}
+	changed := r.changed(t)
+	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
+		t.Errorf("%s has changed: Go was needed", changed[at])
+	}
+	r.run(t, "go tool -modfile=tools/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
+	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
+	probeIsServed(t, r)
+	aForgottenRightIsNamed(t, r)
+	if !t.Failed() {
+		show("kind_without_go", "ok")
+	}
+}
+
+// probeIsServed runs the operator with the charts of a copy of the repository, and applies the sample.
+func probeIsServed(t *testing.T, r repository) {
+	t.Helper()
+	cluster := controlPlane(t)
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict([]byte(r.read(t, "config/crd/bases/app.example.com_probes.yaml")), crd); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
+	sample := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object); err != nil {
+		t.Fatal(err)
+	}
+	sample.SetNamespace(namespace)
+	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the Probe is ready", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
+			return err
+		}
+		list, _, _ := unstructured.NestedSlice(sample.Object, "status", "conditions")
+		for _, entry := range list {
+			if condition := entry.(map[string]any); condition["type"] == v1.ConditionReady && condition["status"] == "True" {
+				return nil
+			}
+		}
+		return fmt.Errorf("its conditions are %v", list)
+	})
+}
+
+// aForgottenRightIsNamed adds a template of a further kind without its right.
+func aForgottenRightIsNamed(t *testing.T, r repository) {
+	t.Helper()
+	r.write(t, "helm-charts/probe/templates/cluster.yaml", `apiVersion: storage.k8s.io/v1
+kind: VolumeAttributesClass
+metadata:
+  name: {{ .Release.Name | quote }}
+driverName: none
+`)
+	output, err := r.try(t, "make bundle")
+	want := `the operator may not get, list, watch, create, patch and delete volumeattributesclasses of API group "storage.k8s.io", ` +
+		`which templates/cluster.yaml renders: add get, list, watch, create, patch, delete for it to config/rbac/cluster_role.yaml`
+	if err == nil || !strings.Contains(output, want) {
+		t.Errorf("make bundle returns %v and says\n%s\nwant %s", err, output, want)
+	}
+}

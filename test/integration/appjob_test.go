@@ -1,0 +1,130 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+func appJob(namespace string, spec map[string]any) *unstructured.Unstructured {
+	job := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	job.SetGroupVersionKind(v1.GroupVersion.WithKind("AppJob"))
+	job.SetNamespace(namespace)
+	job.SetName("report")
+	return job
+}
+
+// jobs are the names of the Jobs in a namespace, sorted.
+func jobs(t *testing.T, namespace string) ([]string, error) {
+	t.Helper()
+	list := &batchv1.JobList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, job := range list.Items {
+		if job.DeletionTimestamp == nil {
+			names = append(names, job.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// onlyJob waits until there is one Job, which is not the given one, and returns its name.
+func onlyJob(t *testing.T, namespace, other string) (name string) {
+	t.Helper()
+	harness.Eventually(t, "there is one Job, a new one", func() error {
+		names, err := jobs(t, namespace)
+		if err != nil {
+			return err
+		}
+		if len(names) != 1 || names[0] == other {
+			return fmt.Errorf("there are %v, and %q was there before", names, other)
+		}
+		name = names[0]
+		return nil
+	})
+	return name
+}
+
+func set(t *testing.T, resource *unstructured.Unstructured, field string, value any) {
+	t.Helper()
+	before := resource.DeepCopy()
+	if err := unstructured.SetNestedField(resource.Object, value, "spec", field); err != nil {
+		t.Fatal(err)
+	}
+	if err := cluster.Client.Patch(t.Context(), resource, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestAnAppJobRunsOnceForEachVersion(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	job := appJob(namespace, map[string]any{"image": "report:1"})
+	cluster.Create(t, job)
+	becomesReady(t, job)
+	if err := stands(job, map[string]string{v1.ConditionReady: "True " + v1.ReasonComplete}); err != nil {
+		t.Error(err)
+	}
+	first := onlyJob(t, namespace, "")
+
+	set(t, job, "retries", int64(1)) // it has run: nothing of it is to run again
+	becomesReady(t, job)
+	if names, err := jobs(t, namespace); err != nil || !slices.Equal(names, []string{first}) {
+		t.Errorf("got %v (error %v), want %s alone", names, err, first)
+	}
+
+	set(t, job, "image", "report:2")
+	onlyJob(t, namespace, first)
+	becomesReady(t, job)
+}
+
+func TestAnAppJobThatFails(t *testing.T) {
+	t.Parallel()
+	failed := fmt.Sprintf(`{phase: Failed, %s, containerStatuses: [{name: app, image: x, imageID: "", ready: false, started: false, restartCount: 0, state: {terminated: {exitCode: 3, reason: Error, message: %q, startedAt: NOW, finishedAt: NOW}}}]}`,
+		unreadyPod, "connecting\npanic: no database")
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	job := appJob(namespace, map[string]any{"image": "report:1", "retries": int64(0), "podAnnotations": map[string]any{"script.kwok.x-k8s.io/status": failed}})
+	cluster.Create(t, job)
+	tells(t, job, v1.ReasonJobFailed, `Job report-… failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`)
+
+	set(t, job, "podAnnotations", map[string]any{"corrected": "true"})
+	becomesReady(t, job)
+}
+
+func TestAnAppJobChangesBetweenOnceAndASchedule(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	job := appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
+	cluster.Create(t, job)
+	becomesReady(t, job)
+	cronJob := &batchv1.CronJob{}
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(job), cronJob); err != nil {
+		t.Fatal(err)
+	}
+	if cronJob.Spec.Schedule != "0 3 1 1 *" || cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
+		t.Errorf("got %+v", cronJob.Spec)
+	}
+	before := job.DeepCopy()
+	unstructured.RemoveNestedField(job.Object, "spec", "schedule")
+	if err := cluster.Client.Patch(t.Context(), job, client.MergeFrom(before)); err != nil {
+		t.Fatal(err)
+	}
+	onlyJob(t, namespace, "")
+	becomesReady(t, job)
+	harness.Eventually(t, "the CronJob is gone", func() error {
+		return gone(t, namespace, job.GetName(), cronJob)
+	})
+}

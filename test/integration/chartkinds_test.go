@@ -1,0 +1,69 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// The samples of kinds that only their charts declare become ready as those of AppService do, and come to rest.
+func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
+	t.Parallel()
+	for _, file := range allSamples(t) {
+		if isAppService(t, file) {
+			continue
+		}
+		t.Run(strings.TrimSuffix(file, ".yaml"), func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			for _, object := range documents(t, filepath.Join(fixtures, "samples", file)) {
+				createFixture(t, t, namespace, object)
+			}
+			manager := cluster.Manager(t, namespace)
+			sample := documents(t, filepath.Join(samples, file))[0]
+			sample.SetNamespace(namespace)
+			if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
+				t.Fatal(err)
+			}
+			becomesReady(t, sample)
+			manager.Rest(t)
+			mark := manager.Requests.Mark()
+			note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
+			if err := cluster.Client.Patch(t.Context(), sample, note); err != nil { // makes a reconcile
+				t.Fatal(err)
+			}
+			manager.Rest(t)
+			if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
+				t.Errorf("a reconcile that has nothing to do wrote %v", writes)
+			}
+		})
+	}
+}
+
+// becomesReady waits until a resource is ready, of its present generation and without a problem.
+func becomesReady(t *testing.T, resource *unstructured.Unstructured) {
+	t.Helper()
+	harness.Eventually(t, "it is ready", func() error {
+		problems, err := problemsOf(t, resource)
+		if err != nil {
+			return err
+		}
+		list, _, _ := unstructured.NestedSlice(resource.Object, "status", "conditions")
+		for _, entry := range list {
+			condition := entry.(map[string]any)
+			if condition["type"] == v1.ConditionReady && condition["status"] == "True" && condition["observedGeneration"] == resource.GetGeneration() {
+				return want("problems", len(problems), 0)
+			}
+		}
+		return fmt.Errorf("its conditions are %v, its problems %v", list, problems)
+	})
+}
