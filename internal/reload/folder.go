@@ -72,13 +72,13 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 // that links lead to. The value says whether all below it was looked at.
 func (f *Folder) dirs() map[string]bool {
 	found := map[string]bool{}
-	f.real(found, f.Root)
+	f.add(found, f.Root)
 	for _, chart := range f.Charts {
 		for at := path.Dir(path.Clean(chart)); at != "." && at != "/"; at = path.Dir(at) {
-			f.real(found, filepath.Join(f.Root, at))
+			f.add(found, filepath.Join(f.Root, at))
 		}
 		f.within(found, filepath.Join(f.Root, chart))
-		f.real(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
+		f.add(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
 	}
 	return found
 }
@@ -86,7 +86,7 @@ func (f *Folder) dirs() map[string]bool {
 // within adds a folder and all below.
 func (f *Folder) within(found map[string]bool, dir string) {
 	at := f.target(dir)
-	if found[at] || !f.real(found, at) {
+	if found[at] || !f.add(found, at) {
 		return
 	}
 	found[at] = true
@@ -104,14 +104,14 @@ func (f *Folder) within(found map[string]bool, dir string) {
 			if info, err := os.Stat(linked); err == nil && info.IsDir() {
 				f.within(found, linked)
 			} else {
-				f.real(found, filepath.Dir(linked))
+				f.add(found, filepath.Dir(linked))
 			}
 		}
 	}
 }
 
-// real adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
-func (f *Folder) real(found map[string]bool, dir string) bool {
+// add adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
+func (f *Folder) add(found map[string]bool, dir string) bool {
 	dir = f.target(dir)
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
