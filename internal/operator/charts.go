@@ -83,11 +83,15 @@ func (c *charts) Start(ctx context.Context) error {
 	for _, kind := range c.kinds {
 		folder.Charts = append(folder.Charts, kind.entry.ChartPath)
 	}
-	return folder.Watch(ctx, func() {
+	err := folder.Watch(ctx, func() {
 		for _, kind := range c.kinds {
 			kind.load(ctx)
 		}
 	})
+	if err != nil { // nodes have few watches of files: charts are served without, too
+		log.Log.WithName("charts").Error(err, "charts are not followed: restart the operator to serve changed ones", "folder", c.folder)
+	}
+	return nil
 }
 
 // NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same chart.
