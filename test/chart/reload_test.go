@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var _ = shows("reload_ms")
+func init() { shows("reload_ms") }
 
 // changing is the template that the tests change, and what is wrong with the other one.
 const (

@@ -109,7 +109,7 @@ func TestTargetsThatAreNamedAreThere(t *testing.T) {
 	for _, found := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(text(t, root+"/Makefile"), -1) {
 		targets[found[1]] = true
 	}
-	named := regexp.MustCompile("(?m)(?:`|\\$ )make ((?:[a-z][a-z0-9-]*\\b[^=a-zA-Z]?)+)")
+	named := regexp.MustCompile("(?m)(?:`|\\$ )make ((?:[a-z][a-z0-9-]*\\b[^=a-zA-Z\\n]?)+)")
 	for _, path := range markdown(t) {
 		for _, found := range named.FindAllStringSubmatch(text(t, path), -1) {
 			for _, target := range strings.FieldsFunc(found[1], func(r rune) bool { return r != '-' && (r < '0' || r > '9') && (r < 'a' || r > 'z') }) {
