@@ -222,8 +222,9 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	if err := r.alive(ctx, s); err != nil {
 		return a // it is about to go: nothing is to be created again
 	}
-	plan, err := r.lastGood(ctx, s, wanted, a)
+	plan, there, err := r.lastGood(ctx, s, wanted, a)
 	if err == nil {
+		a.there = there
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
 	}
 	switch {
@@ -241,7 +242,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	}
 	a.repaired = plan
-	there, err := r.observe(ctx, s, wanted)
+	there, err = r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
 		return a
@@ -250,22 +251,29 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// lastGood returns what has to be written so that the recorded release stays as it is. Routes that somebody else serves by now are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, error) {
+// lastGood returns what has to be written so that the recorded release stays as it is, and what is there. Routes that somebody else serves by
+// now are left out.
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, *cluster.Snapshot, error) {
 	objects, err := r.Actor.LastGood(ctx, s.resource, a.there.Record)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
+	}
+	// The chart in use, if there is one, may name other kinds than the one of the release. Of a kind that cannot be watched nothing is known.
+	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
+	there, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		return nil, nil, err
 	}
 	if a.plan != nil {
 		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted.outline.Keys, kube.KeyOf(o)) })
 	}
-	plan := release.CompareLastGood(objects, a.there.Objects)
+	plan := release.CompareLastGood(objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), a.there.Objects)
+	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	return plan, err
+	return plan, there, err
 }
 
 func keysOf(held []hosts.Held) []kube.Key {

@@ -128,7 +128,7 @@ func (k *kindChart) refuse(err error) {
 	if now := k.current; now != nil && now.Get().Broken == nil {
 		use = now.Get().Identity().String() + " stays in use"
 	}
-	k.log.Error(nil, fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path", k.entry.ChartPath)
+	k.log.Info(fmt.Sprintf("the chart does not load: %s\n%s", use, text), "folder", k.charts.place(), "path", k.entry.ChartPath)
 }
 
 func (k *kindChart) tell(message string) {

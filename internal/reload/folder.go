@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // Editors and kubelets change a folder in several steps: a change counts when nothing has happened for that long, or after so long
@@ -53,7 +54,8 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 			if event.Op == fsnotify.Chmod {
 				continue
 			}
-		case <-watcher.Errors: // events may be lost
+		case err := <-watcher.Errors:
+			log.FromContext(ctx).V(1).Info("events of files may be lost: looking at all of them", "reason", err.Error())
 		case <-settled.C:
 			first = time.Time{}
 			look()
@@ -83,17 +85,17 @@ func (f *Folder) dirs() map[string]bool {
 
 // within adds a folder and all below.
 func (f *Folder) within(found map[string]bool, dir string) {
-	real := f.target(dir)
-	if found[real] || !f.real(found, real) {
+	at := f.target(dir)
+	if found[at] || !f.real(found, at) {
 		return
 	}
-	found[real] = true
-	entries, err := os.ReadDir(real)
+	found[at] = true
+	entries, err := os.ReadDir(at)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		name := filepath.Join(real, entry.Name())
+		name := filepath.Join(at, entry.Name())
 		switch {
 		case entry.IsDir():
 			f.within(found, name)
@@ -115,13 +117,15 @@ func (f *Folder) real(found map[string]bool, dir string) bool {
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	found[dir] = found[dir]
+	if _, known := found[dir]; !known {
+		found[dir] = false
+	}
 	return true
 }
 
 func (f *Folder) target(name string) string {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		return real
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		return resolved
 	}
 	return name
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-var _ = shows("fields_without_go")
+func init() { shows("fields_without_go") }
 
 const topology = `fields:
   topology:

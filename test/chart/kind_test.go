@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-var _ = shows("kind_without_go")
+func init() { shows("kind_without_go") }
 
 // TestAKindNeedsNoGo makes a kind as a maintainer does, and sees it served by this very operator.
 func TestAKindNeedsNoGo(t *testing.T) {

@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var _ = shows("reload_ms")
+func init() { shows("reload_ms") }
 
 // changing is the template that the tests change, and what is wrong with the other one.
 const (
@@ -100,6 +100,21 @@ func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	save(t, dir, versioned("2"))
 	cluster.Ready(t, late)
 	follow(t, cluster, []*v1.AppService{app, late}, "2")
+	untouched(t, cluster, app)
+}
+
+// untouched fails if the operator put anything back for an AppService of which nothing was missing.
+func untouched(t *testing.T, cluster *harness.Cluster, app *v1.AppService) {
+	t.Helper()
+	var events corev1.EventList
+	if err := cluster.Client.List(t.Context(), &events, client.InNamespace(app.Namespace)); err != nil {
+		t.Fatal(err)
+	}
+	for _, event := range events.Items {
+		if event.InvolvedObject.Name == app.Name && event.Reason == v1.ReasonDriftCorrected {
+			t.Errorf("the operator put back what was there: %s", event.Message)
+		}
+	}
 }
 
 // small is an AppService without pods.

@@ -104,9 +104,9 @@ func onlyLabelled(t *testing.T, home string) string {
 		t.Fatal(err)
 	}
 	chart := "chart: helm-charts/appservice"
-	with := strings.Replace(string(text), chart, "chart: charts/appservice\n  selector: {matchLabels: {served-from: "+home+"}}", 1)
+	with := strings.Replace(string(text), chart, chart+"\n  selector: {matchLabels: {served-from: "+home+"}}", 1)
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
+	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
 		t.Fatal(err)
 	}
 	if err := os.WriteFile(filepath.Join(dir, "watches.yaml"), []byte(with), 0o600); err != nil || with == string(text) {
