@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-func init() { shows("fields_without_go") }
-
 const topology = `fields:
   topology:
     type: object

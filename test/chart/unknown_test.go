@@ -17,7 +17,6 @@ import (
 func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
 	withBackup(t, cluster)
 	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
 	harness.Eventually(t, "spec.backup is stored", func() error {
@@ -34,6 +33,7 @@ func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 		}
 		return nil
 	})
+	cluster.Manager(t, namespace) // not before: for a minute, a watch that is older than the schema would hand out objects without the field
 	cluster.Ready(t, app)
 	harness.Eventually(t, "the problem is told", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
