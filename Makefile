@@ -144,6 +144,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@go test $(TESTFLAGS) ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
+	@go test -C tools/crdgen $(TESTFLAGS) ./...
 
 .PHONY: test-chart
 test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what chart maintainers rely on. CHARTFLAGS='-test.run=NAME' narrows it.

@@ -25,7 +25,7 @@ func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 			"metadata": map[string]any{"namespace": namespace, "name": app.Name},
 			"spec":     map[string]any{"image": "nginx:1.27", "backup": map[string]any{"schedule": "@daily"}},
 		}}
-		if err := cluster.Client.Patch(t.Context(), given, client.Apply, client.ForceOwnership, client.FieldOwner("test")); err != nil {
+		if err := cluster.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(given), client.ForceOwnership, client.FieldOwner("test")); err != nil {
 			return err
 		}
 		if schedule, _, _ := unstructured.NestedString(given.Object, "spec", "backup", "schedule"); schedule == "" {
