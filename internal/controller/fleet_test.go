@@ -32,7 +32,7 @@ func (w *world) expect(versions map[string]int, readies, helds int) {
 }
 
 func TestAChartThatFailsForTwoTouchesNobody(t *testing.T) {
-	w := newWorld(t, many)
+	w := newWorld(t)
 	w.load(rendererOf("two", `{{ if has .Release.Name (list "web-007" "web-011") }}{{ fail "no more" }}{{ end }}`))
 	w.run()
 	w.expect(map[string]int{"one": many}, many, many)
@@ -81,7 +81,7 @@ func TestAChartWhosePodsNeverBecomeReadyIsHalted(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			w := newWorld(t, many)
+			w := newWorld(t)
 			w.sick, w.atATime = sickWith("two"), test.atATime
 			w.load(rendererOf("two", ""))
 			for _, writes := range test.deaths {
@@ -117,7 +117,7 @@ func TestAChartWhosePodsNeverBecomeReadyIsHalted(t *testing.T) {
 }
 
 func TestAHaltedChartGoesOnOnRequestOrWhenAllAreReady(t *testing.T) {
-	w := newWorld(t, many)
+	w := newWorld(t)
 	w.sick = sickWith("two")
 	w.load(rendererOf("two", ""))
 	w.run()
@@ -127,7 +127,7 @@ func TestAHaltedChartGoesOnOnRequestOrWhenAllAreReady(t *testing.T) {
 }
 
 func TestResourcesThatWereNotReadyBeforeDoNotCount(t *testing.T) {
-	w := newWorld(t, many)
+	w := newWorld(t)
 	w.sick = func(spec appsv1.DeploymentSpec) bool { return spec.Template.Spec.Containers[0].Image == "broken" }
 	for i := range 6 {
 		w.edit(i, func(spec *v1.AppServiceSpec) { spec.Image = "broken" })
@@ -140,7 +140,7 @@ func TestResourcesThatWereNotReadyBeforeDoNotCount(t *testing.T) {
 }
 
 func TestAChartThatChangesNothingTouchesNobody(t *testing.T) {
-	w := newWorld(t, many)
+	w := newWorld(t)
 	before := w.app(0).ResourceVersion
 	w.load(rendererOf("one", "# another\n"))
 	w.run()

@@ -78,8 +78,8 @@ func (w *world) write() error {
 	return nil
 }
 
-// newWorld is one with that many resources, as they are after the first chart came.
-func newWorld(t *testing.T, count int) *world {
+// newWorld is one with many resources, as they are after the first chart came.
+func newWorld(t *testing.T) *world {
 	t.Helper()
 	log.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
@@ -92,7 +92,7 @@ func newWorld(t *testing.T, count int) *world {
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
 	w.WithWatch = interceptor.NewClient(inner, interceptor.Funcs{Patch: w.patch, SubResourcePatch: w.patchStatus})
 	w.charts = render.NewCurrent(rendererOf("one", ""))
-	for i := range count {
+	for i := range many {
 		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "demo", Name: nameOf(i), UID: types.UID("uid-of-" + nameOf(i)), Generation: 1,
 		}, Spec: v1.AppServiceSpec{Image: "nginx"}}
@@ -102,8 +102,8 @@ func newWorld(t *testing.T, count int) *world {
 	}
 	w.restart()
 	w.run()
-	if got := w.count(ready); got != count {
-		t.Fatalf("%d of %d are ready with the first chart: %+v", got, count, w.app(0).Status.Conditions)
+	if got := w.count(ready); got != many {
+		t.Fatalf("%d of %d are ready with the first chart: %+v", got, many, w.app(0).Status.Conditions)
 	}
 	w.events()
 	return w

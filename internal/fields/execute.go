@@ -50,7 +50,7 @@ func (e *execution) list(list *parse.ListNode, dot value) {
 			if one.Pipe != nil {
 				with = e.pipe(one.Pipe, dot)
 			}
-			e.analysis.template(one.Name, with)
+			e.template(one.Name, with)
 		}
 	}
 }

@@ -7,7 +7,7 @@ func (e *execution) call(function string, command *parse.CommandNode, arguments 
 	switch function {
 	case "include":
 		if name, constant := text(command, 1); constant && len(arguments) == 2 {
-			e.analysis.template(name, arguments[1])
+			e.template(name, arguments[1])
 			return value{}
 		}
 	case "list", "tuple":

@@ -4,13 +4,13 @@ package fleet
 type Verdict string
 
 const (
-	// Trying: not all resources were rendered with it yet.
+	// Trying means that not all resources were rendered with it yet.
 	Trying Verdict = "Trying"
-	// Open: it may go on to all resources for which it can be rendered.
+	// Open means that it may go on to all resources for which it can be rendered.
 	Open Verdict = "Open"
-	// Refused: it cannot be rendered for some resources that an earlier chart was rendered for.
+	// Refused means that it cannot be rendered for some resources that an earlier chart was rendered for.
 	Refused Verdict = "Refused"
-	// Halted: too many of those that it came to do not become ready.
+	// Halted means that too many of those that it came to do not become ready.
 	Halted Verdict = "Halted"
 )
 

@@ -72,7 +72,7 @@ func split(mapper meta.RESTMapper, list []watches.Watch) (there []watches.Watch,
 }
 
 // awaited are kinds that the cluster does not serve. It implements manager.Runnable: an operator that is newer than the CRDs serves all
-// other kinds, and begins anew when one of these is there.
+// other kinds, and starts again when one of these is there.
 type awaited struct {
 	kinds  []schema.GroupVersionKind
 	mapper meta.RESTMapper

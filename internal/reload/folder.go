@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/fsnotify/fsnotify"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
 // Editors and kubelets change a folder in several steps: a change counts when nothing has happened for that long, or after so long
@@ -53,7 +54,8 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 			if event.Op == fsnotify.Chmod {
 				continue
 			}
-		case <-watcher.Errors: // events may be lost
+		case err := <-watcher.Errors:
+			log.FromContext(ctx).V(1).Info("events of files may be lost: looking at all of them", "reason", err.Error())
 		case <-settled.C:
 			first = time.Time{}
 			look()
@@ -70,30 +72,30 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 // that links lead to. The value says whether all below it was looked at.
 func (f *Folder) dirs() map[string]bool {
 	found := map[string]bool{}
-	f.real(found, f.Root)
+	f.add(found, f.Root)
 	for _, chart := range f.Charts {
 		for at := path.Dir(path.Clean(chart)); at != "." && at != "/"; at = path.Dir(at) {
-			f.real(found, filepath.Join(f.Root, at))
+			f.add(found, filepath.Join(f.Root, at))
 		}
 		f.within(found, filepath.Join(f.Root, chart))
-		f.real(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
+		f.add(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
 	}
 	return found
 }
 
 // within adds a folder and all below.
 func (f *Folder) within(found map[string]bool, dir string) {
-	real := f.target(dir)
-	if found[real] || !f.real(found, real) {
+	at := f.target(dir)
+	if found[at] || !f.add(found, at) {
 		return
 	}
-	found[real] = true
-	entries, err := os.ReadDir(real)
+	found[at] = true
+	entries, err := os.ReadDir(at)
 	if err != nil {
 		return
 	}
 	for _, entry := range entries {
-		name := filepath.Join(real, entry.Name())
+		name := filepath.Join(at, entry.Name())
 		switch {
 		case entry.IsDir():
 			f.within(found, name)
@@ -102,26 +104,28 @@ func (f *Folder) within(found map[string]bool, dir string) {
 			if info, err := os.Stat(linked); err == nil && info.IsDir() {
 				f.within(found, linked)
 			} else {
-				f.real(found, filepath.Dir(linked))
+				f.add(found, filepath.Dir(linked))
 			}
 		}
 	}
 }
 
-// real adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
-func (f *Folder) real(found map[string]bool, dir string) bool {
+// add adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
+func (f *Folder) add(found map[string]bool, dir string) bool {
 	dir = f.target(dir)
 	info, err := os.Stat(dir)
 	if err != nil || !info.IsDir() {
 		return false
 	}
-	found[dir] = found[dir]
+	if _, known := found[dir]; !known {
+		found[dir] = false
+	}
 	return true
 }
 
 func (f *Folder) target(name string) string {
-	if real, err := filepath.EvalSymlinks(name); err == nil {
-		return real
+	if resolved, err := filepath.EvalSymlinks(name); err == nil {
+		return resolved
 	}
 	return name
 }

@@ -21,7 +21,7 @@ const (
 	maxDepth = 500
 	// maxTime is the time that a render may take. It is looked at after so many steps only that no render comes there which just had to wait
 	// for a processor.
-	maxTime  = 10 * time.Second
+	maxTime  = 30 * time.Second
 	untimely = 4096
 )
 

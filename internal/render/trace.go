@@ -23,7 +23,7 @@ type trace struct {
 func (t *trace) mark(all *template.Template) {
 	t.marks, t.fresh, t.line = map[*byte]int{}, true, 1
 	if parsed := all.Lookup(t.file); parsed != nil && parsed.Tree != nil {
-		t.markList(parsed.Tree.Root)
+		t.markList(parsed.Root)
 	}
 }
 

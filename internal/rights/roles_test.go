@@ -1,17 +1,17 @@
 package rights
 
 import (
+	"cmp"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
 	rbacv1 "k8s.io/api/rbac/v1"
-	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/kubernetes"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/watches"
@@ -38,12 +38,39 @@ func rules(t *testing.T, file string) []rbacv1.PolicyRule {
 	return role.Rules
 }
 
-// builtIn knows of the kinds of Kubernetes which of them live outside of namespaces. Others are taken to live in one.
-func builtIn() func(schema.GroupVersionKind) bool {
-	mapper := testrestmapper.TestOnlyStaticRESTMapper(scheme.Scheme)
-	return func(kind schema.GroupVersionKind) bool {
-		mapping, err := mapper.RESTMapping(kind.GroupKind(), kind.Version)
-		return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
+// builtIn reports of the kinds of Kubernetes which of them live outside of namespaces: client-go's functions for these take no namespace.
+// Other kinds are taken to live in one.
+func builtIn(kind schema.GroupVersionKind) bool {
+	group, _, _ := strings.Cut(cmp.Or(kind.Group, "core"), ".")
+	clients, found := reflect.TypeFor[kubernetes.Interface]().MethodByName(capital(group) + capital(kind.Version))
+	if !found {
+		return false
+	}
+	of := clients.Type.Out(0)
+	for i := range of.NumMethod() {
+		if method := of.Method(i); strings.ToLower(method.Name) == resourceOf(kind).Resource {
+			return method.Type.NumIn() == 0
+		}
+	}
+	return false
+}
+
+func capital(word string) string { return strings.ToUpper(word[:1]) + word[1:] }
+
+func TestBuiltIn(t *testing.T) {
+	for kind, want := range map[schema.GroupVersionKind]bool{
+		{Version: "v1", Kind: "ConfigMap"}:                                                           false,
+		{Version: "v1", Kind: "Namespace"}:                                                           true,
+		{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"}:                           false,
+		{Group: "rbac.authorization.k8s.io", Version: "v1", Kind: "ClusterRole"}:                     true,
+		{Group: "storage.k8s.io", Version: "v1", Kind: "VolumeAttributesClass"}:                      true,
+		{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}:                      false,
+		{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"}:                       false,
+		{Group: "admissionregistration.k8s.io", Version: "v1", Kind: "MutatingWebhookConfiguration"}: true,
+	} {
+		if got := builtIn(kind); got != want {
+			t.Errorf("%s outside of namespaces: got %t", kind, got)
+		}
 	}
 }
 
@@ -57,9 +84,9 @@ func TestTheRolesHoldWhatTheChartsNeed(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	roles, clusterScoped := shipped(t), builtIn()
+	roles := shipped(t)
 	for _, entry := range list {
-		needs := OfChart(entry.Chart, clusterScoped)
+		needs := OfChart(entry.Chart, builtIn)
 		finalizer := slices.ContainsFunc(needs, func(need Need) bool { return need.ClusterScoped })
 		for _, missing := range roles.Missing(append(needs, OfKind(entry.GroupVersionKind, finalizer)...)...) {
 			t.Errorf("%s: %v", entry.ChartPath, missing)

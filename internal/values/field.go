@@ -40,8 +40,9 @@ func (d decoder) canonical(path string, value any) (out any, unknown []string, e
 		return nil, nil, fmt.Errorf("%s: %s", at, reason(alone))
 	}
 	for _, field := range strict {
-		if field, names := field.(sigsjson.FieldError); names {
-			unknown = append(unknown, join(path, field.FieldPath()))
+		var named sigsjson.FieldError
+		if errors.As(field, &named) {
+			unknown = append(unknown, join(path, named.FieldPath()))
 		}
 	}
 	if content, err = json.Marshal(into); err == nil {

@@ -26,23 +26,26 @@ var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
 // APIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes. Rendering
 // lists those resources, invalidate has the capabilities of the cluster read again.
 func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
-	crd := kube.Metadata(CRDKind)
+	return events(ctx, controller, from, kube.Metadata(CRDKind), apiEvents(rendering, invalidate))
+}
+
+func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func()) handler.EventHandler {
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
-		names := rendering(group)
-		if len(names) == 0 {
-			return
-		}
-		invalidate()
-		for _, name := range names {
+		invalidate()                                      // also where nobody asks for the kind yet
+		for _, name := range rendering(group) {
 			for _, delay := range discoveryDelays {
 				q.AddAfter(reconcile.Request{NamespacedName: name}, delay)
 			}
 		}
 	}
-	return events(ctx, controller, from, crd, handler.Funcs{
-		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { changed(e.Object, q) },
+	return handler.Funcs{
+		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) {
+			if !e.IsInInitialList { // what was there before us, discovery shows
+				changed(e.Object, q)
+			}
+		},
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) { changed(e.ObjectNew, q) },
 		DeleteFunc: func(_ context.Context, e event.DeleteEvent, q queue) { changed(e.Object, q) },
-	})
+	}
 }

@@ -23,8 +23,11 @@ type CapabilitiesSource interface {
 	Get(ctx context.Context) (*chartutil.Capabilities, int64, error)
 }
 
-// capabilitiesAge is how old the capabilities may be.
-const capabilitiesAge = time.Hour
+// capabilitiesAge is how old the capabilities may be; unsettledAge if they were read before discovery has followed a change.
+const (
+	capabilitiesAge = time.Hour
+	unsettledAge    = time.Second
+)
 
 // Discovered are capabilities read from the API server, shared by all reconciles and read again every hour. It is safe
 // for concurrent use.
@@ -37,6 +40,7 @@ type Discovered struct {
 	current       *chartutil.Capabilities
 	version       int64
 	read          time.Time
+	settled       time.Time // when discovery has followed the last change
 	invalidations int
 }
 
@@ -84,7 +88,11 @@ func (d *Discovered) known() state {
 	if d.turn == nil {
 		d.turn = make(chan struct{}, 1)
 	}
-	fresh := d.current != nil && d.Clock.Since(d.read) < capabilitiesAge
+	age := capabilitiesAge
+	if d.read.Before(d.settled) {
+		age = unsettledAge
+	}
+	fresh := d.current != nil && d.Clock.Since(d.read) < age
 	return state{d.current, d.version, fresh, d.turn, d.invalidations}
 }
 
@@ -106,7 +114,7 @@ func (d *Discovered) note(since state, read *chartutil.Capabilities) (*chartutil
 func (d *Discovered) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read = time.Time{}
+	d.read, d.settled = time.Time{}, d.Clock.Now().Add(discoveryDelays[len(discoveryDelays)-1])
 	d.invalidations++
 }
 

@@ -233,3 +233,32 @@ func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
 		t.Errorf("after a change while it was read: asked %d times, error %v", cluster.asked, err)
 	}
 }
+
+// Discovery follows a change a moment later: what is read until then may be too old, and is not kept for an hour.
+func TestWhatIsReadRightAfterAChangeIsReadAgain(t *testing.T) {
+	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}}
+	now := clocktesting.NewFakePassiveClock(start)
+	d := &Discovered{Discovery: cluster, Clock: now}
+	for _, step := range []struct {
+		after      time.Duration
+		invalidate bool
+		asked      int // in all
+	}{
+		{asked: 1},
+		{after: time.Minute, asked: 1},
+		{invalidate: true, asked: 2},
+		{after: time.Second / 2, asked: 2},
+		{after: time.Second, asked: 3},
+		{after: 5 * time.Second, asked: 4},
+		{after: time.Minute, asked: 4},
+		{after: time.Hour, asked: 5},
+	} {
+		now.SetTime(now.Now().Add(step.after))
+		if step.invalidate {
+			d.Invalidate()
+		}
+		if _, _, err := d.Get(t.Context()); err != nil || cluster.asked != step.asked {
+			t.Errorf("at %s: asked %d times, want %d, error %v", now.Now().Sub(start), cluster.asked, step.asked, err)
+		}
+	}
+}

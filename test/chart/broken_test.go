@@ -22,8 +22,6 @@ const (
 	golden = "want.txt"
 )
 
-var _ = shows("broken", "named")
-
 // place is how a message begins that names file and line.
 var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
 

@@ -87,9 +87,9 @@ func (r repository) environment() []string {
 }
 
 // run runs a command of the shell that has to succeed.
-func (r repository) run(t *testing.T, command string, environment ...string) string {
+func (r repository) run(t *testing.T, command string) string {
 	t.Helper()
-	output, err := r.try(t, command, environment...)
+	output, err := r.try(t, command)
 	if err != nil {
 		t.Fatalf("%s: %v\n%s", command, err, output)
 	}

@@ -6,8 +6,6 @@ import (
 	"testing"
 )
 
-var _ = shows("fields_without_go")
-
 const topology = `fields:
   topology:
     type: object

@@ -25,8 +25,6 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var _ = shows("fleet_untouched")
-
 const (
 	fleet       = 300
 	concurrent  = 10 // --max-concurrent-rollouts

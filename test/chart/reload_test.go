@@ -20,8 +20,6 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-var _ = shows("reload_ms")
-
 // changing is the template that the tests change, and what is wrong with the other one.
 const (
 	changing = "templates/extra.yaml"

@@ -154,11 +154,12 @@ func checks() []check {
 		{"the kubelet restarts: no application pod restarts", restartKubelet},
 		{"charts from a ConfigMap are served; they change, and neither a manager nor an application restarts", chartFromConfigMap},
 		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
+		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},
-		{"OLM upgrades to this version: no application pod restarts, no request is dropped", upgrade},
+		{"OLM upgrades to this version, AppJob included: no application pod restarts, no request is dropped", upgrade},
 		{"make scorecard: all tests pass as pods", scorecard},
 		{"OLM removes the operator, and the CRD goes: claims are left and nothing else", unsubscribe},
 	}

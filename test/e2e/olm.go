@@ -119,7 +119,7 @@ func upgrade(ctx context.Context, s *suite) error {
 		return err
 	}
 	s.say("     %d requests, none failed", requests)
-	return nil
+	return runJobs(ctx, s) // of a kind that the version before did not have
 }
 
 // scorecard runs the scorecard's own tests and ours as pods, beside the operator that OLM has installed.

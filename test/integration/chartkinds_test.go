@@ -36,6 +36,10 @@ func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
 			}
 			becomesReady(t, sample)
 			manager.Rest(t)
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
+				t.Fatal(err)
+			}
+			before := sample.Object["status"]
 			mark := manager.Requests.Mark()
 			note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
 			if err := cluster.Client.Patch(t.Context(), sample, note); err != nil { // makes a reconcile
@@ -43,7 +47,8 @@ func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
 			}
 			manager.Rest(t)
 			if writes := manager.Requests.WritesSince(mark); len(writes) > 0 {
-				t.Errorf("a reconcile that has nothing to do wrote %v", writes)
+				becomesReady(t, sample)
+				t.Errorf("a reconcile that has nothing to do wrote %v; the status was\n%v\nand is\n%v", writes, before, sample.Object["status"])
 			}
 		})
 	}

@@ -3,6 +3,7 @@
 // It answers every path, /healthz among them, on port 8080. The environment says what else it does:
 //
 //	MODE=crash  says that it cannot start and exits with code 3
+//	MODE=once   serves nothing and ends at once
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
 //	VISIT=URL   answers with an error unless that URL answers with 200
@@ -24,6 +25,9 @@ func main() {
 	case "crash":
 		fmt.Fprintln(os.Stderr, "cannot reach the database: giving up")
 		os.Exit(3)
+	case "once":
+		fmt.Println("done")
+		return
 	case "hog":
 		hog()
 	}

@@ -1,0 +1,37 @@
+package watch
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/event"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Who asks for a kind after its CRD came must find it, whether anybody asked for it before or not.
+func TestACRDHasTheCapabilitiesReadAgain(t *testing.T) {
+	crd := kube.Metadata(CRDKind)
+	crd.Name = "servicemonitors.monitoring.coreos.com"
+	for name, asking := range map[string][]types.NamespacedName{"somebody asks for the kind": {{Namespace: "demo", Name: "web"}}, "nobody does": nil} {
+		t.Run(name, func(t *testing.T) {
+			queue := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+			defer queue.ShutDown()
+			invalidated := 0
+			events := apiEvents(func(group string) []types.NamespacedName {
+				if group != "monitoring.coreos.com" {
+					t.Errorf("got group %q", group)
+				}
+				return asking
+			}, func() { invalidated++ })
+			events.Create(t.Context(), event.CreateEvent{Object: crd}, queue)
+			events.Update(t.Context(), event.UpdateEvent{ObjectOld: crd, ObjectNew: crd}, queue)
+			events.Delete(t.Context(), event.DeleteEvent{Object: crd}, queue)
+			if invalidated != 3 {
+				t.Errorf("the capabilities were invalidated %d times, want 3", invalidated)
+			}
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package chart
+
+import (
+	"fmt"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// A newer CRD lets in a field that the operator does not know: nothing comes of it, and the resource says so while it is ready.
+func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
+	cluster := controlPlane(t)
+	namespace := cluster.Namespace(t)
+	withBackup(t, cluster)
+	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
+	harness.Eventually(t, "spec.backup is stored", func() error {
+		given := &unstructured.Unstructured{Object: map[string]any{
+			"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind,
+			"metadata": map[string]any{"namespace": namespace, "name": app.Name},
+			"spec":     map[string]any{"image": "nginx:1.27", "backup": map[string]any{"schedule": "@daily"}},
+		}}
+		if err := cluster.Client.Patch(t.Context(), given, client.Apply, client.ForceOwnership, client.FieldOwner("test")); err != nil {
+			return err
+		}
+		if schedule, _, _ := unstructured.NestedString(given.Object, "spec", "backup", "schedule"); schedule == "" {
+			return fmt.Errorf("it was dropped")
+		}
+		return nil
+	})
+	cluster.Manager(t, namespace) // not before: for a minute, a watch that is older than the schema would hand out objects without the field
+	cluster.Ready(t, app)
+	harness.Eventually(t, "the problem is told", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		for _, problem := range app.Status.Problems {
+			if problem.Type == v1.ProblemWarning && problem.Reason == v1.ReasonFieldUnknown && problem.Source == "spec.backup" {
+				return nil
+			}
+		}
+		return fmt.Errorf("got problems %+v", app.Status.Problems)
+	})
+	cluster.Ready(t, app)
+}
+
+// withBackup gives AppServices a field that this version of the operator does not have. No other test minds it.
+func withBackup(t *testing.T, cluster *harness.Cluster) {
+	t.Helper()
+	harness.Eventually(t, "a newer CRD is installed", func() error {
+		crd := &apiextensionsv1.CustomResourceDefinition{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "appservices." + v1.GroupVersion.Group}, crd); err != nil {
+			return err
+		}
+		crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"].Properties["backup"] = apiextensionsv1.JSONSchemaProps{
+			Type: "object", Description: "Backup.", Properties: map[string]apiextensionsv1.JSONSchemaProps{"schedule": {Type: "string"}},
+		}
+		return cluster.Client.Update(t.Context(), crd)
+	})
+}
