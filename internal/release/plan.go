@@ -2,6 +2,7 @@ package release
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"sort"
 	"strings"
@@ -195,10 +196,18 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
-	if renderedAgain {
-		want = withoutMetadata(want) // it differs in the stamp, which tells nobody anything
+	var first *lack
+	var more int
+	if renderedAgain && want != nil { // what the metadata say comes last, and the stamp tells nobody anything
+		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
+		if first, more = lacking("", withoutMetadata(want), have); first == nil {
+			first, more = metadata, moreMetadata
+		} else if metadata != nil {
+			more += 1 + moreMetadata
+		}
+	} else {
+		first, more = lacking("", want, have)
 	}
-	first, more := lacking("", want, have)
 	intruders := kube.FirstField(kube.Intruders(live))
 	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
@@ -219,6 +228,18 @@ func withoutMetadata(content map[string]any) map[string]any {
 		if key != "metadata" {
 			rest[key] = value
 		}
+	}
+	return rest
+}
+
+// unstamped are metadata without the stamp.
+func unstamped(metadata any) map[string]any {
+	content, _ := metadata.(map[string]any)
+	rest := maps.Clone(content)
+	if annotations, ok := rest["annotations"].(map[string]any); ok {
+		annotations = maps.Clone(annotations)
+		delete(annotations, postrender.AnnotationStamp)
+		rest["annotations"] = annotations
 	}
 	return rest
 }

@@ -95,6 +95,20 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 
 	f.replace("templates/deployment.yaml", neverReady, annotations)
 	f.replace("templates/deployment.yaml", labels, labels+" }}\n    example.com/mended: {{ \"here\"")
+	for home := fleet / 3; home <= fleet; home += fleet / 3 { // a slow machine takes its time
+		harness.Eventually(t, fmt.Sprintf("the mended chart comes to %d", home), func() error {
+			mended := 0
+			for _, deployment := range f.deployments() {
+				if deployment.Labels["example.com/mended"] != "" {
+					mended++
+				}
+			}
+			if mended < home {
+				return fmt.Errorf("it came to %d", mended)
+			}
+			return nil
+		})
+	}
 	f.wait("the mended chart brings all home", func(app *v1.AppService) error { return f.standing(app, false) })
 	for name, deployment := range f.deployments() {
 		if deployment.Labels["example.com/mended"] != "here" {
