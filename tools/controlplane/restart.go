@@ -4,10 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 )
+
+// attempt is how long one attempt to start programs may take: until they answer, or until it is clear that one was overlooked.
+const attempt = 20 * time.Second
 
 // errNotOurs says that a cluster was made by somebody else, whose programs are not for us to end.
 var errNotOurs = errors.New("Up has not made it")
@@ -44,8 +48,9 @@ func (c *Cluster) Kill(ctx context.Context, program string) error {
 func (c *Cluster) Start(ctx context.Context) error {
 	return c.alone(ctx, "cannot start what does not run", func(ctx context.Context, i *instance) error {
 		err := poll.Until(ctx, func(ctx context.Context) error {
-			// A program that has just ended may still count as one that runs.
-			if err := i.kwokctl(ctx, "start", "cluster"); err != nil {
+			// To kwokctl, a program that has just ended may count as one that runs; it then waits for it.
+			err := poll.Within(ctx, attempt, func(ctx context.Context) error { return i.kwokctl(ctx, "start", "cluster") })
+			if err != nil {
 				return err
 			}
 			running, err := processes.Of(ctx, i.dir())
