@@ -49,7 +49,7 @@ func TestATemplateThatTakesTooMuchIsStopped(t *testing.T) {
 			_, err := renderer.Render(t.Context(), resource(t, widget, `{loud: true}`), everyKind)
 			var fault *ChartError
 			says := err != nil && (strings.Contains(err.Error(), test.want.Error()) ||
-				test.want == errSteps && strings.Contains(err.Error(), errTime.Error())) // where others use the processors
+				errors.Is(test.want, errSteps) && strings.Contains(err.Error(), errTime.Error())) // where others use the processors
 			if !errors.As(err, &fault) || !says || !strings.Contains(err.Error(), "templates/b.yaml line 3") {
 				t.Fatalf("got %v", err)
 			}

@@ -47,7 +47,7 @@ func runJobs(ctx context.Context, s *suite) error {
 			}
 			status, reason, message := readiness(one.job)
 			if status != one.status || reason != one.reason || !strings.Contains(message, one.message) {
-				return fmt.Errorf("Ready of %s is %s %s: %s", one.job.GetName(), status, reason, message)
+				return fmt.Errorf("%s has Ready %s %s: %s", one.job.GetName(), status, reason, message)
 			}
 			return nil
 		})
