@@ -69,6 +69,24 @@ func (s *scene) revisions() map[string]string {
 	return found
 }
 
+// stands is how an AppService stands, with its pods: what the cluster itself did not do is no fault of the operator.
+func (s *scene) stands(app *v1.AppService) string {
+	text := "nothing was said of it"
+	if ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady); ready != nil {
+		text = fmt.Sprintf("Ready %s, %s: %s", ready.Status, ready.Reason, ready.Message)
+	}
+	pods := &corev1.PodList{}
+	if err := cluster.Client.List(s.Context(), pods, client.InNamespace(s.namespace)); err != nil {
+		return text + "; " + err.Error()
+	}
+	for _, pod := range pods.Items {
+		if strings.HasPrefix(pod.Name, app.Name+"-") {
+			text += fmt.Sprintf("; pod %s is %s on node %q", pod.Name, pod.Status.Phase, pod.Spec.NodeName)
+		}
+	}
+	return text
+}
+
 // fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
 func (s *scene) fleetRuns(version string) {
 	s.Helper()
@@ -81,7 +99,7 @@ func (s *scene) fleetRuns(version string) {
 			app := &list.Items[i]
 			made := app.Status.Release != nil && (version == "" || app.Status.Release.ChartVersion == version)
 			if !made || !meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
-				return fmt.Errorf("%s is not ready, or was not made by it", app.Name)
+				return fmt.Errorf("%s is not ready, or was not made by it: %s", app.Name, s.stands(app))
 			}
 		}
 		return nil
