@@ -72,7 +72,7 @@ const longestWord = 16
 // Kubernetes, and what an object requires where a chart's default may stand for it, which is empty. What the chart has by default always fits.
 func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
 
-// relaxed is told whether a node is an entry of a list or of a map, for which there are no defaults.
+// relaxed is Relaxed; entry says that the node is an entry of a list or of a map, for which there are no defaults.
 func relaxed(of *props, byDefault any, entry bool) map[string]any {
 	out := map[string]any{}
 	scalars(out, of)

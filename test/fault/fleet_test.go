@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -87,10 +88,37 @@ func (s *scene) stands(app *v1.AppService) string {
 	return text
 }
 
-// fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any.
-func (s *scene) fleetRuns(version string) {
+// forgotten is how old a pod is that the simulated nodes no longer bring up: they take a second as a rule, and do not try again after an
+// outage, as kubelets do.
+const forgotten = 30 * time.Second
+
+// replaceForgotten deletes pods that have a node and do not start there: their ReplicaSets make others.
+func (s *scene) replaceForgotten() error {
+	pods := &corev1.PodList{}
+	if err := cluster.Client.List(s.Context(), pods, client.InNamespace(s.namespace)); err != nil {
+		return err
+	}
+	for i := range pods.Items {
+		pod := &pods.Items[i]
+		if pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" || time.Since(pod.CreationTimestamp.Time) < forgotten {
+			continue
+		}
+		if err := cluster.Client.Delete(s.Context(), pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any. What is to be done meanwhile comes before each look.
+func (s *scene) fleetRuns(version string, meanwhile ...func() error) {
 	s.Helper()
 	harness.Eventually(s.T, "the fleet runs chart "+version, func() error {
+		for _, do := range meanwhile {
+			if err := do(); err != nil {
+				return err
+			}
+		}
 		list := &v1.AppServiceList{}
 		if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
 			return err

@@ -74,7 +74,7 @@ func leaderGoesThrough(s *scene, o outage) {
 	}
 	lasted := time.Since(began)
 	s.fault()
-	s.fleetRuns("")
+	s.fleetRuns("", s.replaceForgotten)
 	s.still()
 	s.installedOnce()
 	ended := 0
