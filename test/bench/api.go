@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -66,11 +67,19 @@ func newAPI(root, kubeconfig string) (*api, error) {
 	return &api{root: root, config: config, client: direct}, err
 }
 
-// prepare installs both kinds and all rights: the operator's as config/default has them, admin for the others.
+// prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the others.
 func (a *api) prepare(ctx context.Context) error {
-	crd, err := os.ReadFile(filepath.Join(a.root, "config/crd/bases/app.example.com_appservices.yaml"))
+	files, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
 	if err != nil {
 		return err
+	}
+	crds := slices.Clone(stockCRD)
+	for _, file := range files {
+		crd, err := os.ReadFile(file)
+		if err != nil {
+			return err
+		}
+		crds = append(append(crds, "\n"...), crd...)
 	}
 	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", "config/default")
 	build.Dir, build.Stderr = a.root, os.Stderr
@@ -81,7 +90,7 @@ func (a *api) prepare(ctx context.Context) error {
 	if a.shipped, err = decode(text); err != nil {
 		return err
 	}
-	kinds, err := decode(append(append(crd, "\n---\n"...), stockCRD...))
+	kinds, err := decode(crds)
 	if err != nil {
 		return err
 	}
@@ -101,7 +110,8 @@ func (a *api) prepare(ctx context.Context) error {
 			group, _, _ := unstructured.NestedString(kind.Object, "spec", "group")
 			list := &unstructured.UnstructuredList{}
 			list.SetAPIVersion(group + "/v1")
-			list.SetKind("AppServiceList")
+			kind, _, _ := unstructured.NestedString(kind.Object, "spec", "names", "kind")
+			list.SetKind(kind + "List")
 			if err := a.client.List(ctx, list); err != nil {
 				return err
 			}
