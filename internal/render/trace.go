@@ -68,7 +68,7 @@ func (t *trace) lines(node *parse.TextNode) []parse.Node {
 	return out
 }
 
-// markOf is a text that stands for the line of a position. It is told from others by where it is in memory.
+// markOf is a text that stands for the line of a position. Where it is in memory tells it from others.
 func (t *trace) markOf(position int) parse.Node {
 	text := []byte{0}
 	t.marks[&text[0]] = 1 + bytes.Count([]byte(t.text[:min(position, len(t.text))]), []byte("\n"))

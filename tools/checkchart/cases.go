@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -16,6 +17,12 @@ var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
 
 // Cases reads the golden cases of a kind.
 func Cases(root string, kind schema.GroupVersionKind) ([]Case, error) {
+	all, err := AllCases(root)
+	return slices.DeleteFunc(all, func(c Case) bool { return c.Resource.GroupVersionKind() != kind }), err
+}
+
+// AllCases reads the golden cases of all kinds.
+func AllCases(root string) ([]Case, error) {
 	var list []Case
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(root, folder, "cr.yaml"))
@@ -27,9 +34,7 @@ func Cases(root string, kind schema.GroupVersionKind) ([]Case, error) {
 			if err != nil {
 				return nil, err
 			}
-			if resource.GroupVersionKind() == kind {
-				list = append(list, Case{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
-			}
+			list = append(list, Case{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
 		}
 	}
 	return list, nil

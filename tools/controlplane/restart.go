@@ -16,7 +16,7 @@ const attempt = 20 * time.Second
 // errNotOurs says that a cluster was made by somebody else, whose programs are not for us to end.
 var errNotOurs = errors.New("Up has not made it")
 
-// Rediscover starts the controller manager anew, so that the garbage collector knows of kinds that were added since: it
+// Rediscover starts the controller manager again, so that the garbage collector knows of kinds that were added since: it
 // looks for new ones every 30 s only. A cluster that Up has not made is left alone.
 func (c *Cluster) Rediscover(ctx context.Context) error {
 	if !c.ours {

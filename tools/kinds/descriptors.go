@@ -121,7 +121,7 @@ func (k kind) fields() []descriptor {
 }
 
 // DescribeFields adds the fields that charts declare to what a ClusterServiceVersion says of kinds with a Go type: operator-sdk makes that of
-// the markers of the type, each time anew.
+// the markers of the type, again each time.
 func DescribeFields(root string, csv map[string]any) error {
 	list, err := served(root)
 	if err != nil {
