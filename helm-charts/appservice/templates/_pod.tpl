@@ -1,0 +1,176 @@
+{{/*
+The pod template, whatever keeps the pods.
+*/}}
+{{- define "appservice.podTemplate" -}}
+metadata:
+  labels:
+    {{- include "appservice.podLabels" . | nindent 4 }}
+  {{- $checksum := dict }}
+  {{- with .Values.config }}
+  {{- if or .environment .files .databaseUrl }}
+  {{- $checksum = dict "app.example.com/config-checksum" (printf "%s\n%s\n%s" (toJson .environment) (toJson .files) .databaseUrl | sha256sum) }}
+  {{- end }}
+  {{- end }}
+  {{- with merge (dict) $checksum .Values.podAnnotations }}
+  annotations:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+spec:
+  serviceAccountName: {{ include "appservice.serviceAccountName" . | quote }}
+  automountServiceAccountToken: {{ .Values.serviceAccount.automountToken }}
+  {{- with .Values.imagePullSecrets }}
+  imagePullSecrets:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  securityContext:
+    {{- include "appservice.podSecurityContext" . | nindent 4 }}
+  terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}
+  {{- with .Values.priorityClassName }}
+  priorityClassName: {{ . | quote }}
+  {{- end }}
+  {{- with .Values.nodeSelector }}
+  nodeSelector:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.tolerations }}
+  tolerations:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.affinity }}
+  affinity:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  topologySpreadConstraints:
+    {{- if .Values.topologySpreadConstraints }}
+    {{- range .Values.topologySpreadConstraints }}
+    {{- $constraint := deepCopy . }}
+    {{- if not $constraint.labelSelector }}{{- $_ := set $constraint "labelSelector" (dict "matchLabels" (include "appservice.selectorLabels" $ | fromYaml)) }}{{- end }}
+    - {{ toJson $constraint }}
+    {{- end }}
+    {{- else }}
+    {{- range list "topology.kubernetes.io/zone" "kubernetes.io/hostname" }}
+    - topologyKey: {{ . | quote }}
+      maxSkew: 1
+      whenUnsatisfiable: ScheduleAnyway
+      labelSelector:
+        matchLabels:
+          {{- include "appservice.selectorLabels" $ | nindent 10 }}
+    {{- end }}
+    {{- end }}
+  {{- with .Values.hostAliases }}
+  hostAliases:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  {{- with .Values.dnsConfig }}
+  dnsConfig:
+    {{- toJson . | nindent 4 }}
+  {{- end }}
+  {{- if or .Values.initContainers .Values.sidecars }}
+  initContainers:
+    {{- with .Values.sidecars }}
+    {{- include "appservice.containers" (list $ . true) | trim | nindent 4 }}
+    {{- end }}
+    {{- with .Values.initContainers }}
+    {{- include "appservice.containers" (list $ . false) | trim | nindent 4 }}
+    {{- end }}
+  {{- end }}
+  containers:
+    - name: app
+      image: {{ required "image is required: set spec.image" .Values.image | quote }}
+      {{- with .Values.imagePullPolicy }}
+      imagePullPolicy: {{ . | quote }}
+      {{- end }}
+      {{- with .Values.command }}
+      command:
+        {{- toJson . | nindent 8 }}
+      {{- end }}
+      {{- with .Values.args }}
+      args:
+        {{- toJson . | nindent 8 }}
+      {{- end }}
+      terminationMessagePolicy: FallbackToLogsOnError
+      {{- with .Values.workingDir }}
+      workingDir: {{ . | quote }}
+      {{- end }}
+      securityContext:
+        {{- include "appservice.containerSecurityContext" . | nindent 8 }}
+      {{- with .Values.resources }}
+      resources: {{ toJson . }}
+      {{- end }}
+      {{- $env := include "appservice.configEnv" . }}
+      {{- if or .Values.envs $env }}
+      env:
+        {{- with $env }}
+        {{- . | nindent 8 }}
+        {{- end }}
+        {{- range .Values.envs }}
+        - {{ toJson . }}
+        {{- end }}
+      {{- end }}
+      {{- if or .Values.envFrom .Values.config.environment }}
+      envFrom:
+        {{- if .Values.config.environment }}
+        - configMapRef:
+            name: {{ include "appservice.configName" . | quote }}
+        {{- end }}
+        {{- range .Values.envFrom }}
+        - {{ toJson . }}
+        {{- end }}
+      {{- end }}
+      {{- if .Values.ports }}
+      ports:
+        {{- include "appservice.containerPorts" . | trim | nindent 8 }}
+      {{- end }}
+      {{- with .Values.probes.startup }}
+      startupProbe:
+        {{- include "appservice.probe" (list $ .) | nindent 8 }}
+      {{- end }}
+      {{- with .Values.probes.readiness }}
+      readinessProbe:
+        {{- include "appservice.probe" (list $ .) | nindent 8 }}
+      {{- end }}
+      {{- with .Values.probes.liveness }}
+      livenessProbe:
+        {{- include "appservice.probe" (list $ .) | nindent 8 }}
+      {{- end }}
+      {{- $lifecycle := deepCopy .Values.lifecycle }}
+      {{- $pause := min (int64 .Values.preStopSeconds) (sub (int64 .Values.terminationGracePeriodSeconds) 1) }}
+      {{- if and .Values.ports (gt $pause 0) (not $lifecycle.preStop) }}
+      {{- $_ := set $lifecycle "preStop" (dict "sleep" (dict "seconds" $pause)) }}
+      {{- end }}
+      {{- with $lifecycle }}
+      lifecycle:
+        {{- toJson . | nindent 8 }}
+      {{- end }}
+      {{- if or .Values.volumeMounts .Values.persistence.size .Values.config.files }}
+      volumeMounts:
+        {{- if .Values.persistence.size }}
+        - name: data
+          mountPath: {{ .Values.persistence.mountPath | quote }}
+        {{- end }}
+        {{- if .Values.config.files }}
+        - name: config-files
+          mountPath: {{ .Values.config.mountPath | quote }}
+          readOnly: true
+        {{- end }}
+        {{- range .Values.volumeMounts }}
+        - {{ toJson . }}
+        {{- end }}
+      {{- end }}
+  {{- if or .Values.volumes .Values.persistence.size .Values.config.files }}
+  volumes:
+    {{- if .Values.persistence.size }}
+    - name: data
+      persistentVolumeClaim:
+        claimName: {{ include "appservice.name" . | quote }}
+    {{- end }}
+    {{- if .Values.config.files }}
+    - name: config-files
+      configMap:
+        name: {{ include "appservice.filesName" . | quote }}
+    {{- end }}
+    {{- range .Values.volumes }}
+    - {{ toJson . }}
+    {{- end }}
+  {{- end }}
+{{- end }}
