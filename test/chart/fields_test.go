@@ -23,7 +23,7 @@ const topology = `fields:
 func TestAFieldNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.write(t, "helm-charts/appservice/fields.yaml", topology)
-	const template, annotation = "helm-charts/appservice/templates/deployment.yaml", "merge (dict) $checksum"
+	const template, annotation = "helm-charts/appservice/templates/_pod.tpl", "merge (dict) $checksum"
 	text := r.read(t, template)
 	if strings.Count(text, annotation) != 1 {
 		t.Fatalf("%s has %q %d times, want once: adapt the test", template, annotation, strings.Count(text, annotation))

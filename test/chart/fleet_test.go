@@ -53,7 +53,7 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	before := f.generations()
 
 	f.write("templates/refused.yaml", refusedBy) // as long as it is there, it does not matter when which file is read
-	f.replace("templates/deployment.yaml", annotations, neverReady)
+	f.replace("templates/_pod.tpl", annotations, neverReady)
 	f.wait("all are held back", func(app *v1.AppService) error { return f.standing(app, true) })
 	if touched := differing(before, f.generations()); len(touched) > 0 {
 		t.Errorf("%d of %d were touched by a chart that cannot be rendered for two: %v", len(touched), fleet, touched)
@@ -93,7 +93,7 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 		t.Errorf("%d were touched after the halt: %v, then %v", len(again)-len(touched), touched, again)
 	}
 
-	f.replace("templates/deployment.yaml", neverReady, annotations)
+	f.replace("templates/_pod.tpl", neverReady, annotations)
 	f.replace("templates/deployment.yaml", labels, labels+" }}\n    example.com/mended: {{ \"here\"")
 	for home := fleet / 3; home <= fleet; home += fleet / 3 { // a slow machine takes its time
 		harness.Eventually(t, fmt.Sprintf("the mended chart comes to %d", home), func() error {

@@ -12,10 +12,10 @@ import (
 
 const (
 	charts   = "helm-charts"
-	template = "appservice/templates/deployment.yaml"
+	template = "appservice/templates/_pod.tpl"
 	// anchor is the line of the template that the new one follows, the only one that begins with it.
-	anchor = "      automountServiceAccountToken:"
-	edit   = "      enableServiceLinks: false"
+	anchor = "  automountServiceAccountToken:"
+	edit   = "  enableServiceLinks: false"
 )
 
 // changeChart edits a template in a copy of the chart, and shows that the running application follows. It takes no Go.
@@ -57,7 +57,7 @@ func (d *demo) changeChart(ctx context.Context) error {
 	return d.untilReady(ctx)
 }
 
-// editTemplate puts a line into the template of the Deployment.
+// editTemplate puts a line into the template of the pods.
 func editTemplate(path string) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -20,7 +20,7 @@ func TestATemplateOfTheChartIsEdited(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	path := filepath.Join(t.TempDir(), "deployment.yaml")
+	path := filepath.Join(t.TempDir(), "_pod.tpl")
 	if err := os.WriteFile(path, original, 0o600); err != nil {
 		t.Fatal(err)
 	}

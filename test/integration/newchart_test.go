@@ -35,7 +35,7 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 			"apply Service web: metadata.labels.example.com/tier (none) → web", false,
 		},
 		"two fields of pods": {
-			"templates/deployment.yaml", podSettings, "terminationGracePeriodSeconds: 31\n      hostname: here",
+			"templates/_pod.tpl", podSettings, "terminationGracePeriodSeconds: 31\n  hostname: here",
 			"apply Deployment web: spec.template.spec.hostname (none) → here (and 1 more; restarts pods)", true,
 		},
 	}
@@ -77,7 +77,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	first.Stop(t)
 
 	refused := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", "Back-off pulling image", "", 0))
-	cluster.Manager(t, namespace, withChart(t, "templates/deployment.yaml", "merge (dict)", refused), func(options *operator.Options, _ *harness.Requests) {
+	cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", refused), func(options *operator.Options, _ *harness.Requests) {
 		options.MaxConcurrentRollouts, options.MaxFailedRollouts = 1, 1
 	})
 	digest := ""
