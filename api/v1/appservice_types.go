@@ -23,6 +23,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || !has(self.sidecars) || self.initContainers.all(c, !self.sidecars.exists(s, s.name == c.name))",message="spec.initContainers[].name and spec.sidecars[].name must differ: rename one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, (!has(self.persistence) || m.mountPath != self.persistence.mountPath) && (!has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || m.mountPath != self.config.?mountPath.orValue('/etc/config')))",message="spec.volumeMounts[].mountPath must not be spec.persistence.mountPath, nor spec.config.mountPath, which defaults to /etc/config"
 // +kubebuilder:validation:XValidation:rule="!has(self.persistence) || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || self.persistence.mountPath != self.config.?mountPath.orValue('/etc/config')",message="spec.persistence.mountPath must not be spec.config.mountPath, which defaults to /etc/config"
+// +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, (v.name != 'data' || !has(self.persistence)) && (v.name != 'config-files' || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0))",message="spec.volumes[].name must not be data where spec.persistence is set, nor config-files where spec.config.files has entries, which make volumes of these names: rename it"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -190,12 +191,11 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="DNS configuration",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	DNSConfig *corev1.PodDNSConfig `json:"dnsConfig,omitempty"`
 
-	// Volumes of the pods. Paths of the node (hostPath) are refused.
+	// Volumes of the pods. Paths of the node (hostPath) are refused. persistence makes a volume data, config.files one config-files.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=64
 	// +kubebuilder:validation:XValidation:rule="self.all(v, !has(v.hostPath))",message="spec.volumes[].hostPath is not allowed: use another kind of volume"
-	// +kubebuilder:validation:XValidation:rule="self.all(v, !(v.name in ['data', 'config-files']))",message="spec.volumes[].name must not be data or config-files: spec.persistence and spec.config.files use them"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
