@@ -290,23 +290,23 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Monitoring",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Monitoring *Monitoring `json:"monitoring,omitempty"`
 
-	// PodLabels are further labels of the pods.
+	// PodLabels are further labels of the pods. The selector is never made of them.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.podLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodLabels map[string]Label `json:"podLabels,omitempty"`
 
 	// PodAnnotations are further annotations of the pods.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not have keys that begin with app.example.com/ or helm.sh/: the operator and Helm set them"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
-	// CommonLabels are further labels of all objects, pods included.
+	// CommonLabels are further labels of all objects, pods included. Selectors are never made of them.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.commonLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Common labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	CommonLabels map[string]Label `json:"commonLabels,omitempty"`
