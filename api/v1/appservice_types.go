@@ -138,7 +138,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
-	// ServiceAccount is the identity of the pods.
+	// ServiceAccount is the identity of the pods: without a name an account of their own, which is created. Defaults to the namespace's
+	// default account, without a token.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
