@@ -347,6 +347,14 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc}}`,
 			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc/config}}`, "spec.persistence.mountPath must not be",
 		},
+		"name of a claim's volume": {
+			`{image: a, config: {files: {b: c}}, volumes: [{name: data, emptyDir: {}}]}`,
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, volumes: [{name: b, emptyDir: {}}, {name: data, emptyDir: {}}]}`, "spec.volumes[].name must not be data",
+		},
+		"name of the files' volume": {
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, config: {files: {}, environment: {B: c}}, volumes: [{name: config-files, emptyDir: {}}]}`,
+			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files where spec.config.files",
+		},
 		"names of variables": {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
 	}
 	a := newAdmission(t)
