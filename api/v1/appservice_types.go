@@ -24,6 +24,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, (!has(self.persistence) || m.mountPath != self.persistence.mountPath) && (!has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || m.mountPath != self.config.?mountPath.orValue('/etc/config')))",message="spec.volumeMounts[].mountPath must not be spec.persistence.mountPath, nor spec.config.mountPath, which defaults to /etc/config"
 // +kubebuilder:validation:XValidation:rule="!has(self.persistence) || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || self.persistence.mountPath != self.config.?mountPath.orValue('/etc/config')",message="spec.persistence.mountPath must not be spec.config.mountPath, which defaults to /etc/config"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, (v.name != 'data' || !has(self.persistence)) && (v.name != 'config-files' || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0))",message="spec.volumes[].name must not be data where spec.persistence is set, nor config-files where spec.config.files has entries, which make volumes of these names: rename it"
+// +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
+// +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -178,6 +180,11 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
+
+	// Access says by name who may reach the pods, and whom they may reach.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Access",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Access *Access `json:"access,omitempty"`
 
 	// HostAliases are further lines of the pods' hosts file.
 	// +listType=map

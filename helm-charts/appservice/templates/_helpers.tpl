@@ -225,3 +225,18 @@ Annotations that the spec gives. Helm's own would make the object a hook, or kee
 {{- end }}
 {{- toJson . }}
 {{- end }}
+
+{{/*
+Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
+*/}}
+{{- define "appservice.peers" -}}
+{{- $root := index . 0 }}
+{{- $peers := list }}
+{{- range index . 1 }}
+{{- $peer := dict }}
+{{- with .namespace }}{{- $_ := set $peer "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) }}{{- end }}
+{{- with .appService }}{{- $_ := set $peer "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/instance" .)) }}{{- end }}
+{{- $peers = append $peers $peer }}
+{{- end }}
+{{- toJson $peers }}
+{{- end }}
