@@ -304,6 +304,12 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
+	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for what no other field says. It is applied to what all other
+	// fields become, of each workload whose pods have the container app. What comes of it has to meet the Pod Security level all the same.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod template",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
+
 	// CommonLabels are further labels of all objects, pods included.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.commonLabels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
