@@ -19,6 +19,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.clusterIP) || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="spec.service.clusterIP None and spec.ports[].nodePort exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || !has(self.monitoring.port) || !has(self.ports) || self.ports.exists(p, p.port == self.monitoring.port)",message="spec.monitoring.port must be the port of an entry in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.probes) || (has(self.ports) && size(self.ports) > 0) || [?dyn(self.probes).?liveness, ?dyn(self.probes).?readiness, ?dyn(self.probes).?startup].all(p, (!has(p.httpGet) || has(p.httpGet.port)) && (!has(p.tcpSocket) || has(p.tcpSocket.port)) && (!has(p.grpc) || has(p.grpc.port)))",message="spec.probes needs a port in each httpGet, tcpSocket and grpc, or at least one entry in spec.ports to take it from"
+// +kubebuilder:validation:XValidation:rule="!has(self.probes) || !has(self.probes.readiness) || (has(self.probes.readiness.none) && self.probes.readiness.none) || [has(self.probes.readiness.httpGet), has(self.probes.readiness.tcpSocket), has(self.probes.readiness.grpc), has(self.probes.readiness.exec)].exists(x, x) || (has(self.ports) && self.ports.exists(p, p.protocol == 'TCP'))",message="spec.probes.readiness needs one of httpGet, tcpSocket, grpc and exec, or a TCP port in spec.ports to connect to"
+// +kubebuilder:validation:XValidation:rule="!has(self.probes) || !has(self.probes.startupSeconds) || (has(self.probes.readiness) && [has(self.probes.readiness.httpGet), has(self.probes.readiness.tcpSocket), has(self.probes.readiness.grpc), has(self.probes.readiness.exec)].exists(x, x)) || (has(self.ports) && self.ports.exists(p, p.protocol == 'TCP'))",message="spec.probes.startupSeconds needs one of httpGet, tcpSocket, grpc and exec in spec.probes.readiness, or a TCP port in spec.ports to connect to"
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.externalTrafficPolicy) || (has(self.service.type) ? self.service.type != 'ClusterIP' : has(self.ports) && self.ports.exists(p, has(p.nodePort)))",message="spec.service.externalTrafficPolicy needs spec.service.type NodePort or LoadBalancer, or a nodePort in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || !has(self.sidecars) || self.initContainers.all(c, !self.sidecars.exists(s, s.name == c.name))",message="spec.initContainers[].name and spec.sidecars[].name must differ: rename one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, (!has(self.persistence) || m.mountPath != self.persistence.mountPath) && (!has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || m.mountPath != self.config.?mountPath.orValue('/etc/config')))",message="spec.volumeMounts[].mountPath must not be spec.persistence.mountPath, nor spec.config.mountPath, which defaults to /etc/config"
@@ -83,7 +85,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Envs are environment variables of the main container, taken literally. Names are unique.
+	// Envs are environment variables of the main container, taken literally. Names are unique. Where there are ports, PORT is
+	// there too: the first target port, unless it is set here or in config.environment.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
@@ -91,7 +94,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment variables",order=5
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container.
+	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. What has a name
+	// of its own goes first: envs, and PORT where there are ports.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
