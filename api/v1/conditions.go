@@ -138,6 +138,8 @@ const (
 	ReasonAutoscalingLimited = "AutoscalingLimited"
 	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonAccessTooNarrow: a NetworkPolicy lets nobody in who may be the controller of the Ingress or route, or Prometheus.
+	ReasonAccessTooNarrow = "AccessTooNarrow"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
 	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is held back.
