@@ -8,6 +8,7 @@ import (
 
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,15 +28,15 @@ type rewiring struct {
 
 var rewirings = map[string]rewiring{
 	"the number of a port without a name": {
-		before:    []v1.Port{{Port: 80, TargetPort: ptr.To[int32](80)}},
-		change:    func(s *v1.AppServiceSpec) { s.Ports[0].TargetPort = ptr.To[int32](8080) },
+		before:    []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(80))}},
+		change:    func(s *v1.AppServiceSpec) { s.Ports[0].TargetPort = ptr.To(intstr.FromInt32(8080)) },
 		endpoints: "map[not ready :8080:1 ready :80:2]",
 		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves",
 	},
 	"the numbers of two ports, and their order": {
 		before: []v1.Port{{Name: "http", Port: 80}, {Name: "admin", Port: 9000}},
 		change: func(s *v1.AppServiceSpec) {
-			s.Ports = []v1.Port{{Name: "admin", Port: 9000, TargetPort: ptr.To[int32](80)}, {Name: "http", Port: 80, TargetPort: ptr.To[int32](9000)}}
+			s.Ports = []v1.Port{{Name: "admin", Port: 9000, TargetPort: ptr.To(intstr.FromInt32(80))}, {Name: "http", Port: 80, TargetPort: ptr.To(intstr.FromInt32(9000))}}
 		},
 		endpoints: "map[not ready admin:80 http:9000:1 ready admin:9000 http:80:2]",
 		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves",
