@@ -390,6 +390,14 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 			`{image: a, persistence: {size: 1Gi, mountPath: /a}, config: {files: {}, environment: {B: c}}, volumes: [{name: config-files, emptyDir: {}}]}`,
 			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files where spec.config.files",
 		},
+		"annotations of an account that exists": {
+			`{image: a, serviceAccount: {create: true, name: b, annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {name: b, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
+		},
+		"annotations of no account": {
+			`{image: a, serviceAccount: {annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {create: false, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
+		},
 		"names of variables": {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
 	}
 	a := newAdmission(t)

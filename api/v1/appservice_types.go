@@ -143,7 +143,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
-	// ServiceAccount is the identity of the pods.
+	// ServiceAccount is the identity of the pods: without a name an account of their own, which is created. Defaults to the namespace's
+	// default account, without a token.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
@@ -315,6 +316,12 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
+
+	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for what no other field says. It is applied to what all other
+	// fields become, of each workload whose pods have the container app. What comes of it has to meet the Pod Security level all the same.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod template",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
 
 	// CommonLabels are further labels of all objects, pods included. Selectors are never made of them.
 	// +kubebuilder:validation:MaxProperties=64

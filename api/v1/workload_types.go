@@ -190,14 +190,17 @@ type GRPCProbe struct {
 	Service *string `json:"service,omitempty"`
 }
 
-// ServiceAccount is the identity of the pods.
+// ServiceAccount is the identity of the pods. Without a name it is an account of their own, which is created; a name alone is that of an
+// account that exists. Where there is no serviceAccount at all, it is the namespace's default account, without a token.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.annotations) || size(self.annotations) == 0 || (has(self.create) ? self.create : !has(self.name) || size(self.name) == 0)",message="spec.serviceAccount.annotations are those of an account that is created: set spec.serviceAccount.create to true, or leave out create and name"
 type ServiceAccount struct {
-	// Create a ServiceAccount for this service alone.
+	// Create a ServiceAccount for this service alone, or, if false, none. By default one is created if name is left out.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Create the service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
-	Create bool `json:"create,omitempty"`
+	Create *bool `json:"create,omitempty"`
 
-	// Name of the ServiceAccount. Defaults to that of the AppService where it is created, else to default.
+	// Name of the ServiceAccount. Defaults to that of the AppService if it is created, else to default.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -207,7 +210,7 @@ type ServiceAccount struct {
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
-	// AutomountToken gives the pods a token for the Kubernetes API.
+	// AutomountToken gives the pods a token of the account for the Kubernetes API.
 	// +optional
 	AutomountToken bool `json:"automountToken,omitempty"`
 }

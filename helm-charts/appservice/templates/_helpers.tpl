@@ -49,12 +49,26 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+Not empty if the pods have a ServiceAccount of their own: serviceAccount says so, or is there and names none.
+*/}}
+{{- define "appservice.ownServiceAccount" -}}
+{{- $account := .Values.serviceAccount }}
+{{- if kindIs "map" $account }}
+{{- if hasKey $account "create" }}{{ if $account.create }}own{{ end }}
+{{- else if not $account.name }}own{{ end }}
+{{- end }}
+{{- end }}
+
+{{/*
 The ServiceAccount of the pods. Always named: the API server would keep an earlier name otherwise.
 */}}
 {{- define "appservice.serviceAccountName" -}}
 {{- $default := "default" }}
-{{- if .Values.serviceAccount.create }}{{- $default = include "appservice.name" . }}{{- end }}
-{{- default $default .Values.serviceAccount.name -}}
+{{- if include "appservice.ownServiceAccount" . }}{{- $default = include "appservice.name" . }}{{- end }}
+{{- default $default (default dict .Values.serviceAccount).name -}}
+{{- end }}
+{{- define "appservice.automountToken" -}}
+{{- default false (default dict .Values.serviceAccount).automountToken -}}
 {{- end }}
 
 {{/*

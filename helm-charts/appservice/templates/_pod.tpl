@@ -17,7 +17,7 @@ metadata:
   {{- end }}
 spec:
   serviceAccountName: {{ include "appservice.serviceAccountName" . | quote }}
-  automountServiceAccountToken: {{ .Values.serviceAccount.automountToken }}
+  automountServiceAccountToken: {{ include "appservice.automountToken" . }}
   {{- with .Values.imagePullSecrets }}
   imagePullSecrets:
     {{- toJson . | nindent 4 }}
