@@ -38,20 +38,34 @@ type Change struct {
 	Old, New string
 	// More is how many more fields differ.
 	More int
+
+	rolling rolling
 }
 
-// rollsPods reports whether the template changes of pods that are there, and whether that is known: of large objects it is not. Pods of a
-// CronJob end by themselves.
-func (c Change) rollsPods() (rolls, known bool) {
-	template := kube.TraitsOf(c.Desired.GroupVersionKind().GroupKind()).PodTemplate
-	if !slices.Equal(template, []string{"spec", "template"}) || c.Live == nil {
-		return false, true
+// rolling says whether a change of an object restarts the pods that are there.
+type rolling int
+
+const (
+	stays   rolling = iota // they go on
+	mayRoll                // it is not known: of large objects, only the metadata is
+	rolls                  // they restart
+)
+
+// rollingOf compares the template of an object's pods with the one that is there. Pods of a CronJob end by themselves.
+func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
+	template := templateOfRunning(desired)
+	if template == nil {
+		return stays
 	}
-	live, known := kube.Content(c.Live)
-	wanted, _, _ := unstructured.NestedFieldNoCopy(c.Desired.Object, template...)
-	have, _, _ := unstructured.NestedFieldNoCopy(live, template...)
-	first, _ := lacking("."+strings.Join(template, "."), wanted, have)
-	return first != nil, known
+	if !full {
+		return mayRoll
+	}
+	wanted, _, _ := unstructured.NestedFieldNoCopy(desired.Object, template...)
+	live, _, _ := unstructured.NestedFieldNoCopy(have, template...)
+	if first, _ := lacking("."+strings.Join(template, "."), wanted, live); first == nil {
+		return stays
+	}
+	return rolls
 }
 
 // String is the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts pods)".
@@ -67,7 +81,7 @@ func (c Change) String() string {
 	if c.More > 0 {
 		notes = append(notes, fmt.Sprintf("and %d more", c.More))
 	}
-	if rolls, known := c.rollsPods(); c.Field != "" && rolls && known {
+	if c.Field != "" && c.rolling == rolls {
 		notes = append(notes, "restarts pods")
 	}
 	if len(notes) > 0 {
@@ -81,10 +95,7 @@ func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) ==
 
 // RollsPods reports whether the plan changes, or may change, the template of pods that are there.
 func (p *Plan) RollsPods() bool {
-	return slices.ContainsFunc(p.Apply, func(c Change) bool {
-		rolls, _ := c.rollsPods()
-		return rolls
-	})
+	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays })
 }
 
 // Awaits says in words which objects have to go before they can be made again; empty if none has to.
@@ -212,10 +223,11 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 	if first == nil && !renderedAgain && intruders == "" && !unsettledReplicas(desired, live) {
 		return nil
 	}
+	change := &Change{Desired: desired, Live: live, Field: intruders, rolling: rollingOf(desired, have, full)}
 	if first == nil {
-		return &Change{Desired: desired, Live: live, Field: intruders}
+		return change
 	}
-	change := &Change{Desired: desired, Live: live, Field: strings.TrimPrefix(first.path, "."), More: more}
+	change.Field, change.More = strings.TrimPrefix(first.path, "."), more
 	if !secretive(desired, change.Field) || !scalar(first.old) && !scalar(first.want) {
 		change.Old, change.New = brief(first.old), brief(first.want)
 	}
