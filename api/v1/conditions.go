@@ -98,8 +98,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
-	// ReasonPodSecurityViolation: the pods would be below the Baseline Pod Security Standard, or below what the namespace
-	// enforces.
+	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
+	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
