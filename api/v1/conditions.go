@@ -147,6 +147,10 @@ const (
 	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field has no effect.
 	ReasonFieldUnknown = "FieldUnknown"
+	// ReasonExpiring: the resource is about to be deleted, since it has nearly lived for its spec.ttl.
+	ReasonExpiring = "Expiring"
+	// ReasonExpirationFailed: the resource has lived for its spec.ttl, and could not be deleted.
+	ReasonExpirationFailed = "ExpirationFailed"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )
@@ -163,6 +167,8 @@ const (
 	ReasonStalled = "Stalled"
 	// ReasonRecovered: what was Degraded or Stalled is as desired again.
 	ReasonRecovered = "Recovered"
+	// ReasonExpired: the resource was deleted, since it has lived for its spec.ttl.
+	ReasonExpired = "Expired"
 	// ReasonResumed: spec.paused was taken off.
 	ReasonResumed = "Resumed"
 )

@@ -88,6 +88,11 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next attempt",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
 
+	// ExpirationTime is when the operator deletes the AppService, since it has lived for its spec.ttl. It is left out if there is none.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
+
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type

@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/lifetime"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
@@ -98,6 +99,10 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
+	case lifetime.Of(s.resource).Over(r.Clock.Now()):
+		if next, gone := r.expire(ctx, s); gone {
+			return metrics.Gone, next, nil
+		}
 	}
 	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
 		return metrics.Deferred, after(wait), nil

@@ -40,6 +40,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
+	in.Undeleted = s.undeleted
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others = wanted.outline.Unknown, othersOf(wanted)
@@ -58,6 +59,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
 		r.recordState(ctx, s, current, problem)
+		r.recordExpiry(s, current)
 	}
 	r.measureFailure(done, problem)
 	if !until.IsZero() {

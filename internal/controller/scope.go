@@ -27,6 +27,8 @@ type scope struct {
 	chart fleet.Chart
 	// standing is how the resource stands with a new chart.
 	standing fleet.Standing
+	// undeleted is why the resource could not be deleted, whose time is over.
+	undeleted error
 	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
 	memory *remembered
 }

@@ -64,6 +64,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 		})
 	}
 	list = append(list, shutOut(in)...)
+	list = append(list, expiring(in)...)
 	if problem, ignored := ignoredSize(workload); ignored {
 		list = append(list, problem)
 	}

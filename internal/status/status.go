@@ -52,6 +52,8 @@ type Input struct {
 	Waits, WaitsShort string
 	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
 	NextAttempt time.Time
+	// Undeleted is why the resource could not be deleted, whose time is over; nil if it was not tried.
+	Undeleted error
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
@@ -86,7 +88,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else {
 		out.Release = nil
 	}
-	out.NextAttemptTime = nextAttempt(in)
+	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
 	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, workload, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
@@ -97,7 +99,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
-	return out, until(list)
+	return out, earlier(until(list), nextOfLife(in))
 }
 
 // nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.
