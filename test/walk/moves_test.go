@@ -25,6 +25,10 @@ var moves = []move{
 	{"yet another image", m{"image": "nginx:1.30"}},
 	{"autoscaling from 2 to 4", m{"autoscaling": m{"minReplicas": int64(2), "maxReplicas": int64(4)}}},
 	{"autoscaling from 1 to 3 and size 3", m{"size": int64(3), "autoscaling": m{"minReplicas": int64(1), "maxReplicas": int64(3)}}},
+	{"triggers from 0 to 3", m{"autoscaling": m{
+		"minReplicas": int64(0), "maxReplicas": int64(3), "triggers": l{m{"type": "cron"}},
+		"targetCPUUtilizationPercentage": nil, "targetMemoryUtilizationPercentage": nil, "metrics": nil,
+	}}},
 	{"no autoscaling", m{"autoscaling": nil}},
 	{"no autoscaling, size 2", m{"autoscaling": nil, "size": int64(2)}},
 	{"budget of autoscaling", m{"autoscaling": m{"minReplicas": int64(2), "maxReplicas": int64(3)}, "podDisruptionBudget": m{"enabled": true, "minAvailable": int64(1)}}},

@@ -84,7 +84,7 @@ How many replicas are kept at least.
 */}}
 {{- define "appservice.leastReplicas" -}}
 {{- if .Values.autoscaling.maxReplicas -}}
-{{- int64 (default 1 .Values.autoscaling.minReplicas) -}}
+{{- int64 (dig "minReplicas" 1 .Values.autoscaling) -}}
 {{- else -}}
 {{- int64 .Values.size -}}
 {{- end -}}
