@@ -40,6 +40,8 @@ type Input struct {
 	Unserved []kube.Key
 	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.
 	Unknown []string
+	// Defaults are the fields that the spec left to them.
+	Defaults []v1.DefaultsStatus
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to what does not exist, though pods start without it.
@@ -86,6 +88,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else {
 		out.Release = nil
 	}
+	out.Defaults = in.Defaults
 	out.NextAttemptTime = nextAttempt(in)
 	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, workload, verdict)
