@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	build "github.com/example/appservice-operator/internal/version"
 )
 
@@ -125,7 +126,7 @@ func (s *scope) wasReady() bool {
 
 // tellUnfit makes an event and a log line of what is new and cannot be rendered for a resource, once.
 func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, news fleet.Parts, err error) {
-	unfit := unfit{what: s.asked.String(news), message: err.Error()}
+	unfit := unfit{what: s.asked.String(news), message: unnamed(news, err).Error()}
 	if s.memory.unfit == unfit {
 		return
 	}
@@ -156,23 +157,37 @@ func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) 
 // waits reports whether the resource keeps the recorded release for now, though its user asks for no other.
 func (a action) waits() bool { return a.turn.Waits || a.hold.Closed() || a.unfit != nil }
 
-// why says what a resource waits for, all of it and in short.
-func (a action) why(s *scope) (long, short string) {
+// why says what a resource waits for, and what to do if that is not for the platform team.
+func (a action) why(s *scope) (waits status.Waits) {
 	if !a.waits() {
-		return "", ""
+		return waits
 	}
 	news := s.news(a.there.Record)
-	what, waits := "a new chart", "a new chart or operator waits"
+	what, comes := "a new chart", "a new chart or operator"
 	if news.Defaults && !news.Chart {
-		what, waits = "a change of defaults", "a change of defaults waits"
+		what, comes = "a change of defaults", "a change of defaults"
+		waits.Hint = "correct ConfigMap " + defaults.Name + " in this namespace, or take the change back; what runs is kept as it is until then"
 	}
 	switch {
 	case a.unfit != nil:
-		return fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", s.asked.String(news), a.unfit), what + " is held back"
+		waits.Short = what + " is held back"
+		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", s.asked.String(news), unnamed(news, a.unfit))
 	case a.hold.Closed():
-		return a.hold.Message, what + " is held back"
+		waits.Short, waits.Message = what+" is held back", a.hold.Message
+	default:
+		waits.Short = fmt.Sprintf("%s waits for its turn: %s", comes, a.turn)
+		waits.Message, waits.Hint = fmt.Sprintf("%s waits for its turn, until other resources have changed: %s", comes, a.turn), ""
 	}
-	return fmt.Sprintf("%s for its turn, until other resources have changed: %s", waits, a.turn), fmt.Sprintf("%s for its turn: %s", waits, a.turn)
+	return waits
+}
+
+// unnamed is an error without the name of the defaults that it comes from, if nothing else is spoken of.
+func unnamed(news fleet.Parts, err error) error {
+	var culprit *defaults.Error
+	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {
+		return culprit.Err
+	}
+	return err
 }
 
 // recorded are the objects of the recorded release, by which a resource that waits is judged: those that its status lists, as far as they are

@@ -45,7 +45,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
 	}
-	if in.Waits, in.WaitsShort = done.why(s); done.waits() {
+	if in.Waits = done.why(s); done.waits() {
 		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, recorded(s, done.there), s.previous.Defaults
 	}
 	in.NextAttempt = again

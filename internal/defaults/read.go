@@ -99,7 +99,7 @@ func permitted(values map[string]any, path string, allowed []string) error {
 				return err
 			}
 		default:
-			return fmt.Errorf("%s: a namespace may not set it; namespaceDefaults of watches.yaml allows %s", at, strings.Join(allowed, ", "))
+			return fmt.Errorf("%s: a namespace may not set it, only what namespaceDefaults of watches.yaml lists", at)
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestReadIsStrict(t *testing.T) {
 		"nothing":            {"appservice.yaml", "# later", ""},
 		"what is not allowed": {
 			"appservice.yaml", "image: nginx",
-			"ConfigMap appservice-defaults: image: a namespace may not set it; namespaceDefaults of watches.yaml allows resources, config.logLevel, tolerations",
+			"ConfigMap appservice-defaults: image: a namespace may not set it, only what namespaceDefaults of watches.yaml lists",
 		},
 		"what is not allowed beside what is": {"appservice.yaml", "config: {databaseUrl: x}", "config.databaseUrl: a namespace may not set it"},
 		"all of what is allowed in part":     {"appservice.yaml", "config: all", "config: a namespace may not set it"},

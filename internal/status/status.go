@@ -50,14 +50,22 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
-	// Waits says why a new chart or operator does not change the resource yet, WaitsShort in short; empty if nothing waits.
-	Waits, WaitsShort string
+	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
+	Waits Waits
 	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
 	NextAttempt time.Time
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
 	Now metav1.Time
+}
+
+// Waits is why something new does not change a resource yet.
+type Waits struct {
+	// Message says it, Short in a few words.
+	Message, Short string
+	// Hint says what to do; empty if it is for the platform team to decide.
+	Hint string
 }
 
 // Problem is what stands in the way.
