@@ -269,6 +269,45 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 			`{image: a, probes: {liveness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}, startup: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`,
 			`{image: a, probes: {readiness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`, "spec.probes.readiness.terminationGracePeriodSeconds must be left out",
 		},
+		"handlers of a liveness probe": {
+			`{image: a, ports: [{port: 1}], probes: {liveness: {tcpSocket: {}}}}`, `{image: a, ports: [{port: 1}], probes: {liveness: {periodSeconds: 1}}}`, "exactly one of httpGet",
+		},
+		"handlers of a startup probe": {
+			`{image: a, ports: [{port: 1}], probes: {startup: {tcpSocket: {}}}}`, `{image: a, ports: [{port: 1}], probes: {startup: {tcpSocket: {}, grpc: {}}}}`, "exactly one of httpGet",
+		},
+		"handlers of a readiness probe": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {periodSeconds: 1}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {tcpSocket: {}, exec: {command: [a]}}}}`, "spec.probes.readiness takes one of",
+		},
+		"a readiness probe of any TCP port": {
+			`{image: a, ports: [{port: 1, name: a, protocol: UDP}, {port: 1, name: b}], probes: {readiness: {}}}`,
+			`{image: a, ports: [{port: 1, protocol: UDP}], probes: {readiness: {}}}`, "spec.probes.readiness needs one of",
+		},
+		"no readiness probe": {
+			`{image: a, probes: {readiness: {none: true}}}`, `{image: a, probes: {readiness: {none: false}}}`, "spec.probes.readiness needs one of",
+		},
+		"no readiness probe and what it asks": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: false, tcpSocket: {}, periodSeconds: 1}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true, tcpSocket: {}}}}`, "spec.probes.readiness.none turns the probe off",
+		},
+		"no readiness probe and when it asks": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true, failureThreshold: 1}}}`, "spec.probes.readiness.none turns the probe off",
+		},
+		"time to start": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1, readiness: {none: true}}}`,
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1, startup: {tcpSocket: {}}}}`, "startup or startupSeconds, not both",
+		},
+		"time to start from below": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1}}`, `{image: a, ports: [{port: 1}], probes: {startupSeconds: 0}}`, "spec.probes.startupSeconds",
+		},
+		"time to start from above": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 86400}}`, `{image: a, ports: [{port: 1}], probes: {startupSeconds: 86401}}`, "spec.probes.startupSeconds",
+		},
+		"time to start without a port": {
+			`{image: a, probes: {startupSeconds: 1, readiness: {exec: {command: [a]}}}}`,
+			`{image: a, ports: [{port: 1, protocol: UDP}], probes: {startupSeconds: 1, readiness: {none: true}}}`, "spec.probes.startupSeconds needs one of",
+		},
 		"external traffic by type": {
 			`{image: a, ports: [{port: 1}], service: {type: NodePort, externalTrafficPolicy: Local}}`,
 			`{image: a, ports: [{port: 1}], service: {type: ClusterIP, externalTrafficPolicy: Local}}`, "spec.service.externalTrafficPolicy needs",
@@ -307,6 +346,22 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"claim where files are": {
 			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc}}`,
 			`{image: a, config: {files: {b: c}}, persistence: {size: 1Gi, mountPath: /etc/config}}`, "spec.persistence.mountPath must not be",
+		},
+		"name of a claim's volume": {
+			`{image: a, config: {files: {b: c}}, volumes: [{name: data, emptyDir: {}}]}`,
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, volumes: [{name: b, emptyDir: {}}, {name: data, emptyDir: {}}]}`, "spec.volumes[].name must not be data",
+		},
+		"name of the files' volume": {
+			`{image: a, persistence: {size: 1Gi, mountPath: /a}, config: {files: {}, environment: {B: c}}, volumes: [{name: config-files, emptyDir: {}}]}`,
+			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files where spec.config.files",
+		},
+		"annotations of an account that exists": {
+			`{image: a, serviceAccount: {create: true, name: b, annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {name: b, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
+		},
+		"annotations of no account": {
+			`{image: a, serviceAccount: {annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {create: false, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
 		},
 		"names of variables": {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
 	}

@@ -266,7 +266,7 @@ type RouteMatch struct {
 
 // NetworkPolicy limits traffic from and to the pods.
 type NetworkPolicy struct {
-	// Enabled makes a NetworkPolicy. Without from, everybody may still reach the ports, and nothing else.
+	// Enabled makes a NetworkPolicy. Without from, everybody may still reach the ports, unless access.from says who may, and nothing else.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled,omitempty"`

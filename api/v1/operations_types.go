@@ -85,7 +85,7 @@ type Monitoring struct {
 
 	// Labels of the ServiceMonitor, by which a Prometheus selects it.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.kubernetes.io/') && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.monitoring.labels must not use the prefixes app.kubernetes.io/, app.example.com/ and helm.sh/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.monitoring.labels must not have app.kubernetes.io/name, app.kubernetes.io/instance, app.kubernetes.io/managed-by and keys that begin with app.example.com/ or helm.sh/: every object has its own"
 	// +optional
 	Labels map[string]Label `json:"labels,omitempty"`
 }

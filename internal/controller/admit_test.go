@@ -8,11 +8,14 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -134,7 +137,8 @@ func TestTheMarkOfAChart(t *testing.T) {
 	chart := fleet.Parts{Chart: true}
 	earlier := &cluster.Record{Revision: 1, RenderedBy: "old"}
 	marked := &cluster.Record{Revision: 1, RenderedBy: "old", Rollout: now.Mark(chart, 2)}
-	changes := &release.Plan{Apply: []release.Change{{Desired: running("two"), Live: running("one")}}}
+	live := running("one")
+	changes := release.Compare([]*unstructured.Unstructured{running("two")}, map[kube.Key]client.Object{kube.KeyOf(live): live})
 	cases := map[string]struct {
 		previous *v1.AppServiceStatus
 		record   *cluster.Record

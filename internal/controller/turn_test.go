@@ -6,10 +6,12 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -59,7 +61,8 @@ func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
 			none := func() ([]types.NamespacedName, error) { return nil, nil }
 			r.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: func() fleet.Version { return s.asked.Chart }, Names: none}}
 			r.Gates.Note(s.asked, s.name(), fleet.Standing{}, fleet.Standing{})
-			plan := &release.Plan{Apply: []release.Change{{Desired: running("two"), Live: running("one")}}}
+			live := running("one")
+			plan := release.Compare([]*unstructured.Unstructured{running("two")}, map[kube.Key]client.Object{kube.KeyOf(live): live})
 			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, surroundings: now}}}
 			there := &cluster.Snapshot{Record: &cluster.Record{Revision: 1}}
 			if got, _ := r.turn(s, wanted, action{state: test.state, plan: plan, there: there}); got.Waits != test.held {

@@ -63,6 +63,7 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Hint:    cmp.Or(in.Waits.Hint, diagnose.Hint(v1.ReasonRolloutHeldBack)),
 		})
 	}
+	list = append(list, shutOut(in)...)
 	if problem, ignored := ignoredSize(workload); ignored {
 		list = append(list, problem)
 	}

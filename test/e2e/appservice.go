@@ -38,9 +38,9 @@ func web(namespace, name string, nodePort int32) *v1.AppService {
 	}
 	if nodePort != 0 {
 		app.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To[int32](8080), NodePort: ptr.To(nodePort)}}
-		app.Spec.Probes = &v1.Probes{Readiness: &v1.Probe{
+		app.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 			HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}, PeriodSeconds: ptr.To[int32](1),
-		}}
+		}}}
 	}
 	return app
 }

@@ -80,9 +80,9 @@ func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpo
 	visitor.Spec.Size = ptr.To[int32](1)
 	visitor.Spec.Envs = []corev1.EnvVar{{Name: "VISIT", Value: endpoint.URL}}
 	visitor.Spec.HostAliases = []corev1.HostAlias{{IP: ip, Hostnames: []string{address.Hostname()}}}
-	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.Probe{
+	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 		HTTPGet: &v1.HTTPGetProbe{Path: "/healthz", Port: ptr.To(intstr.FromInt32(8080))}, PeriodSeconds: ptr.To[int32](1),
-	}}
+	}}}
 	if err := s.client.Create(ctx, visitor); err != nil {
 		return err
 	}

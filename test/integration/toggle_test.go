@@ -127,7 +127,7 @@ func smallFeatures() map[string]feature {
 			on.Resources, base.Resources = cpuRequest(), cpuRequest()
 			on.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 3}
 		},
-		"account": func(on, _ *v1.AppServiceSpec) { on.ServiceAccount = &v1.ServiceAccount{Create: true} },
+		"account": func(on, _ *v1.AppServiceSpec) { on.ServiceAccount = &v1.ServiceAccount{} },
 		"recreate": func(on, _ *v1.AppServiceSpec) {
 			on.Strategy = &appsv1.DeploymentStrategy{Type: appsv1.RecreateDeploymentStrategyType}
 		},

@@ -49,12 +49,26 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+Not empty if the pods have a ServiceAccount of their own: serviceAccount says so, or is there and names none.
+*/}}
+{{- define "appservice.ownServiceAccount" -}}
+{{- $account := .Values.serviceAccount }}
+{{- if kindIs "map" $account }}
+{{- if hasKey $account "create" }}{{ if $account.create }}own{{ end }}
+{{- else if not $account.name }}own{{ end }}
+{{- end }}
+{{- end }}
+
+{{/*
 The ServiceAccount of the pods. Always named: the API server would keep an earlier name otherwise.
 */}}
 {{- define "appservice.serviceAccountName" -}}
 {{- $default := "default" }}
-{{- if .Values.serviceAccount.create }}{{- $default = include "appservice.name" . }}{{- end }}
-{{- default $default .Values.serviceAccount.name -}}
+{{- if include "appservice.ownServiceAccount" . }}{{- $default = include "appservice.name" . }}{{- end }}
+{{- default $default (default dict .Values.serviceAccount).name -}}
+{{- end }}
+{{- define "appservice.automountToken" -}}
+{{- default false (default dict .Values.serviceAccount).automountToken -}}
 {{- end }}
 
 {{/*
@@ -77,11 +91,17 @@ How many replicas are kept at least.
 {{- end }}
 
 {{/*
-The environment that the configuration adds to the main container. What spec.envs sets itself goes first.
+The environment that the main container has besides spec.envs, which goes first: PORT, the port to listen on, unless the
+spec sets it, and what the configuration adds.
 */}}
-{{- define "appservice.configEnv" -}}
+{{- define "appservice.env" -}}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
+{{- if and .Values.ports (not (hasKey $taken "PORT")) (not (hasKey (default dict .Values.config.environment) "PORT")) }}
+{{- $first := first .Values.ports }}
+- name: PORT
+  value: {{ int64 (default $first.port $first.targetPort) | quote }}
+{{- end }}
 {{- with .Values.config }}
 {{- if and .logLevel (not (hasKey $taken "LOG_LEVEL")) }}
 - name: LOG_LEVEL
@@ -143,8 +163,18 @@ The ports of the main container, one of each number and protocol.
 {{- end }}
 
 {{/*
-A probe. Takes a list: the root, the probe. A port that is left out is that of the first entry, and the name of an entry
-stands for the container's port that the entry leads to. gRPC probes take numbers only.
+The entry of ports that a probe without a port asks, as JSON: the first of TCP, or the first of all. Nothing without ports.
+*/}}
+{{- define "appservice.probedPort" -}}
+{{- $entry := dict }}
+{{- range reverse (default list .Values.ports) }}{{- if eq (default "TCP" .protocol) "TCP" }}{{- $entry = . }}{{- end }}{{- end }}
+{{- if not $entry }}{{- $entry = default dict (first (default list .Values.ports)) }}{{- end }}
+{{- toJson $entry }}
+{{- end }}
+
+{{/*
+A probe. Takes a list: the root, the probe. A port that is left out is that of the first entry for TCP, and the name of an
+entry stands for the container's port that the entry leads to. gRPC probes take numbers only.
 */}}
 {{- define "appservice.probe" -}}
 {{- $root := index . 0 }}
@@ -154,9 +184,9 @@ stands for the container's port that the entry leads to. gRPC probes take number
 {{- $handler := deepCopy (default dict (get $probe .)) }}
 {{- if not $handler.port }}
 {{- if not $root.Values.ports }}{{ fail "ports is required: a probe without a port takes the first of them" }}{{ end }}
-{{- $first := first $root.Values.ports }}
-{{- if eq . "grpc" }}{{- $_ := set $handler "port" (int64 (default $first.port $first.targetPort)) }}
-{{- else }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root $first)) }}{{- end }}
+{{- $entry := include "appservice.probedPort" $root | fromJson }}
+{{- if eq . "grpc" }}{{- $_ := set $handler "port" (int64 (default $entry.port $entry.targetPort)) }}
+{{- else }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root $entry)) }}{{- end }}
 {{- else if kindIs "string" $handler.port }}
 {{- $name := $handler.port }}
 {{- range $root.Values.ports }}{{- if eq (default "" .name) $name }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root .)) }}{{- end }}{{- end }}
@@ -166,6 +196,40 @@ stands for the container's port that the entry leads to. gRPC probes take number
 {{- end }}
 {{- end }}
 {{- toJson $probe }}
+{{- end }}
+
+{{/*
+The readiness probe of the spec, as JSON. One that does not say what to ask connects to the first TCP port. Where it does not
+say how often either, that is every 2 seconds, as Kubernetes' 10 would keep each new pod waiting; it fails after the same 30.
+Nothing if it is turned off, and if there is no such port.
+*/}}
+{{- define "appservice.readiness" -}}
+{{- $given := default dict .Values.probes.readiness }}
+{{- $tcp := false }}
+{{- range .Values.ports }}{{- if eq (default "TCP" .protocol) "TCP" }}{{- $tcp = true }}{{- end }}{{- end }}
+{{- if $given.none }}
+{{- else if pick $given "httpGet" "tcpSocket" "grpc" "exec" }}
+{{- omit $given "none" | toJson }}
+{{- else if $tcp }}
+{{- $often := dict "periodSeconds" 2 "failureThreshold" 15 }}
+{{- if or $given.periodSeconds $given.failureThreshold }}{{- $often = dict }}{{- end }}
+{{- merge (dict "tcpSocket" dict) (omit $given "none") $often | toJson }}
+{{- end }}
+{{- end }}
+
+{{/*
+The startup probe of the spec, as JSON, or one that fails after startupSeconds: it asks what the readiness probe asks, or
+connects to the first TCP port if that is turned off.
+*/}}
+{{- define "appservice.startup" -}}
+{{- if .Values.probes.startup }}
+{{- toJson .Values.probes.startup }}
+{{- else if .Values.probes.startupSeconds }}
+{{- $readiness := include "appservice.readiness" . | default `{"tcpSocket":{}}` | fromJson }}
+{{- $period := 2 }}
+{{- $times := div (add .Values.probes.startupSeconds $period -1) $period }}
+{{- merge (dict "periodSeconds" $period "failureThreshold" $times) (pick $readiness "httpGet" "tcpSocket" "grpc" "exec" "timeoutSeconds") | toJson }}
+{{- end }}
 {{- end }}
 
 {{/*
@@ -210,4 +274,19 @@ Annotations that the spec gives. Helm's own would make the object a hook, or kee
 {{- if hasPrefix "helm.sh/" $key }}{{ fail (printf "annotations must not use the prefix helm.sh/: remove %s" $key) }}{{ end }}
 {{- end }}
 {{- toJson . }}
+{{- end }}
+
+{{/*
+Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
+*/}}
+{{- define "appservice.peers" -}}
+{{- $root := index . 0 }}
+{{- $peers := list }}
+{{- range index . 1 }}
+{{- $peer := dict }}
+{{- with .namespace }}{{- $_ := set $peer "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) }}{{- end }}
+{{- with .appService }}{{- $_ := set $peer "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/instance" .)) }}{{- end }}
+{{- $peers = append $peers $peer }}
+{{- end }}
+{{- toJson $peers }}
 {{- end }}
