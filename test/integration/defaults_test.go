@@ -2,6 +2,8 @@ package integration
 
 import (
 	"fmt"
+	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -10,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -196,5 +199,91 @@ func TestAChangeOfDefaultsGoesInTurnsAndIsHalted(t *testing.T) {
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
 	for i := range count {
 		grace(t, harness.Seed(namespace, nameOf(i)), 8)
+	}
+}
+
+// watchesWith writes a watches file with more in the entry of AppService.
+func watchesWith(t *testing.T, more string) func(*operator.Options, *harness.Requests) {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "watches.yaml")
+	text := "- group: app.example.com\n  version: v1\n  kind: AppService\n  chart: helm-charts/appservice\n  namespaceDefaults: [terminationGracePeriodSeconds]\n" + more
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return func(options *operator.Options, _ *harness.Requests) {
+		options.WatchesFile, options.ChartDir = file, root(t)
+	}
+}
+
+func TestEachLayerWinsOverThoseBelow(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	web := harness.Seed(namespace, "web")
+	web.Spec.Size = ptr.To[int32](0)
+	cluster.Create(t, web)
+	var running *harness.Manager
+	restart := func(more string) {
+		t.Helper()
+		if running != nil {
+			running.Stop(t)
+		}
+		running = cluster.Manager(t, namespace, watchesWith(t, more))
+	}
+	restart("  defaultValues: {terminationGracePeriodSeconds: 11, ingress: {className: nginx}}\n")
+	grace(t, web, 11)
+	if got := web.Status.Defaults; len(got) != 1 || got[0].Source != "defaultValues of watches.yaml" || len(got[0].Fields) != 1 {
+		t.Errorf("got the defaults %+v: an Ingress needs hosts", got)
+	}
+	restart("  defaultValues: {terminationGracePeriodSeconds: 12}\n")
+	grace(t, web, 12)
+	cluster.Create(t, defaultsOf(namespace, "terminationGracePeriodSeconds: 13"))
+	grace(t, web, 13)
+	cluster.Change(t, web, func(app *v1.AppService) { app.Spec.TerminationGracePeriodSeconds = ptr.To[int64](14) })
+	grace(t, web, 14)
+	restart("  defaultValues: {terminationGracePeriodSeconds: 12}\n  overrideValues: {terminationGracePeriodSeconds: 15}\n")
+	grace(t, web, 15)
+
+	generation := deployment(t, web).Generation
+	restart("  defaultValues: {terminationGraceSeconds: 16}\n")
+	harness.Eventually(t, "what the platform says is held back", func() error {
+		if err := present(t, web); err != nil {
+			return err
+		}
+		const says = "defaultValues of watches.yaml: terminationGraceSeconds: there is no such field"
+		if problems := web.Status.Problems; len(problems) != 1 || !strings.Contains(problems[0].Message, says) {
+			return fmt.Errorf("got %+v", problems)
+		}
+		return want("phase", web.Status.Phase, v1.PhaseRunning)
+	})
+	if got := deployment(t, web).Generation; got != generation {
+		t.Errorf("the Deployment was changed: generation %d, before %d", got, generation)
+	}
+	restart("")
+	grace(t, web, 14)
+}
+
+// What a namespace says is in a cache: neither an install nor a change that says nothing new asks for it.
+func TestDefaultsCostNoRequests(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Create(t, defaultsOf(namespace, "terminationGracePeriodSeconds: 7\n"))
+	manager := cluster.Manager(t, namespace)
+	cluster.Create(t, harness.Seed(namespace, "warm"))
+	grace(t, harness.Seed(namespace, "warm"), 7)
+	manager.Rest(t)
+
+	web := harness.Seed(namespace, "web")
+	web.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	install := requests(t, manager, func() { cluster.Create(t, web); cluster.Ready(t, web) })
+	if got := withoutStatus(install); len(got) != 3 {
+		t.Errorf("an install of two objects took %d requests besides status, want 3: %v", len(got), got)
+	}
+	grace(t, web, 7)
+	noop := requests(t, manager, func() {
+		says(t, namespace, "{terminationGracePeriodSeconds: 7} # as it was\n")
+		cluster.Change(t, web, func(app *v1.AppService) { app.Annotations = map[string]string{"example.com/note": "x"} })
+	})
+	if len(noop) != 0 {
+		t.Errorf("nothing is new, and it asks: %v", noop)
 	}
 }
