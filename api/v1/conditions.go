@@ -209,6 +209,9 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // cannot be changed: each version has a name of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
 
+// AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields that it sets.
+const AnnotationPatched = "app.example.com/pod-template-sets"
+
 // AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.
 const AnnotationReadyWhen = "app.example.com/ready-when"
