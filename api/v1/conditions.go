@@ -201,6 +201,10 @@ const AnnotationRetainedFor = "app.example.com/retained-for"
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 
+// AnnotationRequiredBy is the annotation of a rendered object that nothing can do without, with what needs it, as in
+// spec.autoscaling.triggers: where the cluster does not serve its kind, the resource is refused. Any other object is left out then.
+const AnnotationRequiredBy = "app.example.com/required-by"
+
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"

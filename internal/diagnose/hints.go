@@ -29,7 +29,7 @@ var hints = map[string]string{
 	v1.ReasonResourceNotReady:          "see kubectl describe of the object that the message names",
 	v1.ReasonLoadBalancerPending:       "see kubectl describe service; a cluster without a cloud needs what gives Services addresses, as MetalLB does",
 	v1.ReasonCertificateMissing:        "create the Secret, or see what cert-manager says: kubectl describe certificate",
-	v1.ReasonAutoscalingFailed:         "see kubectl describe horizontalpodautoscaler",
+	v1.ReasonAutoscalingFailed:         "see kubectl describe horizontalpodautoscaler, or scaledobject where KEDA scales",
 	v1.ReasonAutoscalingLimited:        "raise spec.autoscaling.maxReplicas if the load is meant",
 	v1.ReasonEvictionBlocked:           "run more replicas than spec.podDisruptionBudget keeps, or let it allow one to be unavailable",
 	v1.ReasonAccessTooNarrow:           "add the namespace of the ingress controller, gateway or Prometheus to spec.access.from, as in {namespace: ingress-nginx}",

@@ -103,6 +103,9 @@ func Of(object client.Object, facts Facts) State {
 	if gateway.RouteOf(object) != nil {
 		return Route(object, facts.Gateways, facts.Now)
 	}
+	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
+		return scaledObject(object, facts)
+	}
 	return computed(object)
 }
 
