@@ -49,8 +49,8 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 	return all
 }
 
-// withOldTemplates leaves the claim templates of an object that is there as they are, if the claims themselves can become what is rendered: their
-// metadata, and their size where that grows. Anything else stays as it is rendered, so that the API server refuses it.
+// withOldTemplates leaves what claims themselves can become in the claim templates of an object as it is there: their metadata, and their size
+// where that grows. Anything else stays as it is rendered, so that the API server refuses it.
 func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
 	if path == nil {
@@ -61,21 +61,29 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 		return desired
 	}
 	want, have := claimTemplates(desired), claimTemplates(&unstructured.Unstructured{Object: content})
-	if len(want) != len(have) {
+	names := func(of []*unstructured.Unstructured) (list []string) {
+		for _, template := range of {
+			list = append(list, template.GetName())
+		}
+		return list
+	}
+	if !slices.Equal(names(want), names(have)) {
 		return desired
 	}
+	var kept []any
 	same := true
 	for i := range want {
-		if !becomes(have[i], want[i]) {
-			return desired
-		}
 		first, _ := lacking("", want[i].Object, have[i].Object)
 		same = same && first == nil
+		template := have[i].DeepCopy()
+		if !becomes(have[i], want[i]) {
+			template.Object["spec"] = want[i].DeepCopy().Object["spec"]
+		}
+		kept = append(kept, template.Object)
 	}
 	if same {
 		return desired
 	}
-	kept, _, _ := unstructured.NestedFieldCopy(content, path...)
 	desired = desired.DeepCopy()
 	_ = unstructured.SetNestedField(desired.Object, kept, path...) // the rendered ones were found there
 	return desired
@@ -84,7 +92,7 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 // becomes reports whether claims that were made from one template can be brought to another one. The claims of templates without a stamp are
 // not known.
 func becomes(old, rendered *unstructured.Unstructured) bool {
-	if old.GetName() != rendered.GetName() || classOf(old) != classOf(rendered) {
+	if classOf(old) != classOf(rendered) {
 		return false
 	}
 	before, after := sizeOf(old), sizeOf(rendered)
