@@ -209,6 +209,9 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 	ports := func(count int) string {
 		return list(count, func(i int) string { return fmt.Sprintf("{port: %d, name: p%d}", i+1, i) })
 	}
+	containerPorts := func(count int) string {
+		return list(count, func(i int) string { return fmt.Sprintf("{containerPort: %d}", i+1) })
+	}
 	entries := func(count, size int) string {
 		return "{" + strings.Trim(list(count, func(i int) string { return fmt.Sprintf("E%d: %q", i, strings.Repeat("x", size)) }), "[]") + "}"
 	}
@@ -228,7 +231,39 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"port from below":         {`{image: a, ports: [{port: 1}]}`, `{image: a, ports: [{port: 0}]}`, "spec.ports[0].port"},
 		"port from above":         {`{image: a, ports: [{port: 65535}]}`, `{image: a, ports: [{port: 65536}]}`, "spec.ports[0].port"},
 		"targetPort":              {`{image: a, ports: [{port: 1, targetPort: 65535}]}`, `{image: a, ports: [{port: 1, targetPort: 65536}]}`, "spec.ports[0].targetPort"},
-		"targetPort by its name":  {`{image: a, ports: [{port: 1, targetPort: 1}]}`, `{image: a, ports: [{port: 1, targetPort: http}]}`, "spec.ports[0].targetPort"},
+		"targetPort from below":   {`{image: a, ports: [{port: 1, targetPort: 1}]}`, `{image: a, ports: [{port: 1, targetPort: 0}]}`, "spec.ports[0].targetPort"},
+		"targetPort of a sidecar": {
+			`{image: a, ports: [{port: 1, targetPort: proxy}], sidecars: [{name: b, image: b, ports: [{name: proxy, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: proxy}], sidecars: [{name: b, image: b, ports: [{name: other, containerPort: 1}, {containerPort: 2}]}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of a sidecar's other protocol": {
+			`{image: a, ports: [{port: 1, protocol: UDP, targetPort: dns}], sidecars: [{name: b, image: b, ports: [{name: dns, protocol: UDP, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: dns}], sidecars: [{name: b, image: b, ports: [{name: dns, protocol: UDP, containerPort: 1}]}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of another entry": {
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, targetPort: 3}]}`,
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, targetPort: a}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of another entry's other protocol": {
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2}]}`,
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, protocol: UDP}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of its own name": {
+			`{image: a, ports: [{name: http, port: 1, targetPort: http}], sidecars: [{name: b, image: b, ports: [{name: http, containerPort: 1}]}]}`,
+			`{image: a, ports: [{name: http, port: 1, targetPort: http}]}`, "spec.ports[].targetPort must be",
+		},
+		"length of a targetPort": {
+			`{image: a, ports: [{port: 1, targetPort: a23456789012345}], sidecars: [{name: b, image: b, ports: [{name: a23456789012345, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: a234567890123456}]}`, "spec.ports[0].targetPort",
+		},
+		"letters of a targetPort": {
+			`{image: a, ports: [{port: 1, targetPort: a-1}], sidecars: [{name: b, image: b, ports: [{name: a-1, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: "a\n  b"}]}`, "spec.ports[0].targetPort",
+		},
+		"ports of a sidecar": {
+			`{image: a, sidecars: [{name: b, image: b, ports: ` + containerPorts(32) + `}]}`,
+			`{image: a, sidecars: [{name: b, image: b, ports: ` + containerPorts(33) + `}]}`, "spec.sidecars[0].ports",
+		},
 		"nodePort":                {`{image: a, ports: [{port: 1, nodePort: 65535}]}`, `{image: a, ports: [{port: 1, nodePort: 65536}]}`, "spec.ports[0].nodePort"},
 		"length of a port's name": {`{image: a, ports: [{port: 1, name: a23456789012345}]}`, `{image: a, ports: [{port: 1, name: a234567890123456}]}`, "spec.ports[0].name"},
 		"letters of a port name":  {`{image: a, ports: [{port: 1, name: 1-a}]}`, `{image: a, ports: [{port: 1, name: "1"}]}`, "spec.ports[].name"},
@@ -268,6 +303,45 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"grace after a probe": {
 			`{image: a, probes: {liveness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}, startup: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`,
 			`{image: a, probes: {readiness: {exec: {command: [a]}, terminationGracePeriodSeconds: 1}}}`, "spec.probes.readiness.terminationGracePeriodSeconds must be left out",
+		},
+		"handlers of a liveness probe": {
+			`{image: a, ports: [{port: 1}], probes: {liveness: {tcpSocket: {}}}}`, `{image: a, ports: [{port: 1}], probes: {liveness: {periodSeconds: 1}}}`, "exactly one of httpGet",
+		},
+		"handlers of a startup probe": {
+			`{image: a, ports: [{port: 1}], probes: {startup: {tcpSocket: {}}}}`, `{image: a, ports: [{port: 1}], probes: {startup: {tcpSocket: {}, grpc: {}}}}`, "exactly one of httpGet",
+		},
+		"handlers of a readiness probe": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {periodSeconds: 1}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {tcpSocket: {}, exec: {command: [a]}}}}`, "spec.probes.readiness takes one of",
+		},
+		"a readiness probe of any TCP port": {
+			`{image: a, ports: [{port: 1, name: a, protocol: UDP}, {port: 1, name: b}], probes: {readiness: {}}}`,
+			`{image: a, ports: [{port: 1, protocol: UDP}], probes: {readiness: {}}}`, "spec.probes.readiness needs one of",
+		},
+		"no readiness probe": {
+			`{image: a, probes: {readiness: {none: true}}}`, `{image: a, probes: {readiness: {none: false}}}`, "spec.probes.readiness needs one of",
+		},
+		"no readiness probe and what it asks": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: false, tcpSocket: {}, periodSeconds: 1}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true, tcpSocket: {}}}}`, "spec.probes.readiness.none turns the probe off",
+		},
+		"no readiness probe and when it asks": {
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true}}}`,
+			`{image: a, ports: [{port: 1}], probes: {readiness: {none: true, failureThreshold: 1}}}`, "spec.probes.readiness.none turns the probe off",
+		},
+		"time to start": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1, readiness: {none: true}}}`,
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1, startup: {tcpSocket: {}}}}`, "startup or startupSeconds, not both",
+		},
+		"time to start from below": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 1}}`, `{image: a, ports: [{port: 1}], probes: {startupSeconds: 0}}`, "spec.probes.startupSeconds",
+		},
+		"time to start from above": {
+			`{image: a, ports: [{port: 1}], probes: {startupSeconds: 86400}}`, `{image: a, ports: [{port: 1}], probes: {startupSeconds: 86401}}`, "spec.probes.startupSeconds",
+		},
+		"time to start without a port": {
+			`{image: a, probes: {startupSeconds: 1, readiness: {exec: {command: [a]}}}}`,
+			`{image: a, ports: [{port: 1, protocol: UDP}], probes: {startupSeconds: 1, readiness: {none: true}}}`, "spec.probes.startupSeconds needs one of",
 		},
 		"external traffic by type": {
 			`{image: a, ports: [{port: 1}], service: {type: NodePort, externalTrafficPolicy: Local}}`,
@@ -315,6 +389,14 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"name of the files' volume": {
 			`{image: a, persistence: {size: 1Gi, mountPath: /a}, config: {files: {}, environment: {B: c}}, volumes: [{name: config-files, emptyDir: {}}]}`,
 			`{image: a, config: {files: {b: c}}, volumes: [{name: config-files, emptyDir: {}}]}`, "nor config-files where spec.config.files",
+		},
+		"annotations of an account that exists": {
+			`{image: a, serviceAccount: {create: true, name: b, annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {name: b, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
+		},
+		"annotations of no account": {
+			`{image: a, serviceAccount: {annotations: {c: d}}}`,
+			`{image: a, serviceAccount: {create: false, annotations: {c: d}}}`, "spec.serviceAccount.annotations are those of an account that is created",
 		},
 		"names of variables": {`{image: a, envs: [{name: A}, {name: B}]}`, `{image: a, envs: [{name: A}, {name: A}]}`, "spec.envs[1]"},
 	}

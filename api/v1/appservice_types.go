@@ -11,6 +11,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || (has(self.ports) && size(self.ports) > 0)",message="spec.ingress needs at least one entry in spec.ports to send traffic to"
 // +kubebuilder:validation:XValidation:rule="!has(self.route) || (has(self.ports) && size(self.ports) > 0)",message="spec.route needs at least one entry in spec.ports to send traffic to"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || !has(self.monitoring.enabled) || !self.monitoring.enabled || (has(self.ports) && size(self.ports) > 0)",message="spec.monitoring needs at least one entry in spec.ports to scrape"
+// +kubebuilder:validation:XValidation:rule="!has(self.ports) || self.ports.all(p, !has(p.targetPort) || type(p.targetPort) == int || self.ports.exists(q, has(q.name) && q.name == p.targetPort && (!has(q.targetPort) || type(q.targetPort) == int) && q.protocol == p.protocol) || (has(self.sidecars) && self.sidecars.exists(s, has(s.ports) && s.ports.exists(c, has(c.name) && c.name == p.targetPort && c.protocol == p.protocol))))",message="spec.ports[].targetPort must be a number, or name a port in spec.sidecars[].ports, or another entry of spec.ports whose targetPort is a number, of the same protocol"
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || !has(self.ports) || self.ingress.hosts.all(h, !has(h.paths) || h.paths.all(p, !has(p.port) || self.ports.exists(q, q.port == p.port)))",message="spec.ingress.hosts[].paths[].port must be the port of an entry in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.route) || !has(self.ports) || !has(self.route.rules) || self.route.rules.all(r, !has(r.port) || self.ports.exists(q, q.port == r.port))",message="spec.route.rules[].port must be the port of an entry in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.type) || self.service.type != 'ClusterIP' || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="spec.ports[].nodePort needs spec.service.type NodePort or LoadBalancer: leave one of them out"
@@ -19,6 +20,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.clusterIP) || !has(self.ports) || self.ports.all(p, !has(p.nodePort))",message="spec.service.clusterIP None and spec.ports[].nodePort exclude each other"
 // +kubebuilder:validation:XValidation:rule="!has(self.monitoring) || !has(self.monitoring.port) || !has(self.ports) || self.ports.exists(p, p.port == self.monitoring.port)",message="spec.monitoring.port must be the port of an entry in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.probes) || (has(self.ports) && size(self.ports) > 0) || [?dyn(self.probes).?liveness, ?dyn(self.probes).?readiness, ?dyn(self.probes).?startup].all(p, (!has(p.httpGet) || has(p.httpGet.port)) && (!has(p.tcpSocket) || has(p.tcpSocket.port)) && (!has(p.grpc) || has(p.grpc.port)))",message="spec.probes needs a port in each httpGet, tcpSocket and grpc, or at least one entry in spec.ports to take it from"
+// +kubebuilder:validation:XValidation:rule="!has(self.probes) || !has(self.probes.readiness) || (has(self.probes.readiness.none) && self.probes.readiness.none) || [has(self.probes.readiness.httpGet), has(self.probes.readiness.tcpSocket), has(self.probes.readiness.grpc), has(self.probes.readiness.exec)].exists(x, x) || (has(self.ports) && self.ports.exists(p, p.protocol == 'TCP'))",message="spec.probes.readiness needs one of httpGet, tcpSocket, grpc and exec, or a TCP port in spec.ports to connect to"
+// +kubebuilder:validation:XValidation:rule="!has(self.probes) || !has(self.probes.startupSeconds) || (has(self.probes.readiness) && [has(self.probes.readiness.httpGet), has(self.probes.readiness.tcpSocket), has(self.probes.readiness.grpc), has(self.probes.readiness.exec)].exists(x, x)) || (has(self.ports) && self.ports.exists(p, p.protocol == 'TCP'))",message="spec.probes.startupSeconds needs one of httpGet, tcpSocket, grpc and exec in spec.probes.readiness, or a TCP port in spec.ports to connect to"
 // +kubebuilder:validation:XValidation:rule="!has(self.service) || !has(self.service.externalTrafficPolicy) || (has(self.service.type) ? self.service.type != 'ClusterIP' : has(self.ports) && self.ports.exists(p, has(p.nodePort)))",message="spec.service.externalTrafficPolicy needs spec.service.type NodePort or LoadBalancer, or a nodePort in spec.ports"
 // +kubebuilder:validation:XValidation:rule="!has(self.initContainers) || !has(self.sidecars) || self.initContainers.all(c, !self.sidecars.exists(s, s.name == c.name))",message="spec.initContainers[].name and spec.sidecars[].name must differ: rename one of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, (!has(self.persistence) || m.mountPath != self.persistence.mountPath) && (!has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || m.mountPath != self.config.?mountPath.orValue('/etc/config')))",message="spec.volumeMounts[].mountPath must not be spec.persistence.mountPath, nor spec.config.mountPath, which defaults to /etc/config"
@@ -26,6 +29,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, (v.name != 'data' || !has(self.persistence)) && (v.name != 'config-files' || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0))",message="spec.volumes[].name must not be data where spec.persistence is set, nor config-files where spec.config.files has entries, which make volumes of these names: rename it"
 // +kubebuilder:validation:XValidation:rule="self.?persistence.?perReplica.orValue(false) == oldSelf.?persistence.?perReplica.orValue(false)",message="spec.persistence.perReplica cannot be changed, since replicas would lose what they stored: make another AppService beside this one, copy the data, move the traffic and delete this one; or delete this one and create it again"
 // +kubebuilder:validation:XValidation:rule="!self.?persistence.?perReplica.orValue(false) || !has(self.strategy)",message="spec.strategy has no effect with spec.persistence.perReplica, which replaces replicas one after the other: leave it out"
+// +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
+// +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -83,7 +88,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Envs are environment variables of the main container, taken literally. Names are unique.
+	// Envs are environment variables of the main container, taken literally. Names are unique. Where there are ports, PORT is
+	// there too: the first target port, unless it is set here or in config.environment.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
@@ -91,7 +97,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment variables",order=5
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container.
+	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. What has a name
+	// of its own goes first: envs, and PORT where there are ports.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -138,7 +145,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
 
-	// ServiceAccount is the identity of the pods.
+	// ServiceAccount is the identity of the pods: without a name an account of their own, which is created. Defaults to the namespace's
+	// default account, without a token.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
@@ -179,6 +187,11 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
+
+	// Access says by name who may reach the pods, and whom they may reach.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Access",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	Access *Access `json:"access,omitempty"`
 
 	// HostAliases are further lines of the pods' hosts file.
 	// +listType=map
@@ -306,6 +319,12 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
+	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for what no other field says. It is applied to what all other
+	// fields become, of each workload whose pods have the container app. What comes of it has to meet the Pod Security level all the same.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod template",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
+	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`
+
 	// CommonLabels are further labels of all objects, pods included. Selectors are never made of them.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
@@ -360,7 +379,7 @@ type LocalReference struct {
 // +kubebuilder:printcolumn:name="Chart",type=string,JSONPath=`.status.release.chartVersion`,priority=1
 // +kubebuilder:printcolumn:name="Chart Digest",type=string,JSONPath=`.status.release.chartDigest`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1},{StatefulSet,v1}}
+// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{ScaledObject,v1alpha1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1},{StatefulSet,v1}}
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 53 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 53 characters: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
 type AppService struct {
 	metav1.TypeMeta   `json:",inline"`

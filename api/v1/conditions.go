@@ -76,7 +76,8 @@ const (
 	ReasonAutoscalingFailed = "AutoscalingFailed"
 	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
 	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
-	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing. A warning if the
+	// autoscaler has other targets that work.
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
@@ -98,8 +99,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
-	// ReasonPodSecurityViolation: the pods would be below the Baseline Pod Security Standard, or below what the namespace
-	// enforces.
+	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
+	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
@@ -138,6 +139,8 @@ const (
 	ReasonAutoscalingLimited = "AutoscalingLimited"
 	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
 	ReasonEvictionBlocked = "EvictionBlocked"
+	// ReasonAccessTooNarrow: a NetworkPolicy lets nobody in who may be the controller of the Ingress or route, or Prometheus.
+	ReasonAccessTooNarrow = "AccessTooNarrow"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
 	// ReasonRolloutHeldBack: what a new chart or operator changes waits, until others are done or because the chart is held back.
@@ -202,6 +205,10 @@ const AnnotationProgressDeadline = "app.example.com/progress-deadline-seconds"
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 
+// AnnotationRequiredBy is the annotation of a rendered object that nothing can do without, with what needs it, as in
+// spec.autoscaling.triggers: where the cluster does not serve its kind, the resource is refused. Any other object is left out then.
+const AnnotationRequiredBy = "app.example.com/required-by"
+
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
@@ -209,6 +216,9 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
 // cannot be changed: each version has a name of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
+
+// AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields that it sets.
+const AnnotationPatched = "app.example.com/pod-template-sets"
 
 // AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.

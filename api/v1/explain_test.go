@@ -44,7 +44,11 @@ func explain(t *testing.T, path string, of reflect.Type, schema apiextensionsv1.
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, _, _ := strings.Cut(field.Tag.Get("json"), ",")
-		if name == "" || name == "metadata" { // embedded types of Kubernetes'
+		if name == "metadata" {
+			continue
+		}
+		if name == "" { // the fields of a type that is embedded stand beside the others
+			fields = append(fields, explain(t, path, field.Type, schema)...)
 			continue
 		}
 		property, found := schema.Properties[name]

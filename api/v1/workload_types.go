@@ -60,23 +60,44 @@ type SecretKeySource struct {
 //
 // +kubebuilder:validation:XValidation:rule="(!has(self.liveness) || !has(self.liveness.successThreshold) || self.liveness.successThreshold == 1) && (!has(self.startup) || !has(self.startup.successThreshold) || self.startup.successThreshold == 1)",message="spec.probes.liveness and startup take a successThreshold of 1 only"
 // +kubebuilder:validation:XValidation:rule="!has(self.readiness) || !has(self.readiness.terminationGracePeriodSeconds)",message="spec.probes.readiness.terminationGracePeriodSeconds must be left out: a readiness probe that fails stops nothing"
+// +kubebuilder:validation:XValidation:rule="!has(self.startupSeconds) || !has(self.startup)",message="spec.probes takes startup or startupSeconds, not both"
 type Probes struct {
 	// Liveness: the container is started again when it fails.
+	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
 	// +optional
 	Liveness *Probe `json:"liveness,omitempty"`
 
-	// Readiness: the pod gets no traffic while it fails.
+	// Readiness: the pod gets no traffic while it fails. Where it does not say what to ask, it connects to the first TCP port
+	// of spec.ports, by default every 2 seconds, and fails after 30.
 	// +optional
-	Readiness *Probe `json:"readiness,omitempty"`
+	Readiness *ReadinessProbe `json:"readiness,omitempty"`
 
 	// Startup: the others wait until it has succeeded once.
+	// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
 	// +optional
 	Startup *Probe `json:"startup,omitempty"`
+
+	// StartupSeconds is how long the main container may take to start. It makes a startup probe that asks what the readiness
+	// probe asks, or the first TCP port where there is none.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	StartupSeconds *int32 `json:"startupSeconds,omitempty"`
+}
+
+// ReadinessProbe is a probe that connects to the first TCP port unless it says what else to do.
+//
+// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() <= 1",message="spec.probes.readiness takes one of httpGet, tcpSocket, grpc and exec at most"
+// +kubebuilder:validation:XValidation:rule="!has(self.none) || !self.none || ![has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec), has(self.initialDelaySeconds), has(self.periodSeconds), has(self.timeoutSeconds), has(self.successThreshold), has(self.failureThreshold)].exists(x, x)",message="spec.probes.readiness.none turns the probe off: leave out either none or the rest of spec.probes.readiness"
+type ReadinessProbe struct {
+	// None turns the probe off: pods get traffic as soon as they run.
+	// +optional
+	None bool `json:"none,omitempty"`
+
+	Probe `json:",inline"`
 }
 
 // Probe is a probe as in a Pod, except that a port may be left out: then it is the first one.
-//
-// +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() == 1",message="a probe takes exactly one of httpGet, tcpSocket, grpc and exec"
 type Probe struct {
 	// HTTPGet succeeds when the answer has a status from 200 to 399.
 	// +optional
@@ -169,14 +190,17 @@ type GRPCProbe struct {
 	Service *string `json:"service,omitempty"`
 }
 
-// ServiceAccount is the identity of the pods.
+// ServiceAccount is the identity of the pods. Without a name it is an account of their own, which is created; a name alone is that of an
+// account that exists. Where there is no serviceAccount at all, it is the namespace's default account, without a token.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.annotations) || size(self.annotations) == 0 || (has(self.create) ? self.create : !has(self.name) || size(self.name) == 0)",message="spec.serviceAccount.annotations are those of an account that is created: set spec.serviceAccount.create to true, or leave out create and name"
 type ServiceAccount struct {
-	// Create a ServiceAccount for this service alone.
+	// Create a ServiceAccount for this service alone, or, if false, none. By default one is created if name is left out.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Create the service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
-	Create bool `json:"create,omitempty"`
+	Create *bool `json:"create,omitempty"`
 
-	// Name of the ServiceAccount. Defaults to that of the AppService where it is created, else to default.
+	// Name of the ServiceAccount. Defaults to that of the AppService if it is created, else to default.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	Name string `json:"name,omitempty"`
@@ -186,7 +210,7 @@ type ServiceAccount struct {
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
-	// AutomountToken gives the pods a token for the Kubernetes API.
+	// AutomountToken gives the pods a token of the account for the Kubernetes API.
 	// +optional
 	AutomountToken bool `json:"automountToken,omitempty"`
 }

@@ -61,6 +61,10 @@ func allowance(probe *corev1.Probe) time.Duration {
 	return time.Duration(seconds) * time.Second
 }
 
+// connectHint says what to do about a readiness probe that only connects.
+const connectHint = "let the application listen on that port, on all addresses, or say in spec.probes.readiness what shows that a pod is ready: " +
+	"by default, connecting to the first TCP port does; {none: true} turns that off. A slow start wants spec.probes.startupSeconds"
+
 // failing is the cause that a probe fails.
 func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect) Cause {
 	cause := Cause{Source: c.source(), Effect: effect, restarts: c.status.RestartCount}
@@ -72,6 +76,9 @@ func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect)
 		cause.Reason, probe = v1.ReasonLivenessProbeFailing, c.LivenessProbe
 	case readiness:
 		cause.Reason, probe = v1.ReasonReadinessProbeFailing, c.ReadinessProbe
+		if probe != nil && probe.TCPSocket != nil {
+			cause.Hint = connectHint // it may be the one that nobody asked for
+		}
 	}
 	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(c, probe), c.source())
 	cause.Detail = answer(unhealthy(f, pod, c, kind))

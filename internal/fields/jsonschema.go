@@ -85,7 +85,12 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 		given, _ := byDefault.(map[string]any)
 		properties := map[string]any{}
 		for name, property := range of.Properties {
-			properties[name] = relaxed(&property, given[name], entry)
+			value, stands := given[name]
+			schema := relaxed(&property, value, entry)
+			if stands && value == nil {
+				orNull(schema)
+			}
+			properties[name] = schema
 		}
 		out["properties"] = properties
 		out["additionalProperties"] = false
@@ -138,6 +143,13 @@ func admit(out map[string]any, byDefault any) {
 		lower(out, float64(value))
 	case float64:
 		lower(out, value)
+	}
+}
+
+// orNull admits a default of null: a field that means something even if nothing is set in it.
+func orNull(out map[string]any) {
+	if name, typed := out["type"].(string); typed {
+		out["type"] = []any{name, "null"}
 	}
 }
 

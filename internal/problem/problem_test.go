@@ -38,6 +38,7 @@ func TestProblem(t *testing.T) {
 		"the spec cannot be translated":            {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
 		"a template fails":                         {RenderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
+		"a kind is not served":                     {&render.UnservedError{}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"pods are below Baseline":                  {RenderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
@@ -94,6 +95,9 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
 		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
 		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
+		"nobody who may allow the pods": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByDefault}), v1.ReasonPodSecurityViolation,
+			"change the security context that the message names, or ask the administrator of the namespace for its label pod-security.kubernetes.io/enforce: privileged"},
+		"pods that the namespace does not allow": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

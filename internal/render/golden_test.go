@@ -202,8 +202,12 @@ func fieldsOf(path string, kind reflect.Type) []string {
 	}
 	var list []string
 	for i := range kind.NumField() {
-		name, _, _ := strings.Cut(kind.Field(i).Tag.Get("json"), ",")
-		list = append(list, fieldsOf(path+"."+name, kind.Field(i).Type)...)
+		field := kind.Field(i)
+		if name, _, _ := strings.Cut(field.Tag.Get("json"), ","); name != "" {
+			list = append(list, fieldsOf(path+"."+name, field.Type)...)
+		} else { // the fields of a type that is embedded stand beside the others
+			list = append(list, fieldsOf(path, field.Type)...)
+		}
 	}
 	return list
 }

@@ -24,6 +24,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/readywhen"
 	"github.com/example/appservice-operator/internal/values"
@@ -71,6 +72,8 @@ type Outline struct {
 	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
+	// Lacking are objects of such kinds that nothing can do without: nothing of the result may be written.
+	Lacking []Lack
 	// Unknown are the paths of fields of the spec that are not among the values, because nobody here knows them.
 	Unknown []string
 	// ClusterScoped says that some of the objects live outside of namespaces.
@@ -121,6 +124,10 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err != nil {
 		return nil, &InvalidSpecError{err}
 	}
+	patch, err := podtemplate.Of(resource, vals)
+	if err != nil {
+		return nil, r.blame(err)
+	}
 	draft := &Draft{run: run{resource, vals, capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
 	manifests, err := r.execute(draft.run)
 	if err != nil {
@@ -131,13 +138,16 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
 		}
 		if !served(manifest.object, capabilities) {
-			draft.result.Unserved = append(draft.result.Unserved, kube.KeyOf(manifest.object))
+			draft.result.leaveOut(manifest.object)
 			continue
 		}
 		draft.result.Objects = append(draft.result.Objects, manifest.object)
 		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
 	if err := unique(&draft.result); err != nil {
+		return nil, r.blame(err)
+	}
+	if err := patch.Apply(draft.result.Objects); err != nil { // before anybody looks at what pods refer to, and at how they are secured
 		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)

@@ -63,6 +63,7 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
 		})
 	}
+	list = append(list, shutOut(in)...)
 	if problem, ignored := ignoredSize(main); ignored {
 		list = append(list, problem)
 	}

@@ -37,7 +37,7 @@ func standings(in Input) []standing {
 
 // factsOf are the facts that objects do not say of themselves.
 func factsOf(in Input) health.Facts {
-	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways}
+	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
 	for _, missing := range in.Missing {
 		if missing.Key == "" {
 			facts.Missing[missing.Object] = in.Others[missing.Object]

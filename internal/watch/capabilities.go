@@ -23,11 +23,14 @@ type CapabilitiesSource interface {
 	Get(ctx context.Context) (*chartutil.Capabilities, int64, error)
 }
 
-// capabilitiesAge is how old the capabilities may be; unsettledAge if they were read before discovery has followed a change.
 const (
+	// capabilitiesAge is how old the capabilities may be.
 	capabilitiesAge = time.Hour
-	unsettledAge    = time.Second
+	// unsettledAge is how old they may be if they were read within settling of a change: discovery follows a moment later.
+	unsettledAge = time.Second
 )
+
+var settling = discoveryDelays[len(discoveryDelays)-1]
 
 // Discovered are capabilities read from the API server, shared by all reconciles and read again every hour. It is safe
 // for concurrent use.
@@ -35,13 +38,12 @@ type Discovered struct {
 	Discovery discovery.DiscoveryInterface
 	Clock     clock.PassiveClock
 
-	mu            sync.Mutex
-	turn          chan struct{} // holds one entry while somebody reads
-	current       *chartutil.Capabilities
-	version       int64
-	read          time.Time
-	settled       time.Time // when discovery has followed the last change
-	invalidations int
+	mu      sync.Mutex
+	turn    chan struct{} // holds one entry while somebody reads
+	current *chartutil.Capabilities
+	version int64
+	changed time.Time // when what is served was last seen to change
+	read    time.Time // when it was last read; a reading during which something changed does not count
 }
 
 // Get implements CapabilitiesSource. One caller reads for all; the others wait for it, or for their context.
@@ -59,11 +61,12 @@ func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, e
 	if known = d.known(); known.fresh {
 		return known.capabilities, known.version, nil
 	}
+	began := d.Clock.Now()
 	read, err := d.discover(ctx, known.capabilities)
 	if err != nil && known.capabilities == nil {
 		return nil, 0, err
 	}
-	capabilities, version := d.note(known, read)
+	capabilities, version := d.note(began, read)
 	return capabilities, version, nil
 }
 
@@ -75,11 +78,10 @@ func (d *Discovered) Serves(ctx context.Context, kind schema.GroupVersionKind) b
 
 // state is what is known at a time.
 type state struct {
-	capabilities  *chartutil.Capabilities // nil for nothing
-	version       int64
-	fresh         bool
-	turn          chan struct{}
-	invalidations int
+	capabilities *chartutil.Capabilities // nil for nothing
+	version      int64
+	fresh        bool
+	turn         chan struct{}
 }
 
 func (d *Discovered) known() state {
@@ -88,19 +90,25 @@ func (d *Discovered) known() state {
 	if d.turn == nil {
 		d.turn = make(chan struct{}, 1)
 	}
-	age := capabilitiesAge
-	if d.read.Before(d.settled) {
-		age = unsettledAge
-	}
-	fresh := d.current != nil && d.Clock.Since(d.read) < age
-	return state{d.current, d.version, fresh, d.turn, d.invalidations}
+	return state{d.current, d.version, d.current != nil && d.Clock.Since(d.read) < d.lasts(), d.turn}
 }
 
-// note keeps what was read, nil for nothing, since the given state was known.
-func (d *Discovered) note(since state, read *chartutil.Capabilities) (*chartutil.Capabilities, int64) {
+// lasts returns for how long the capabilities may be used after they were read.
+func (d *Discovered) lasts() time.Duration {
+	switch {
+	case d.read.Before(d.changed):
+		return 0
+	case d.read.Sub(d.changed) < settling:
+		return unsettledAge
+	}
+	return capabilitiesAge
+}
+
+// note keeps what was read, nil for nothing, in a reading that began at a time.
+func (d *Discovered) note(began time.Time, read *chartutil.Capabilities) (*chartutil.Capabilities, int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	if d.invalidations == since.invalidations {
+	if !d.changed.After(began) {
 		d.read = d.Clock.Now()
 	}
 	if read != nil && !same(d.current, read) {
@@ -114,8 +122,7 @@ func (d *Discovered) note(since state, read *chartutil.Capabilities) (*chartutil
 func (d *Discovered) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.read, d.settled = time.Time{}, d.Clock.Now().Add(discoveryDelays[len(discoveryDelays)-1])
-	d.invalidations++
+	d.changed = d.Clock.Now()
 }
 
 func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilities) (*chartutil.Capabilities, error) {

@@ -211,7 +211,8 @@ func TestCapabilitiesAreReadOnceForMany(t *testing.T) {
 // A discovery that hangs holds up whoever waits for it no longer than that one wants, and misses no change meanwhile.
 func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
 	cluster := &served{version: "v1.36.0", kinds: map[string][]string{"v1": {"Service"}}, held: make(chan struct{}), waiting: make(chan struct{})}
-	d := &Discovered{Discovery: cluster, Clock: clocktesting.NewFakePassiveClock(start)}
+	now := clocktesting.NewFakePassiveClock(start)
+	d := &Discovered{Discovery: cluster, Clock: now}
 	first := make(chan error)
 	go func() {
 		_, _, err := d.Get(context.Background())
@@ -223,6 +224,7 @@ func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
 	if _, _, err := d.Get(impatient); !errors.Is(err, context.Canceled) {
 		t.Errorf("who waits for the reader: got %v", err)
 	}
+	now.SetTime(start.Add(time.Millisecond))
 	d.Invalidate()
 	close(cluster.held)
 	if err := <-first; err != nil {
@@ -249,9 +251,10 @@ func TestWhatIsReadRightAfterAChangeIsReadAgain(t *testing.T) {
 		{invalidate: true, asked: 2},
 		{after: time.Second / 2, asked: 2},
 		{after: time.Second, asked: 3},
-		{after: 5 * time.Second, asked: 4},
-		{after: time.Minute, asked: 4},
-		{after: time.Hour, asked: 5},
+		{after: time.Second / 2, invalidate: true, asked: 4},
+		{after: 5 * time.Second, asked: 5},
+		{after: time.Minute, asked: 5},
+		{after: time.Hour, asked: 6},
 	} {
 		now.SetTime(now.Now().Add(step.after))
 		if step.invalidate {

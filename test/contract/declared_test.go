@@ -36,6 +36,10 @@ func declared(prefix string, typ reflect.Type) []string {
 	var paths []string
 	for i := range typ.NumField() {
 		name, _, _ := strings.Cut(typ.Field(i).Tag.Get("json"), ",")
+		if name == "" { // the fields of a type that is embedded stand beside the others
+			paths = append(paths, declared(prefix, typ.Field(i).Type)...)
+			continue
+		}
 		paths = append(paths, ofType(specs.Join(prefix, name), typ.Field(i).Type)...)
 	}
 	return paths

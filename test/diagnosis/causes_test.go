@@ -53,7 +53,7 @@ var rows = map[string]row{
 	"probe-startup-within-its-time":   {reason: v1.ReasonStartupProbeFailing, words: []string{"GET :8080/up", "HTTP status 500"}, hint: "failureThreshold", effect: passing},
 	"probe-liveness":                  {reason: v1.ReasonLivenessProbeFailing, words: []string{"GET :8080/slow", "no answer in time"}, hint: "probes.liveness", effect: lasting},
 	"probe-readiness-status":          {reason: v1.ReasonReadinessProbeFailing, words: []string{"GET :8080/healthz", "HTTP status 404"}, hint: "probes.readiness", effect: lasting},
-	"probe-readiness-refused":         {reason: v1.ReasonReadinessProbeFailing, words: []string{"TCP :9090", "nothing listens"}, hint: "probes.readiness", effect: lasting},
+	"probe-readiness-refused":         {reason: v1.ReasonReadinessProbeFailing, words: []string{"TCP :9090", "nothing listens"}, hint: "{none: true}", effect: lasting},
 	"probe-readiness-timeout":         {reason: v1.ReasonReadinessProbeFailing, words: []string{"no answer in time"}, hint: "probes.readiness", effect: lasting},
 	"probe-readiness-within-its-time": {reason: v1.ReasonReadinessProbeFailing, words: []string{"HTTP status 503"}, hint: "probes.startup", effect: passing},
 

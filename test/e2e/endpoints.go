@@ -24,7 +24,7 @@ const addressedPort = 30005
 // the port of the Service, so that only the right port answers.
 func visitEndpoints(ctx context.Context, s *suite) error {
 	plain, headless := web(apps, "addressed", addressedPort), web(apps, "headless", 0)
-	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To[int32](8080)}}
+	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080))}}
 	headless.Spec.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone}
 	for app, scopes := range map[*v1.AppService][]v1.EndpointScope{plain: {v1.ScopeCluster, v1.ScopeNode}, headless: {v1.ScopeCluster}} {
 		if err := s.client.Create(ctx, app); err != nil {
@@ -80,9 +80,9 @@ func (s *suite) visit(ctx context.Context, app *v1.AppService, endpoint v1.Endpo
 	visitor.Spec.Size = ptr.To[int32](1)
 	visitor.Spec.Envs = []corev1.EnvVar{{Name: "VISIT", Value: endpoint.URL}}
 	visitor.Spec.HostAliases = []corev1.HostAlias{{IP: ip, Hostnames: []string{address.Hostname()}}}
-	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.Probe{
+	visitor.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 		HTTPGet: &v1.HTTPGetProbe{Path: "/healthz", Port: ptr.To(intstr.FromInt32(8080))}, PeriodSeconds: ptr.To[int32](1),
-	}}
+	}}}
 	if err := s.client.Create(ctx, visitor); err != nil {
 		return err
 	}

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -60,8 +61,8 @@ func apiRemoved(s *scene, api foreignAPI) {
 	s.listsNone(api)
 	s.still()
 	elsewhere.still()
-	if points := elsewhere.line.Points(); len(points) > 0 {
-		s.Errorf("it wrote %v about an AppService that does not ask for %s", points, api.Kind)
+	if said := elsewhere.line.Said(); len(said) > 0 {
+		s.Errorf("it wrote about an AppService that does not ask for %s:\n    %s", api.Kind, strings.Join(said, "\n    "))
 	}
 	for _, one := range []*scene{s, elsewhere} { // the rest of it is repaired, and changed, as ever
 		one.drop("Service")

@@ -50,10 +50,11 @@ func (p *player) playScenario(t *testing.T, scenario scenario) {
 			tally.fail(t, scenario.name, !completed, "it did not come to its end")
 			return
 		}
+		end, err := s.end()
 		s.stop()
-		end, err := s.state(t)
 		if err != nil {
-			t.Fatal(err)
+			tally.fail(t, scenario.name, true, "O4: %v", err)
+			return
 		}
 		p.mu.Lock()
 		defer p.mu.Unlock()
@@ -170,6 +171,26 @@ func (s *scene) still() {
 		}
 		return nil
 	})
+}
+
+// end returns the state when nothing happens any more and the status is true.
+func (s *scene) end() (end state, err error) {
+	s.Helper()
+	err = poll.UntilWithin(s.Context(), patience, func(ctx context.Context) error {
+		if !s.quiet() {
+			return fmt.Errorf("something still happens")
+		}
+		objects, err := seen.objects(ctx, s.namespace)
+		if err != nil {
+			return err
+		}
+		if err := lie(objects); err != nil {
+			return err
+		}
+		end, err = stateOf(s.namespace, objects)
+		return err
+	})
+	return end, err
 }
 
 // foreign makes an object that is somebody else's.

@@ -121,8 +121,8 @@ func (m move) wanted() string {
 // blind checks that the operator has not seen what happened: it writes nothing about it.
 func (s *scene) blind() {
 	s.Helper()
-	if points := s.line.Points(); len(points) > 0 {
-		s.Errorf("it wrote %v, although it could see nothing", points)
+	if said := s.line.Said(); len(said) > 0 {
+		s.Errorf("it wrote, although it could see nothing:\n    %s", strings.Join(said, "\n    "))
 	}
 }
 

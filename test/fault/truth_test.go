@@ -14,6 +14,15 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
+// lie returns in which way the status of the AppService of a plan, if there is one, is not true.
+func lie(objects map[string]*unstructured.Unstructured) error {
+	app, err := appOf(objects)
+	if err != nil || app == nil {
+		return err
+	}
+	return untrue(app, objects)
+}
+
 // untrue returns in which way the status of an AppService is not true against the objects: oracle O4. It is written without
 // the operator's own code, from what the fields promise.
 func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) error {
@@ -38,6 +47,11 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	if !slices.Equal(counters, want) {
 		return fmt.Errorf("replicas, updated, ready, available, unavailable: status has %v, the Deployment %v", counters, want)
 	}
+	if deployment.Name != "" {
+		if err := repeats(status, deployment); err != nil {
+			return err
+		}
+	}
 	for _, resource := range status.Resources {
 		if objectOf(resource.Kind).GetKind() == "" {
 			continue // of another project; the plans that are about one look for themselves
@@ -51,6 +65,23 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	}
 	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
 		return untrulyReady(app, deployment, objects)
+	}
+	return nil
+}
+
+// repeats returns in which way a status says otherwise than the Deployment what it only repeats.
+func repeats(status *v1.AppServiceStatus, deployment *appsv1.Deployment) error {
+	if want := fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, ptr.Deref(deployment.Spec.Replicas, 1)); status.Readiness != want {
+		return fmt.Errorf("status says that %s are ready, and it is %s", status.Readiness, want)
+	}
+	for _, condition := range deployment.Status.Conditions {
+		if condition.Type != appsv1.DeploymentAvailable && condition.Type != appsv1.DeploymentProgressing {
+			continue
+		}
+		said := meta.FindStatusCondition(status.Conditions, string(condition.Type))
+		if said == nil || string(said.Status) != string(condition.Status) || said.Reason != condition.Reason || said.Message != condition.Message {
+			return fmt.Errorf("status says %+v, and the Deployment %+v", said, condition)
+		}
 	}
 	return nil
 }

@@ -40,8 +40,8 @@ func operatorUpgraded(s *scene, versions ...string) {
 		s.line.Start()
 		s.startWith(version)
 		s.still()
-		if points := s.line.Points(); len(points) > 0 {
-			s.Errorf("O5: a restart writes %v", points)
+		if said := s.line.Said(); len(said) > 0 {
+			s.Errorf("O5: a restart writes\n    %s", strings.Join(said, "\n    "))
 		}
 	}
 	if now := s.podUIDs(); !maps.Equal(pods, now) {

@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
@@ -17,6 +18,7 @@ import (
 // verify restarts the operators over all that was played. They must write nothing, and change nothing: oracle O5, and O1 once
 // more. Then all AppServices are deleted, and nothing may be left: oracle O6.
 func (p *player) verify(t *testing.T) {
+	p.rest(t)
 	if len(p.played) == 0 {
 		return
 	}
@@ -24,9 +26,7 @@ func (p *player) verify(t *testing.T) {
 		one.stage.line.Start()
 	}
 	before := reconciles(t)
-	for _, server := range []string{together, alone, through} {
-		shared(t, server)
-	}
+	all(t)
 	p.calm(t, before)
 	before = reconciles(t)
 	for _, one := range p.played { // a change that means nothing brings another reconcile
@@ -39,9 +39,25 @@ func (p *player) verify(t *testing.T) {
 		}
 	}
 	p.calm(t, before)
+	p.unchanged(t)
+	p.disband(t)
+}
+
+// all starts an operator for each part of what was played.
+func all(t *testing.T) (running []*harness.Manager) {
+	t.Helper()
+	for _, server := range []string{together, alone, through} {
+		running = append(running, shared(t, server))
+	}
+	return running
+}
+
+// unchanged fails the plans for which something was written, or that ended otherwise.
+func (p *player) unchanged(t *testing.T) {
+	t.Helper()
 	for _, one := range p.played {
-		if points := one.stage.line.Points(); len(points) > 0 {
-			tally.fail(t, one.plan, false, "O5: a restart writes %s", points)
+		if said := one.stage.line.Said(); len(said) > 0 {
+			tally.fail(t, one.plan, false, "O5: a restart writes\n    %s", strings.Join(said, "\n    "))
 		}
 		end, err := one.stage.state(t)
 		if err != nil {
@@ -52,6 +68,11 @@ func (p *player) verify(t *testing.T) {
 			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", listed(differs))
 		}
 	}
+}
+
+// disband deletes all AppServices, and fails the plans of which something is left.
+func (p *player) disband(t *testing.T) {
+	t.Helper()
 	for _, one := range p.played {
 		app := objectOf(v1.Kind)
 		app.SetNamespace(one.stage.namespace)

@@ -52,7 +52,8 @@ func (i *Incarnation) Wrap(next http.RoundTripper) http.RoundTripper {
 		if line == nil || !mutates(described) {
 			return i.send(next, request)
 		}
-		fault := line.next(described)
+		fault := line.next(described, bodyOf(request))
+		defer line.over()
 		if fault == nil {
 			return i.write(next, request, described, line)
 		}

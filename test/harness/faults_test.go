@@ -77,6 +77,9 @@ func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
 				answered <- err
 			}()
 			<-struck
+			if quiet := line.Quiet(); quiet != 0 {
+				t.Errorf("it was quiet for %s while the request was on its way", quiet)
+			}
 			if server.sent != want.before {
 				t.Errorf("%d requests arrived before the end of the server, want %d", server.sent, want.before)
 			}
@@ -88,6 +91,9 @@ func TestACutRequestWaitsForTheEndOfTheServer(t *testing.T) {
 			close(gone)
 			if err := <-answered; (err != nil) != (kind == CutAfter) {
 				t.Errorf("got error %v", err)
+			}
+			if line.Quiet() == 0 {
+				t.Error("it is not quiet after the answer")
 			}
 			if server.sent != want.after {
 				t.Errorf("%d requests arrived, want %d", server.sent, want.after)
@@ -121,6 +127,38 @@ func TestALineCountsWhatWasDone(t *testing.T) {
 	}
 	if got, want := line.Changes(), map[string]int{"create services/web": 2, "delete secrets/record": 1}; !maps.Equal(got, want) {
 		t.Errorf("got changes %v, want %v", got, want)
+	}
+}
+
+func TestALineKeepsWhatWasSaid(t *testing.T) {
+	cases := map[string]struct{ body, want string }{
+		"text":    {`{"spec":{}}`, `patch services/web #1: {"spec":{}}`},
+		"no text": {"\xff\xfe", "patch services/web #1: 2 bytes"},
+		"nothing": {"", "patch services/web #1: "},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			var wire Wire
+			line, server := wire.Line("demo"), &recorder{}
+			request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://server/api/v1/namespaces/demo/services/web", strings.NewReader(test.body))
+			if err != nil {
+				t.Fatal(err)
+			}
+			response, err := wire.Incarnation().Wrap(server).RoundTrip(request)
+			if err != nil {
+				t.Fatal(err)
+			}
+			_ = response.Body.Close()
+			if got := line.Said(); !slices.Equal(got, []string{test.want}) {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if sent, err := io.ReadAll(request.Body); err != nil || string(sent) != test.body {
+				t.Errorf("%q was left to send, and error %v", sent, err)
+			}
+			if line.Start(); len(line.Said()) > 0 {
+				t.Errorf("it still knows %q after a new start", line.Said())
+			}
+		})
 	}
 }
 

@@ -2,11 +2,13 @@ package harness
 
 import (
 	"fmt"
+	"io"
 	"maps"
 	"net/http"
 	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 )
 
 // Wire is between operators and the API server. It numbers the mutating requests of each namespace apart from all others, so
@@ -35,13 +37,15 @@ func (p Point) String() string {
 
 // Line is what goes over the wire for one namespace.
 type Line struct {
-	mu      sync.Mutex
-	counts  map[Point]int
-	points  []Point
-	changes map[string]int
-	last    time.Time
-	fault   *Fault
-	struck  chan struct{}
+	mu       sync.Mutex
+	counts   map[Point]int
+	points   []Point
+	bodies   []string // of the requests at points
+	changes  map[string]int
+	underWay int
+	last     time.Time
+	fault    *Fault
+	struck   chan struct{}
 }
 
 // Line returns the line of a namespace, made if need be.
@@ -71,7 +75,7 @@ func (w *Wire) find(namespace string) *Line {
 func (l *Line) Start() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.counts, l.points, l.changes, l.last = map[Point]int{}, nil, map[string]int{}, time.Now()
+	l.counts, l.points, l.bodies, l.changes, l.last = map[Point]int{}, nil, nil, map[string]int{}, time.Now()
 }
 
 // Points lists the requests since Start, in their order.
@@ -81,6 +85,17 @@ func (l *Line) Points() []Point {
 	return append([]Point(nil), l.points...)
 }
 
+// Said lists the requests since Start with what they say, in their order.
+func (l *Line) Said() []string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var said []string
+	for i, point := range l.points {
+		said = append(said, fmt.Sprintf("%s: %s", point, l.bodies[i]))
+	}
+	return said
+}
+
 // Changes counts since Start how often each object was created and deleted, by "create deployments/web" and the like.
 func (l *Line) Changes() map[string]int {
 	l.mu.Lock()
@@ -88,10 +103,13 @@ func (l *Line) Changes() map[string]int {
 	return maps.Clone(l.changes)
 }
 
-// Quiet returns for how long there was no request.
+// Quiet returns for how long there was no request, 0 while one is on its way.
 func (l *Line) Quiet() time.Duration {
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	if l.underWay > 0 {
+		return 0
+	}
 	return time.Since(l.last)
 }
 
@@ -111,7 +129,7 @@ func (l *Line) Disarm() {
 }
 
 // next numbers a request and returns the fault that strikes it, nil for none.
-func (l *Line) next(request Request) *Fault {
+func (l *Line) next(request Request, body string) *Fault {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	target := request.Target()
@@ -119,8 +137,9 @@ func (l *Line) next(request Request) *Fault {
 	point := Point{Verb: request.Verb, Target: target.String(), DryRun: request.DryRun}
 	l.counts[point]++
 	point.Nth = l.counts[point]
-	l.points = append(l.points, point)
+	l.points, l.bodies = append(l.points, point), append(l.bodies, body)
 	l.last = time.Now()
+	l.underWay++
 	if l.fault == nil || !l.fault.at(point, len(l.points)) {
 		return nil
 	}
@@ -129,11 +148,18 @@ func (l *Line) next(request Request) *Fault {
 	return fault
 }
 
+// over notes that a request is not on its way any more.
+func (l *Line) over() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.underWay--
+	l.last = time.Now()
+}
+
 // done notes what came of a request.
 func (l *Line) done(request Request, response *http.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.last = time.Now()
 	created := response.StatusCode == http.StatusCreated
 	deleted := request.Verb == "delete" && response.StatusCode < 300
 	target := request.Target()
@@ -145,6 +171,26 @@ func (l *Line) done(request Request, response *http.Response) {
 	case deleted:
 		l.changes["delete "+target.String()]++
 	}
+}
+
+// bodyOf is what a request says, as far as that is text.
+func bodyOf(request *http.Request) string {
+	if request.GetBody == nil {
+		return ""
+	}
+	body, err := request.GetBody()
+	if err != nil {
+		return err.Error()
+	}
+	defer func() { _ = body.Close() }()
+	text, err := io.ReadAll(body)
+	switch {
+	case err != nil:
+		return err.Error()
+	case !utf8.Valid(text):
+		return fmt.Sprintf("%d bytes", len(text))
+	}
+	return string(text)
 }
 
 // mutates reports whether a request counts: events and leases do not.

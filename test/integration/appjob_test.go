@@ -3,6 +3,7 @@ package integration
 import (
 	"fmt"
 	"slices"
+	"strings"
 	"testing"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -127,4 +128,47 @@ func TestAnAppJobChangesBetweenOnceAndASchedule(t *testing.T) {
 	harness.Eventually(t, "the CronJob is gone", func() error {
 		return gone(t, namespace, job.GetName(), cronJob)
 	})
+}
+
+// TestAnAppJobThatMakesNoSense: the rules of its fields.yaml are the API server's.
+func TestAnAppJobThatMakesNoSense(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	tests := map[string]struct {
+		spec    map[string]any
+		refused string // part of the refusal; nothing if it is taken
+	}{
+		"a volume that is named like that of a claim": {
+			spec: map[string]any{"volumes": []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}}},
+		},
+		"a volume that is named like that of files, of which there are none": {
+			spec: map[string]any{"volumes": []any{map[string]any{"name": "config-files", "emptyDir": map[string]any{}}}},
+		},
+		"a volume that is named like that of files": {
+			spec: map[string]any{
+				"volumes": []any{map[string]any{"name": "config-files", "emptyDir": map[string]any{}}},
+				"config":  map[string]any{"files": map[string]any{"a": "b"}},
+			},
+			refused: "spec.volumes[].name must not be config-files",
+		},
+		"the token of an account": {
+			spec: map[string]any{"serviceAccount": map[string]any{"name": "default", "automountToken": true}},
+		},
+		"the token of an account that nobody names": {
+			spec:    map[string]any{"serviceAccount": map[string]any{"automountToken": true}},
+			refused: "spec.serviceAccount.automountToken needs spec.serviceAccount.name",
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			test.spec["image"] = "report:1"
+			err := cluster.Client.Create(t.Context(), appJob(namespace, test.spec), client.DryRunAll)
+			switch {
+			case test.refused == "" && err != nil:
+				t.Errorf("it is refused: %v", err)
+			case test.refused != "" && (err == nil || !strings.Contains(err.Error(), test.refused)):
+				t.Errorf("got error %v, want %q in it", err, test.refused)
+			}
+		})
+	}
 }

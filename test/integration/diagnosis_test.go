@@ -84,7 +84,7 @@ var troubleRows = map[string]trouble{
 	"a readiness probe that fails": {
 		change: func(s *v1.AppServiceSpec) {
 			scripted(runs(unreadyPod, "", false, "", 0), "")(s)
-			s.Probes = &v1.Probes{Readiness: &v1.Probe{PeriodSeconds: ptr.To[int32](2), HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}}}
+			s.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{PeriodSeconds: ptr.To[int32](2), HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}}}}
 		},
 		reason: v1.ReasonReadinessProbeFailing, message: []string{"GET :80/healthz"}, hint: "probes.readiness",
 	},

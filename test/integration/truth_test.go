@@ -83,7 +83,7 @@ func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 	}
 	foreign := named(app, &corev1.ServiceAccount{})
 	cluster.Create(t, foreign)
-	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ServiceAccount = &v1.ServiceAccount{Create: true} })
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ServiceAccount = &v1.ServiceAccount{} })
 	second := cluster.Manager(t, namespace)
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
 	for _, request := range second.Requests.WritesSince(0) {

@@ -49,12 +49,26 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
+Not empty if the pods have a ServiceAccount of their own: serviceAccount says so, or is there and names none.
+*/}}
+{{- define "appservice.ownServiceAccount" -}}
+{{- $account := .Values.serviceAccount }}
+{{- if kindIs "map" $account }}
+{{- if hasKey $account "create" }}{{ if $account.create }}own{{ end }}
+{{- else if not $account.name }}own{{ end }}
+{{- end }}
+{{- end }}
+
+{{/*
 The ServiceAccount of the pods. Always named: the API server would keep an earlier name otherwise.
 */}}
 {{- define "appservice.serviceAccountName" -}}
 {{- $default := "default" }}
-{{- if .Values.serviceAccount.create }}{{- $default = include "appservice.name" . }}{{- end }}
-{{- default $default .Values.serviceAccount.name -}}
+{{- if include "appservice.ownServiceAccount" . }}{{- $default = include "appservice.name" . }}{{- end }}
+{{- default $default (default dict .Values.serviceAccount).name -}}
+{{- end }}
+{{- define "appservice.automountToken" -}}
+{{- default false (default dict .Values.serviceAccount).automountToken -}}
 {{- end }}
 
 {{/*
@@ -70,18 +84,25 @@ How many replicas are kept at least.
 */}}
 {{- define "appservice.leastReplicas" -}}
 {{- if .Values.autoscaling.maxReplicas -}}
-{{- int64 (default 1 .Values.autoscaling.minReplicas) -}}
+{{- int64 (dig "minReplicas" 1 .Values.autoscaling) -}}
 {{- else -}}
 {{- int64 .Values.size -}}
 {{- end -}}
 {{- end }}
 
 {{/*
-The environment that the configuration adds to the main container. What spec.envs sets itself goes first.
+The environment that the main container has besides spec.envs, which goes first: PORT, the port to listen on, unless the
+spec sets it, and what the configuration adds.
 */}}
-{{- define "appservice.configEnv" -}}
+{{- define "appservice.env" -}}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
+{{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
+{{- with include "appservice.containerPorts" . | fromYamlArray }}
+- name: PORT
+  value: {{ int64 (first .).containerPort | quote }}
+{{- end }}
+{{- end }}
 {{- with .Values.config }}
 {{- if and .logLevel (not (hasKey $taken "LOG_LEVEL")) }}
 - name: LOG_LEVEL
@@ -100,72 +121,6 @@ The environment that the configuration adds to the main container. What spec.env
 {{- end }}
 {{- end }}
 {{- end }}
-{{- end }}
-
-{{/*
-The name of the container's port that an entry of ports leads to. All that sends traffic to pods goes by this name, so that each
-pod is reached on the number that it has itself while another number is rolled out. It is the entry's own name; of several
-entries with one target port that of the first, as a container's port has but one name. The only entry may have none: it
-is "http" then, or "udp" or "sctp". Takes a list: the root, the entry.
-*/}}
-{{- define "appservice.portName" -}}
-{{- $ports := (index . 0).Values.ports }}
-{{- $entry := index . 1 }}
-{{- if gt (len $ports) 1 }}
-{{- $name := required "ports[].name is required when there is more than one port" $entry.name }}
-{{- $target := int64 (default $entry.port $entry.targetPort) }}
-{{- $protocol := default "TCP" $entry.protocol }}
-{{- range reverse $ports }}
-{{- if and (eq $target (int64 (default .port .targetPort))) (eq $protocol (default "TCP" .protocol)) }}{{- $name = .name }}{{- end }}
-{{- end }}
-{{- $name -}}
-{{- else if $entry.name }}
-{{- $entry.name -}}
-{{- else -}}
-{{- lower (default "TCP" $entry.protocol) | replace "tcp" "http" -}}
-{{- end }}
-{{- end }}
-
-{{/*
-The ports of the main container, one of each number and protocol.
-*/}}
-{{- define "appservice.containerPorts" -}}
-{{- $seen := dict }}
-{{- range .Values.ports }}
-{{- $name := include "appservice.portName" (list $ .) }}
-{{- if not (hasKey $seen $name) }}
-{{- $_ := set $seen $name true }}
-- name: {{ $name | quote }}
-  containerPort: {{ int64 (default .port .targetPort) }}
-  protocol: {{ default "TCP" .protocol | quote }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/*
-A probe. Takes a list: the root, the probe. A port that is left out is that of the first entry, and the name of an entry
-stands for the container's port that the entry leads to. gRPC probes take numbers only.
-*/}}
-{{- define "appservice.probe" -}}
-{{- $root := index . 0 }}
-{{- $probe := deepCopy (index . 1) }}
-{{- range list "httpGet" "tcpSocket" "grpc" }}
-{{- if hasKey $probe . }}
-{{- $handler := deepCopy (default dict (get $probe .)) }}
-{{- if not $handler.port }}
-{{- if not $root.Values.ports }}{{ fail "ports is required: a probe without a port takes the first of them" }}{{ end }}
-{{- $first := first $root.Values.ports }}
-{{- if eq . "grpc" }}{{- $_ := set $handler "port" (int64 (default $first.port $first.targetPort)) }}
-{{- else }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root $first)) }}{{- end }}
-{{- else if kindIs "string" $handler.port }}
-{{- $name := $handler.port }}
-{{- range $root.Values.ports }}{{- if eq (default "" .name) $name }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root .)) }}{{- end }}{{- end }}
-{{- end }}
-{{- if and (eq . "httpGet") (not $handler.path) }}{{- $_ := set $handler "path" "/" }}{{- end }}
-{{- $_ := set $probe . $handler }}
-{{- end }}
-{{- end }}
-{{- toJson $probe }}
 {{- end }}
 
 {{/*
@@ -231,4 +186,19 @@ The name of the Service that gives each replica with a volume of its own a name.
 */}}
 {{- define "appservice.headlessName" -}}
 {{- printf "%s-headless" (include "appservice.name" .) -}}
+{{- end }}
+
+{{/*
+Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
+*/}}
+{{- define "appservice.peers" -}}
+{{- $root := index . 0 }}
+{{- $peers := list }}
+{{- range index . 1 }}
+{{- $peer := dict }}
+{{- with .namespace }}{{- $_ := set $peer "namespaceSelector" (dict "matchLabels" (dict "kubernetes.io/metadata.name" .)) }}{{- end }}
+{{- with .appService }}{{- $_ := set $peer "podSelector" (dict "matchLabels" (dict "app.kubernetes.io/name" $root.Chart.Name "app.kubernetes.io/instance" .)) }}{{- end }}
+{{- $peers = append $peers $peer }}
+{{- end }}
+{{- toJson $peers }}
 {{- end }}

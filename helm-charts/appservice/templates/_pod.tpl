@@ -17,7 +17,7 @@ metadata:
   {{- end }}
 spec:
   serviceAccountName: {{ include "appservice.serviceAccountName" . | quote }}
-  automountServiceAccountToken: {{ .Values.serviceAccount.automountToken }}
+  automountServiceAccountToken: {{ include "appservice.automountToken" . }}
   {{- with .Values.imagePullSecrets }}
   imagePullSecrets:
     {{- toJson . | nindent 4 }}
@@ -97,7 +97,7 @@ spec:
       {{- with .Values.resources }}
       resources: {{ toJson . }}
       {{- end }}
-      {{- $env := include "appservice.configEnv" . }}
+      {{- $env := include "appservice.env" . }}
       {{- if or .Values.envs $env }}
       env:
         {{- with $env }}
@@ -117,15 +117,15 @@ spec:
         - {{ toJson . }}
         {{- end }}
       {{- end }}
-      {{- if .Values.ports }}
+      {{- with include "appservice.containerPorts" . | trim }}
       ports:
-        {{- include "appservice.containerPorts" . | trim | nindent 8 }}
+        {{- . | nindent 8 }}
       {{- end }}
-      {{- with .Values.probes.startup }}
+      {{- with include "appservice.startup" . | default "{}" | fromJson }}
       startupProbe:
         {{- include "appservice.probe" (list $ .) | nindent 8 }}
       {{- end }}
-      {{- with .Values.probes.readiness }}
+      {{- with include "appservice.readiness" . | default "{}" | fromJson }}
       readinessProbe:
         {{- include "appservice.probe" (list $ .) | nindent 8 }}
       {{- end }}

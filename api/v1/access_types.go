@@ -1,0 +1,38 @@
+package v1
+
+// Access says by name who may reach the pods, and whom they may reach. It becomes a NetworkPolicy, which the network of the cluster has to
+// enforce. The pods of one AppService always reach each other.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.from) || has(self.to)",message="spec.access needs from, to or both"
+type Access struct {
+	// From lists who may reach the ports. Left out, everybody may; empty, nobody but the service's own pods. Ingress controllers, gateways and
+	// Prometheus are listed by the namespace that they run in. What networkPolicy.from lists is let in as well.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	From *[]AccessPeer `json:"from,omitempty"`
+
+	// To lists whom the pods may reach, besides DNS. Left out, they may reach everybody; empty, nobody but each other. What
+	// networkPolicy.egress lists may be reached as well.
+	// +listType=atomic
+	// +kubebuilder:validation:MaxItems=64
+	// +optional
+	To *[]AccessPeer `json:"to,omitempty"`
+}
+
+// AccessPeer names the pods of an AppService, or all pods of a namespace.
+//
+// +kubebuilder:validation:XValidation:rule="has(self.appService) || has(self.namespace)",message="it needs appService, namespace or both"
+type AccessPeer struct {
+	// AppService whose pods are meant. Left out, all pods of the namespace are.
+	// +kubebuilder:validation:MaxLength=53
+	// +kubebuilder:validation:Pattern=`^[a-z]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	AppService string `json:"appService,omitempty"`
+
+	// Namespace that the pods are in. Defaults to that of this AppService.
+	// +kubebuilder:validation:MaxLength=63
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +optional
+	Namespace string `json:"namespace,omitempty"`
+}
