@@ -206,9 +206,13 @@ const AnnotationContinue = "app.example.com/continue-with-chart"
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
 const AnnotationStamp = "app.example.com/rendered"
 
-// AnnotationRetainedFor is the annotation of an object that outlives its AppService, with the name of the AppService: one
-// of that name takes it again.
+// AnnotationRetainedFor is the annotation of an object that outlives its AppService, and of the claims of its replicas, with the name of the
+// AppService: one of that name takes it again.
 const AnnotationRetainedFor = "app.example.com/retained-for"
+
+// AnnotationProgressDeadline is the annotation of a StatefulSet with the seconds that each replica may take to be replaced before the rollout
+// counts as stalled. A Deployment has a field for that.
+const AnnotationProgressDeadline = "app.example.com/progress-deadline-seconds"
 
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"

@@ -839,9 +839,9 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	}
 }
 
-func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
+func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 	deployment := func(generation, observed int64) *cluster.Snapshot {
-		object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"observedGeneration": observed}}}
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"observedGeneration": observed}}}
 		object.SetGeneration(generation)
 		return &cluster.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
 	}
