@@ -49,7 +49,8 @@ const (
 	aboutOne   = "it is about one resource, and read from its spec alone"
 )
 
-// fixedOf are the fields of Go types that each spec has, and those that are read from the spec alone.
+// fixedOf are the fields of Go types that each spec has, those that are read from the spec alone, and those that cannot be changed, which the API
+// server knows of a spec only.
 var fixedOf = map[reflect.Type]map[string]string{
 	reflect.TypeFor[v1.AppServiceSpec](): {
 		"image":  inEachSpec,
@@ -57,6 +58,7 @@ var fixedOf = map[reflect.Type]map[string]string{
 		"paused": aboutOne,
 		"ttl":    aboutOne,
 	},
+	reflect.TypeFor[v1.Persistence](): {"perReplica": "it cannot be changed: each spec has to say it"},
 }
 
 // Field returns the place of a field. Known is false if there is no such field.
@@ -65,6 +67,9 @@ func (p Place) Field(name string) (field Place, known bool) {
 		return Place{}, true
 	}
 	at, known := p.at.member(name)
+	if known && at.typ != nil {
+		return Place{at, fixedOf[indirect(at.typ)]}, true
+	}
 	return Place{at: at}, known
 }
 

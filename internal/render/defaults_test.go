@@ -72,6 +72,8 @@ func TestDefaultsThatDoNotFitAreRefusedByName(t *testing.T) {
 		"what each spec has":               {"AppService", "{image: nginx}", "image cannot have a default: each spec has it"},
 		"what the API server fills in":     {"AppService", "{size: 2}", "size cannot have a default: the API server writes 1 into each spec that has none, so that kubectl scale works"},
 		"what is about one resource":       {"AppService", "{paused: true}", "paused cannot have a default: "},
+		"when one resource ends":           {"AppService", "{ttl: 1h}", "ttl cannot have a default: "},
+		"what cannot be changed":           {"AppService", "{persistence: {perReplica: true}}", "persistence.perReplica cannot have a default: "},
 		"nothing":                          {"AppService", "{resources: null}", "resources: there is nothing: leave it out"},
 		"a text that templates lose":       {"AppService", `{priorityClassName: "<no value>"}`, "priorityClassName holds the text"},
 		"a declared field":                 {"AppJob", "{deadlineSeconds: 60}", ""},
