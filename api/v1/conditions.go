@@ -98,8 +98,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
-	// ReasonPodSecurityViolation: the pods would be below the Baseline Pod Security Standard, or below what the namespace
-	// enforces.
+	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
+	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
@@ -211,6 +211,9 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
 // cannot be changed: each version has a name of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
+
+// AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields that it sets.
+const AnnotationPatched = "app.example.com/pod-template-sets"
 
 // AnnotationReadyWhen is the annotation of a rendered object, of any kind, with a CEL expression over the live object, which is
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.

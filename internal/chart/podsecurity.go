@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"cmp"
 	"fmt"
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -9,13 +8,13 @@ import (
 )
 
 // AnnotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards that
-// its pods have to meet: privileged, baseline (the default) or restricted.
+// its pods have to meet: privileged, baseline or restricted. Without it, that is what their namespace enforces, else baseline.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
-// PodSecurity gives that level.
+// PodSecurity returns that level; empty if the chart does not say.
 func PodSecurity(c *chart.Chart) (api.Level, error) {
-	level := api.Level(cmp.Or(c.Metadata.Annotations[AnnotationPodSecurity], string(api.LevelBaseline)))
-	if !level.Valid() {
+	level := api.Level(c.Metadata.Annotations[AnnotationPodSecurity])
+	if level != "" && !level.Valid() {
 		return "", fmt.Errorf("annotation %s of Chart.yaml is %q: it must be privileged, baseline or restricted", AnnotationPodSecurity, level)
 	}
 	return level, nil

@@ -8,11 +8,25 @@ import (
 )
 
 func TestPodSecurity(t *testing.T) {
-	for value, want := range map[string]api.Level{"": "baseline", "privileged": "privileged", "restricted": "restricted", "Baseline": "", "none": ""} {
-		c := &chart.Chart{Metadata: &chart.Metadata{Annotations: map[string]string{AnnotationPodSecurity: value}}}
-		got, err := PodSecurity(c)
-		if got != want || (err == nil) != (want != "") {
-			t.Errorf("%q: got %q, %v, want %q", value, got, err, want)
-		}
+	cases := map[string]struct {
+		value string
+		want  api.Level
+		fails bool
+	}{
+		"nothing is said":       {"", "", false},
+		"the loosest":           {"privileged", "privileged", false},
+		"the default, outright": {"baseline", "baseline", false},
+		"the strictest":         {"restricted", "restricted", false},
+		"a level in capitals":   {"Baseline", "", true},
+		"no level":              {"none", "", true},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			c := &chart.Chart{Metadata: &chart.Metadata{Annotations: map[string]string{AnnotationPodSecurity: test.value}}}
+			got, err := PodSecurity(c)
+			if got != test.want || (err != nil) != test.fails {
+				t.Errorf("got %q, %v, want %q, fails %t", got, err, test.want, test.fails)
+			}
+		})
 	}
 }

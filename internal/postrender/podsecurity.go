@@ -26,35 +26,48 @@ const (
 	Restricted = api.LevelRestricted
 )
 
+// Source is who asks for a level, in words.
+type Source string
+
+// The sources. Where the namespace is not labelled and the chart asks for nothing, the level is Baseline by default.
+const (
+	ByNamespace Source = "the namespace enforces"
+	ByChart     Source = "the chart requires"
+	ByDefault   Source = "the operator requires by default"
+)
+
 // PodSecurityError says that pods would be below a level of the Pod Security Standards.
 type PodSecurityError struct {
 	Kind, Name string
 	Level      Level
-	// Enforced says that the namespace asks for the level, rather than the operator.
-	Enforced bool
+	Source     Source
 	// Violations in words, each with the fields.
 	Violations []string
 }
 
 func (e *PodSecurityError) Error() string {
-	who := "the operator requires"
-	if e.Enforced {
-		who = "the namespace enforces"
-	}
-	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level, who, strings.Join(e.Violations, "; "))
+	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level, e.Source, strings.Join(e.Violations, "; "))
 }
 
 // Reason is that of Ready.
 func (e *PodSecurityError) Reason() string { return v1.ReasonPodSecurityViolation }
 
+// Hint says who may allow it; empty if the pods have to change.
+func (e *PodSecurityError) Hint() string {
+	if e.Source != ByDefault {
+		return ""
+	}
+	return "change the security context that the message names, or ask the administrator of the namespace for its label " + api.EnforceLevelLabel + ": privileged"
+}
+
 // evaluator holds the checks of the newest version of the standards, as the API server's admission plugin does.
 var evaluator = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
 // PodSecurity locks pods in as the namespace enforces it, where they leave that open, and refuses pods that are below what
-// it enforces or below the least level of the operator.
+// it enforces or below what the chart asks for.
 func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	level := stricter(in.PodSecurity, in.Facts.Enforced)
-	if level == "" || level == Privileged {
+	level, source := required(in.PodSecurity, in.Facts.Enforced)
+	if level == Privileged {
 		return nil
 	}
 	checks, err := evaluator()
@@ -74,7 +87,7 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 			return notValid(object, err)
 		}
 		results := checks.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, &template.ObjectMeta, &template.Spec)
-		refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: level, Enforced: in.Facts.Enforced == level}
+		refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: level, Source: source}
 		for _, result := range results {
 			if !result.Allowed {
 				refused.Violations = append(refused.Violations, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
@@ -87,11 +100,16 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 	return nil
 }
 
-func stricter(a, b Level) Level {
-	if a == "" || b != "" && api.CompareLevels(a, b) < 0 {
-		return b
+// required is the stricter of what the chart asks for and what the namespace enforces. The label of a namespace is the decision of its
+// administrator, Privileged too; where nobody decides, it is Baseline.
+func required(asked, enforced Level) (Level, Source) {
+	switch {
+	case asked == "" && enforced == "":
+		return Baseline, ByDefault
+	case asked == "" || enforced != "" && api.CompareLevels(asked, enforced) <= 0:
+		return enforced, ByNamespace
 	}
-	return a
+	return asked, ByChart
 }
 
 // restrict sets what the level Restricted asks for, where a pod template does not say otherwise.

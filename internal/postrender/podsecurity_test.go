@@ -22,23 +22,30 @@ func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
 		enforced Level
 		want     []string // parts of the error; none where it is taken
 	}{
-		"a plain pod":                           {plain, Baseline, "", nil},
-		"a plain pod in a restricted namespace": {plain, Baseline, Restricted, nil},
-		"anything where nothing is asked for":   {"{hostNetwork: true, containers: [{name: app, image: x}]}", "", "", nil},
-		"anything of a privileged chart":        {"{hostPID: true, containers: [{name: app, image: x}]}", Privileged, "", nil},
+		"a plain pod":                           {plain, "", "", nil},
+		"a plain pod in a restricted namespace": {plain, "", Restricted, nil},
+		"anything in a privileged namespace":    {"{hostNetwork: true, containers: [{name: app, image: x}]}", "", Privileged, nil},
+		"a capability in a privileged one":      {"{initContainers: [{name: vpn, image: x, securityContext: {capabilities: {add: [NET_ADMIN]}}}], containers: [{name: app, image: x}]}", "", Privileged, nil},
+		"a capability in one that is baseline": {"{initContainers: [{name: vpn, image: x, securityContext: {capabilities: {add: [NET_ADMIN]}}}], containers: [{name: app, image: x}]}", "", Baseline,
+			[]string{`"baseline"`, "the namespace enforces", "NET_ADMIN", `"vpn"`}},
+		"a chart that asks for Baseline in a privileged one": {"{hostNetwork: true, containers: [{name: app, image: x}]}", Baseline, Privileged,
+			[]string{`"baseline"`, "the chart requires", "host namespaces"}},
+		"a chart that asks for Restricted in a privileged one": {"{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", Restricted, Privileged,
+			[]string{`"restricted"`, "the chart requires", "runAsUser"}},
+		"anything of a privileged chart": {"{hostPID: true, containers: [{name: app, image: x}]}", Privileged, "", nil},
 		"a privileged chart where the namespace says otherwise": {"{hostPID: true, containers: [{name: app, image: x}]}", Privileged, Baseline,
 			[]string{`"baseline"`, "the namespace enforces", "host namespaces"}},
-		"the network of the host":    {"{hostNetwork: true, containers: [{name: app, image: x}]}", Baseline, "", []string{`Deployment "web"`, `"baseline"`, "the operator requires", "host namespaces"}},
-		"a path of the host":         {"{volumes: [{name: v, hostPath: {path: /}}], containers: [{name: app, image: x}]}", Baseline, "", []string{"hostPath"}},
-		"a privileged container":     {"{containers: [{name: app, image: x, securityContext: {privileged: true}}]}", Baseline, "", []string{"privileged", `"app"`}},
-		"a port of the host":         {"{initContainers: [{name: side, image: x, ports: [{containerPort: 1, hostPort: 1}]}], containers: [{name: app, image: x}]}", Baseline, "", []string{"hostPort", `"side"`}},
-		"an added capability":        {"{containers: [{name: app, image: x, securityContext: {capabilities: {add: [SYS_ADMIN]}}}]}", Baseline, "", []string{"SYS_ADMIN"}},
-		"a sysctl":                   {"{securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}, containers: [{name: app, image: x}]}", Baseline, "", []string{"kernel.msgmax"}},
-		"a Windows host process":     {"{securityContext: {windowsOptions: {hostProcess: true}}, containers: [{name: app, image: x}]}", Baseline, "", []string{"hostProcess"}},
-		"unconfined seccomp":         {"{securityContext: {seccompProfile: {type: Unconfined}}, containers: [{name: app, image: x}]}", Baseline, "", []string{"seccompProfile"}},
-		"root in a restricted one":   {"{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", Baseline, Restricted, []string{`"restricted"`, "the namespace enforces", "runAsUser"}},
-		"maybe root in a restricted": {"{securityContext: {runAsNonRoot: false}, containers: [{name: app, image: x}]}", Baseline, Restricted, []string{"runAsNonRoot"}},
-		"two violations":             {"{hostNetwork: true, hostIPC: true, containers: [{name: app, image: x, securityContext: {privileged: true}}]}", Baseline, "", []string{"host namespaces", "privileged"}},
+		"the network of the host":    {"{hostNetwork: true, containers: [{name: app, image: x}]}", "", "", []string{`Deployment "web"`, `"baseline"`, "the operator requires by default", "host namespaces"}},
+		"a path of the host":         {"{volumes: [{name: v, hostPath: {path: /}}], containers: [{name: app, image: x}]}", "", "", []string{"hostPath"}},
+		"a privileged container":     {"{containers: [{name: app, image: x, securityContext: {privileged: true}}]}", "", "", []string{"privileged", `"app"`}},
+		"a port of the host":         {"{initContainers: [{name: side, image: x, ports: [{containerPort: 1, hostPort: 1}]}], containers: [{name: app, image: x}]}", "", "", []string{"hostPort", `"side"`}},
+		"an added capability":        {"{containers: [{name: app, image: x, securityContext: {capabilities: {add: [SYS_ADMIN]}}}]}", "", "", []string{"SYS_ADMIN"}},
+		"a sysctl":                   {"{securityContext: {sysctls: [{name: kernel.msgmax, value: '1'}]}, containers: [{name: app, image: x}]}", "", "", []string{"kernel.msgmax"}},
+		"a Windows host process":     {"{securityContext: {windowsOptions: {hostProcess: true}}, containers: [{name: app, image: x}]}", "", "", []string{"hostProcess"}},
+		"unconfined seccomp":         {"{securityContext: {seccompProfile: {type: Unconfined}}, containers: [{name: app, image: x}]}", "", "", []string{"seccompProfile"}},
+		"root in a restricted one":   {"{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", "", Restricted, []string{`"restricted"`, "the namespace enforces", "runAsUser"}},
+		"maybe root in a restricted": {"{securityContext: {runAsNonRoot: false}, containers: [{name: app, image: x}]}", "", Restricted, []string{"runAsNonRoot"}},
+		"two violations":             {"{hostNetwork: true, hostIPC: true, containers: [{name: app, image: x, securityContext: {privileged: true}}]}", "", "", []string{"host namespaces", "privileged"}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -69,7 +76,7 @@ func TestPodSecurityLocksPodsInWhereTheyLeaveItOpen(t *testing.T) {
 	want := pods(t, `{securityContext: {fsGroup: 7, runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
   initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}],
   containers: [{name: app, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}, readOnlyRootFilesystem: true}}]}`)
-	if err := PodSecurity(t.Context(), &Input{PodSecurity: Baseline, Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}); err != nil {
+	if err := PodSecurity(t.Context(), &Input{Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}); err != nil {
 		t.Fatal(err)
 	}
 	if got, want := asJSON(t, object.Object), asJSON(t, want.Object); got != want {

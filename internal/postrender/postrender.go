@@ -19,7 +19,7 @@ type Input struct {
 	Owner *unstructured.Unstructured
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
-	// PodSecurity is the least level of the Pod Security Standards that pods have to meet.
+	// PodSecurity is the level of the Pod Security Standards that the chart asks of its pods; empty if it leaves that to the namespace.
 	PodSecurity Level
 	// References is what the objects refer to and do not bring along.
 	References []dependency.Reference
@@ -30,7 +30,7 @@ type Input struct {
 // Facts are what hooks may know of the cluster. The zero value stands for a cluster of which nothing is known, as on the
 // command line.
 type Facts struct {
-	// Enforced is the level of the Pod Security Standards that the namespace enforces; empty for none.
+	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
 	// There is what is there of the objects that are referred to; nil where that is not known.
 	There map[dependency.Object]dependency.State

@@ -95,6 +95,9 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
 		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
 		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
+		"nobody who may allow the pods": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByDefault}), v1.ReasonPodSecurityViolation,
+			"change the security context that the message names, or ask the administrator of the namespace for its label pod-security.kubernetes.io/enforce: privileged"},
+		"pods that the namespace does not allow": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

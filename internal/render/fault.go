@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/typed"
 )
@@ -85,9 +86,12 @@ func (r *Renderer) blame(err error) error {
 	var invalid *InvalidSpecError
 	var insecure *postrender.PodSecurityError
 	var ofChart *ChartError
+	var ofPatch *podtemplate.Error
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &ofPatch):
+		return &InvalidSpecError{ofPatch}
 	case errors.As(err, &invalid), errors.As(err, &insecure):
 		return err
 	case errors.As(err, &ofSpec):

@@ -12,6 +12,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -178,6 +179,7 @@ func TestNoTextBecomesMoreThanAText(t *testing.T) {
 		"with probes":                 `{image: a, ports: [{port: 80}], probes: {readiness: {httpGet: {path: b}}, liveness: {exec: {command: [c]}}, startup: {grpc: {service: d}}}}`,
 		"with other containers":       `{image: a, initContainers: [{name: b, image: c}], sidecars: [{name: d, image: e, args: [f]}]}`,
 		"with security":               `{image: a, security: {pod: {seccompProfile: {type: b}}, container: {capabilities: {add: [c], drop: [d]}, seLinuxOptions: {level: e}}}}`,
+		"with a pod template":         `{image: a, podTemplate: {metadata: {labels: {b: c}, annotations: {d: e}}, spec: {hostname: f, containers: [{name: app, args: [g], env: [{name: h, value: i}]}]}}}`,
 		"with names":                  `{image: a, hostAliases: [{ip: b, hostnames: [c]}], dnsConfig: {searches: [d]}, priorityClassName: e, nodeSelector: {f: g}}`,
 	}
 	t.Run("with everything", func(t *testing.T) {
@@ -265,7 +267,7 @@ func replaced(result *Result, pairs ...string) map[string]any {
 		case map[string]any:
 			out := map[string]any{}
 			for key, item := range value {
-				if key == postrender.AnnotationStamp || key == "app.example.com/config-checksum" {
+				if key == postrender.AnnotationStamp || key == v1.AnnotationPatched || key == "app.example.com/config-checksum" {
 					item = "computed"
 				}
 				out[walk(key).(string)] = walk(item)
@@ -461,6 +463,8 @@ func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
 		"of a Service":           `{image: a, ports: [{port: 80}], service: {annotations: {A: b, %s: value}}}`,
 		"of a ServiceAccount":    `{image: a, serviceAccount: {create: true, annotations: {%s: value}}}`,
 		"of headers":             `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{matches: [{headers: {%s: value}}]}]}}`,
+		"of labels of a patch":   `{image: a, podTemplate: {metadata: {labels: {A: b, %s: value}}}}`,
+		"of nodes of a patch":    `{image: a, podTemplate: {spec: {nodeSelector: {A: b, %s: value}}}}`,
 		"of nodes":               `{image: a, nodeSelector: {%s: value}}`,
 		"of peers":               `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {%s: value}}}]}}`,
 	}

@@ -24,6 +24,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/readywhen"
 	"github.com/example/appservice-operator/internal/values"
@@ -123,6 +124,10 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err != nil {
 		return nil, &InvalidSpecError{err}
 	}
+	patch, err := podtemplate.Of(resource, vals)
+	if err != nil {
+		return nil, r.blame(err)
+	}
 	draft := &Draft{run: run{resource, vals, capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
 	manifests, err := r.execute(draft.run)
 	if err != nil {
@@ -140,6 +145,9 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		draft.result.Sources = append(draft.result.Sources, manifest.source)
 	}
 	if err := unique(&draft.result); err != nil {
+		return nil, r.blame(err)
+	}
+	if err := patch.Apply(draft.result.Objects); err != nil { // before anybody looks at what pods refer to, and at how they are secured
 		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)

@@ -37,8 +37,8 @@ func TestSelectorsNeverChange(t *testing.T) {
 					continue
 				}
 				labels := map[string]string{}
-				for _, field := range []string{"commonLabels", "podLabels"} {
-					further, _, _ := unstructured.NestedStringMap(resource.Object, "spec", field)
+				for _, field := range [][]string{{"commonLabels"}, {"podLabels"}, {"podTemplate", "metadata", "labels"}} {
+					further, _, _ := unstructured.NestedStringMap(resource.Object, append([]string{"spec"}, field...)...)
 					maps.Copy(labels, further)
 				}
 				maps.Copy(labels, want)

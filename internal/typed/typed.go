@@ -72,6 +72,13 @@ func Check(object *unstructured.Unstructured, allowed Allowed) Misfits {
 	return c.found
 }
 
+// CheckAs lists what does not fit in a value at a path, which is to be of a Go type.
+func CheckAs(value any, as reflect.Type, path []any) Misfits {
+	c := &checker{}
+	c.value(value, as, path)
+	return c.found
+}
+
 type checker struct {
 	allowed Allowed
 	found   Misfits

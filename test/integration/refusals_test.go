@@ -171,6 +171,31 @@ var refusalRows = map[string]refusal{
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(105, 4<<10) },
 		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
 	},
+	"an unknown field of the pod template": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.PodTemplate = patchOf("hostnam: a") },
+		reason: v1.ReasonInvalidSpec, message: []string{"spec.podTemplate.spec.hostnam: there is no such field: did you mean hostname?"},
+	},
+	"a pod template without the application": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) {
+			s.PodTemplate = patchOf("containers: [{name: app, $patch: delete}, {name: other, image: a}]")
+		},
+		reason: v1.ReasonInvalidSpec, message: []string{"spec.podTemplate.spec.containers[0].$patch", "it cannot be removed"},
+	},
+	"a folder of the node in the pod template": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) {
+			s.PodTemplate = patchOf("volumes: [{name: a, hostPath: {path: /}}]")
+		},
+		reason: v1.ReasonPodSecurityViolation, message: []string{"baseline", "hostPath"},
+	},
+	"a missing Secret of the pod template": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) {
+			s.PodTemplate = patchOf("containers: [{name: app, envFrom: [{secretRef: {name: settings}}]}]")
+		},
+		clear: func(t *testing.T, app *v1.AppService, _ client.Object) {
+			cluster.Create(t, secret(app.Namespace, "settings", "url"))
+		},
+		reason: v1.ReasonDependencyMissing, message: []string{`Secret "settings" does not exist`, `envFrom of container "app"`},
+	},
 	"a quota that lets no pod start": {
 		base: func(s *v1.AppServiceSpec) { s.Size = ptr.To[int32](0) },
 		hinder: func(t *testing.T, app *v1.AppService) client.Object {
