@@ -76,7 +76,8 @@ const (
 	ReasonAutoscalingFailed = "AutoscalingFailed"
 	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
 	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
-	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing. A warning if the
+	// autoscaler has other targets that work.
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"

@@ -24,13 +24,13 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Minimum=1
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of the request. Defaults to 80 where no other
-	// target is given.
+	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars included: each
+	// needs a request or a limit of CPU in its resources, or a LimitRange that makes one. Defaults to 80 where no other target is given.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of the request.
+	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of what all containers request, as for CPU.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`

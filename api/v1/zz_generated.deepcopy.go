@@ -966,7 +966,7 @@ func (in *Port) DeepCopyInto(out *Port) {
 	*out = *in
 	if in.TargetPort != nil {
 		in, out := &in.TargetPort, &out.TargetPort
-		*out = new(int32)
+		*out = new(intstr.IntOrString)
 		**out = **in
 	}
 	if in.NodePort != nil {

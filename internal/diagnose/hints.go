@@ -34,7 +34,7 @@ var hints = map[string]string{
 	v1.ReasonEvictionBlocked:           "run more replicas than spec.podDisruptionBudget keeps, or let it allow one to be unavailable",
 	v1.ReasonAccessTooNarrow:           "add the namespace of the ingress controller, gateway or Prometheus to spec.access.from, as in {namespace: ingress-nginx}",
 	v1.ReasonAutoscalingMetricsMissing: "install metrics-server, or what serves the metrics that spec.autoscaling names",
-	v1.ReasonAutoscalingRequestMissing: "set spec.resources.requests, and those of sidecars",
+	v1.ReasonAutoscalingRequestMissing: "set spec.resources.requests of what the message names, and resources.requests of each of spec.sidecars",
 	v1.ReasonIngressClassMissing:       "set spec.ingress.className (kubectl get ingressclass)",
 	v1.ReasonNodePortInvalid:           "take a node port of the range that the message names, or leave it out",
 	v1.ReasonNodePortConflict:          "take another node port, or leave it out",

@@ -56,6 +56,8 @@ type Facts struct {
 	Missing map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
+	// Live are the objects that were rendered together, as far as they exist.
+	Live map[kube.Key]client.Object
 }
 
 // Of returns how a live object stands; nil stands for one that does not exist.
