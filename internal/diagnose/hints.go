@@ -56,6 +56,8 @@ var hints = map[string]string{
 	v1.ReasonFieldUnknown:              "ask the platform team to upgrade the operator to the version that the CRD is of; until then, the field does nothing",
 	v1.ReasonReferenceMissing:          "create it, or wait until whoever makes it has done so; nothing waits for it",
 	v1.ReasonRolloutHeldBack:           "nothing has to be done here: the platform team decides how far a new chart goes, and how many resources it changes at a time",
+	v1.ReasonExpiring:                  "raise spec.ttl to keep it longer, which counts from its creation, or remove it to keep it for good",
+	v1.ReasonExpirationFailed:          "change what the message names, or ask the platform team for that right; it is tried again by itself. Remove spec.ttl to keep it",
 	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
 
