@@ -154,7 +154,9 @@ func requiredOf(of reflect.Type) []string {
 // alternatives are fields of which an object takes one. Rules of the CRD and of Kubernetes say so; a spec that has one leaves no
 // place for another that lies beneath it.
 var alternatives = map[reflect.Type][]string{
-	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "none", "tcpSocket"},
+	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "tcpSocket"},
+	reflect.TypeFor[v1.ReadinessProbe]():       {"exec", "grpc", "httpGet", "none", "tcpSocket"},
+	reflect.TypeFor[v1.Probes]():               {"startup", "startupSeconds"},
 	reflect.TypeFor[v1.PodDisruptionBudget]():  {"maxUnavailable", "minAvailable"},
 	reflect.TypeFor[v1.Config]():               {"databaseUrl", "databaseUrlFrom"},
 	reflect.TypeFor[v1.Ingress]():              {"clusterIssuer", "issuer"},
