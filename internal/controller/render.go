@@ -155,7 +155,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 		return problem.RenderFailed(err)
 	}
 	into.outline, into.claims = whole.Outline, hosts.WantedBy(whole.Objects)
-	s.memory.groups.set(whole.Keys, whole.Unserved)
+	s.memory.groups.set(whole.Groups())
 	into.packed, err = whole.Pack()
 	return err
 }
@@ -163,6 +163,9 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft
 // preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although
 // pods start without it.
 func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
+	if lacking := wanted.outline.Lacking; len(lacking) > 0 {
+		return nil, &render.UnservedError{Lack: lacking[0]}
+	}
 	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
 		if missing.Need == dependency.Required {
 			return nil, &dependency.MissingError{Reference: missing}

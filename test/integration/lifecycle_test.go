@@ -11,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -141,7 +142,7 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 			return want("url", app.Status.URL, "https://web.example.com")
 		}},
 		{"ports", func(s *v1.AppServiceSpec) {
-			s.Ports = []v1.Port{{Name: "http", Port: 80}, {Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP}, {Name: "admin", Port: 9000, TargetPort: ptr.To[int32](80)}}
+			s.Ports = []v1.Port{{Name: "http", Port: 80}, {Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP}, {Name: "admin", Port: 9000, TargetPort: ptr.To(intstr.FromInt32(80))}}
 		}, func(c changed) error {
 			service := &corev1.Service{}
 			if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "web"}, service); err != nil {
