@@ -21,6 +21,7 @@ var hints = map[string]string{
 	v1.ReasonVolumeNotBound:            "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)",
 	v1.ReasonVolumeNotMounted:          "see kubectl describe pod; the storage driver of the node tells more",
 	v1.ReasonNodeTrouble:               "ask the platform team: network or container runtime of the node are in trouble",
+	v1.ReasonDefaultsInvalid:           "correct the defaults that the message names; the spec is not at fault",
 	v1.ReasonQuotaExceeded:             "lower spec.size or spec.resources, or ask for a larger quota",
 	v1.ReasonPodSecurityViolation:      "set spec.security.profile, spec.security.pod or container to what the level asks for",
 	v1.ReasonAdmissionDenied:           "change what the message names; the rule is the cluster's",
