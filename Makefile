@@ -371,6 +371,7 @@ charts-push: ## Push the image CHARTS_IMG.
 bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
 	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
 	@$(OPERATOR_SDK) generate kustomize manifests -q
+	@go run ./tools/cmd/kind
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
 	@$(call overlay,manifests,fifo); \
 	cat "$$dir/all.yaml" | $(OPERATOR_SDK) generate bundle $(BUNDLE_GEN_FLAGS)
