@@ -6,7 +6,8 @@
 //
 // With KUBECONFIG set, it uses that cluster, whose nodes get the images by the command in LOAD, with the archive as
 // last argument; RESTART_KUBELET is the command that restarts a kubelet, and without it that check is left out. Without
-// KUBECONFIG, it brings up a node of its own (package tools/node) and ends it, unless KEEP=1.
+// KUBECONFIG, it brings up a node of its own (package tools/node) and ends it, unless KEEP=1. CHECKS is a regular expression for the
+// names of the checks to make; each needs "make deploy", and most the seed, which makes the namespace.
 package main
 
 import (
@@ -16,6 +17,8 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
+	"slices"
 	"syscall"
 	"time"
 
@@ -92,7 +95,11 @@ func run(ctx context.Context, out io.Writer) (err error) {
 			err = failed
 		}
 	}()
-	passed, failed := s.perform(ctx, checks())
+	chosen, err := choose(checks(), os.Getenv("CHECKS"))
+	if err != nil {
+		return err
+	}
+	passed, failed := s.perform(ctx, chosen)
 	if s.olm != nil {
 		s.olm.Stop()
 	}
@@ -105,6 +112,15 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("%d checks failed", failed)
 	}
 	return nil
+}
+
+// choose returns the checks whose name matches a regular expression.
+func choose(all []check, pattern string) ([]check, error) {
+	expression, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, fmt.Errorf("CHECKS: %w", err)
+	}
+	return slices.DeleteFunc(all, func(c check) bool { return !expression.MatchString(c.name) }), nil
 }
 
 // perform runs the checks one after the other and counts.
@@ -156,6 +172,7 @@ func checks() []check {
 		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
 		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
+		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},
