@@ -31,6 +31,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!self.?persistence.?perReplica.orValue(false) || !has(self.strategy)",message="spec.strategy has no effect with spec.persistence.perReplica, which replaces replicas one after the other: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
+// +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -341,6 +342,17 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
+
+	// TTL is how long the AppService lives, counted from its creation, in hours, minutes and seconds, for example 72h: it is deleted then, with
+	// all that it became, also while it is paused. An event and a problem in the status warn before. Raising it prolongs the life, removing it
+	// makes it last. From 1m to 8760h, a year.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="spec.ttl must be at least 1m and at most 8760h, a year"
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time to live",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	TTL string `json:"ttl,omitempty"`
 }
 
 // Label is the value of a label.

@@ -168,7 +168,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
-	b.Gate = &fleet.Gate{Chart: b.Chart, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}
+	b.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: b.Version, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}}
 	return b
 }
 

@@ -54,16 +54,17 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
 		})
 	}
-	if in.Waits != "" {
+	if in.Waits.Message != "" {
 		list = append(list, v1.Problem{
 			Type:    v1.ProblemWarning,
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
-			Message: OneLine(in.Waits),
-			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
+			Message: OneLine(in.Waits.Message),
+			Hint:    cmp.Or(in.Waits.Hint, diagnose.Hint(v1.ReasonRolloutHeldBack)),
 		})
 	}
 	list = append(list, shutOut(in)...)
+	list = append(list, expiring(in)...)
 	if problem, ignored := ignoredSize(main); ignored {
 		list = append(list, problem)
 	}
@@ -127,8 +128,8 @@ func wrong(in Input, objects []standing) []v1.Problem {
 
 // heldBack says of what is as desired that a new version waits for its turn: nothing else does.
 func heldBack(in Input, v verdict) verdict {
-	if in.Waits != "" && v.outcome == running {
-		v.message += "; " + in.WaitsShort
+	if in.Waits.Message != "" && v.outcome == running {
+		v.message += "; " + in.Waits.Short
 	}
 	return v
 }

@@ -68,9 +68,7 @@ func explain(state health.State, causes []diagnose.Cause) health.State {
 func until(list []standing) time.Time {
 	var first time.Time
 	for _, one := range list {
-		if !one.Until.IsZero() && (first.IsZero() || one.Until.Before(first)) {
-			first = one.Until
-		}
+		first = earlier(first, one.Until)
 	}
 	return first
 }

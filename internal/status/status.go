@@ -39,6 +39,8 @@ type Input struct {
 	Unserved []kube.Key
 	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.
 	Unknown []string
+	// Defaults are the fields that the spec left to them.
+	Defaults []v1.DefaultsStatus
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to what does not exist, though pods start without it.
@@ -47,14 +49,24 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
-	// Waits says why a new chart or operator does not change the resource yet, WaitsShort in short; empty if nothing waits.
-	Waits, WaitsShort string
+	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
+	Waits Waits
 	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
 	NextAttempt time.Time
+	// Undeleted is why the resource could not be deleted, whose time is over; nil if it was not tried.
+	Undeleted error
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
 	Now metav1.Time
+}
+
+// Waits is why something new does not change a resource yet.
+type Waits struct {
+	// Message says it, Short in a few words.
+	Message, Short string
+	// Hint says what to do; empty if it is for the platform team to decide.
+	Hint string
 }
 
 // Problem is what stands in the way.
@@ -85,7 +97,8 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else {
 		out.Release = nil
 	}
-	out.NextAttemptTime = nextAttempt(in)
+	out.Defaults = in.Defaults
+	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
 	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, main, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
@@ -96,7 +109,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
-	return out, until(list)
+	return out, earlier(until(list), nextOfLife(in))
 }
 
 // nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.

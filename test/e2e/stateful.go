@@ -24,7 +24,7 @@ import (
 )
 
 // keptPort is the node port of the application that keeps its data.
-const keptPort = 30006
+const keptPort = 30007
 
 // keepData has each replica of an application write a file to its own volume, restarts all of them, and deletes the pod of one.
 func keepData(ctx context.Context, s *suite) error {
