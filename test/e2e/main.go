@@ -186,6 +186,7 @@ func checks() []check {
 		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
 		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
+		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},

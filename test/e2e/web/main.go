@@ -6,6 +6,7 @@
 //	MODE=once   serves nothing and ends at once
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
+//	KEEP=FILE   answers with what FILE holds, behind the name of its host; the first to find no FILE writes its own time of start there
 //	START=2s    takes that long until it listens
 //	VISIT=URL   answers with an error unless that URL answers with 200
 package main
@@ -50,6 +51,10 @@ func serve() error {
 	}
 	server := &http.Server{Addr: ":" + orElse(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
 	url := os.Getenv("VISIT")
+	answer, err := kept(os.Getenv("KEEP"))
+	if err != nil {
+		return err
+	}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := visit(r.Context(), url); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -57,7 +62,7 @@ func serve() error {
 		}
 		select {
 		case <-time.After(delay):
-			_, _ = fmt.Fprintln(w, "ok")
+			_, _ = fmt.Fprintln(w, answer)
 		case <-r.Context().Done():
 		}
 	})
@@ -74,6 +79,23 @@ func serve() error {
 	case <-ended.Done():
 		return server.Shutdown(context.Background())
 	}
+}
+
+// kept returns what to answer: what a file holds, which is written unless it is there.
+func kept(file string) (string, error) {
+	if file == "" {
+		return "ok", nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(host + "@" + time.Now().Format(time.RFC3339Nano))
+		err = os.WriteFile(file, text, 0o600)
+	}
+	return host + " " + string(text), err
 }
 
 // visit asks for a page, unless there is nothing to ask.
