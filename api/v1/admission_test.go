@@ -209,6 +209,9 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 	ports := func(count int) string {
 		return list(count, func(i int) string { return fmt.Sprintf("{port: %d, name: p%d}", i+1, i) })
 	}
+	containerPorts := func(count int) string {
+		return list(count, func(i int) string { return fmt.Sprintf("{containerPort: %d}", i+1) })
+	}
 	entries := func(count, size int) string {
 		return "{" + strings.Trim(list(count, func(i int) string { return fmt.Sprintf("E%d: %q", i, strings.Repeat("x", size)) }), "[]") + "}"
 	}
@@ -228,7 +231,39 @@ func TestTheEdgesOfWhatIsAdmitted(t *testing.T) {
 		"port from below":         {`{image: a, ports: [{port: 1}]}`, `{image: a, ports: [{port: 0}]}`, "spec.ports[0].port"},
 		"port from above":         {`{image: a, ports: [{port: 65535}]}`, `{image: a, ports: [{port: 65536}]}`, "spec.ports[0].port"},
 		"targetPort":              {`{image: a, ports: [{port: 1, targetPort: 65535}]}`, `{image: a, ports: [{port: 1, targetPort: 65536}]}`, "spec.ports[0].targetPort"},
-		"targetPort by its name":  {`{image: a, ports: [{port: 1, targetPort: 1}]}`, `{image: a, ports: [{port: 1, targetPort: http}]}`, "spec.ports[0].targetPort"},
+		"targetPort from below":   {`{image: a, ports: [{port: 1, targetPort: 1}]}`, `{image: a, ports: [{port: 1, targetPort: 0}]}`, "spec.ports[0].targetPort"},
+		"targetPort of a sidecar": {
+			`{image: a, ports: [{port: 1, targetPort: proxy}], sidecars: [{name: b, image: b, ports: [{name: proxy, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: proxy}], sidecars: [{name: b, image: b, ports: [{name: other, containerPort: 1}, {containerPort: 2}]}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of a sidecar's other protocol": {
+			`{image: a, ports: [{port: 1, protocol: UDP, targetPort: dns}], sidecars: [{name: b, image: b, ports: [{name: dns, protocol: UDP, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: dns}], sidecars: [{name: b, image: b, ports: [{name: dns, protocol: UDP, containerPort: 1}]}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of another entry": {
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, targetPort: 3}]}`,
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, targetPort: a}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of another entry's other protocol": {
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2}]}`,
+			`{image: a, ports: [{name: a, port: 1, targetPort: b}, {name: b, port: 2, protocol: UDP}]}`, "spec.ports[].targetPort must be",
+		},
+		"targetPort of its own name": {
+			`{image: a, ports: [{name: http, port: 1, targetPort: http}], sidecars: [{name: b, image: b, ports: [{name: http, containerPort: 1}]}]}`,
+			`{image: a, ports: [{name: http, port: 1, targetPort: http}]}`, "spec.ports[].targetPort must be",
+		},
+		"length of a targetPort": {
+			`{image: a, ports: [{port: 1, targetPort: a23456789012345}], sidecars: [{name: b, image: b, ports: [{name: a23456789012345, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: a234567890123456}]}`, "spec.ports[0].targetPort",
+		},
+		"letters of a targetPort": {
+			`{image: a, ports: [{port: 1, targetPort: a-1}], sidecars: [{name: b, image: b, ports: [{name: a-1, containerPort: 1}]}]}`,
+			`{image: a, ports: [{port: 1, targetPort: "a\n  b"}]}`, "spec.ports[0].targetPort",
+		},
+		"ports of a sidecar": {
+			`{image: a, sidecars: [{name: b, image: b, ports: ` + containerPorts(32) + `}]}`,
+			`{image: a, sidecars: [{name: b, image: b, ports: ` + containerPorts(33) + `}]}`, "spec.sidecars[0].ports",
+		},
 		"nodePort":                {`{image: a, ports: [{port: 1, nodePort: 65535}]}`, `{image: a, ports: [{port: 1, nodePort: 65536}]}`, "spec.ports[0].nodePort"},
 		"length of a port's name": {`{image: a, ports: [{port: 1, name: a23456789012345}]}`, `{image: a, ports: [{port: 1, name: a234567890123456}]}`, "spec.ports[0].name"},
 		"letters of a port name":  {`{image: a, ports: [{port: 1, name: 1-a}]}`, `{image: a, ports: [{port: 1, name: "1"}]}`, "spec.ports[].name"},

@@ -76,7 +76,8 @@ const (
 	ReasonAutoscalingFailed = "AutoscalingFailed"
 	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
 	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
-	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing.
+	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing. A warning if the
+	// autoscaler has other targets that work.
 	ReasonAutoscalingRequestMissing = "AutoscalingRequestMissing"
 	// ReasonPending: the Helm release is about to be installed or upgraded, or waits for something that passes.
 	ReasonPending = "Pending"
@@ -205,6 +206,10 @@ const AnnotationRetainedFor = "app.example.com/retained-for"
 
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
+
+// AnnotationRequiredBy is the annotation of a rendered object that nothing can do without, with what needs it, as in
+// spec.autoscaling.triggers: where the cluster does not serve its kind, the resource is refused. Any other object is left out then.
+const AnnotationRequiredBy = "app.example.com/required-by"
 
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
 // changes that the chart refers to and does not render.

@@ -3,6 +3,7 @@ package v1
 import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
 // Port is one port of the Service and of the main container.
@@ -25,11 +26,14 @@ type Port struct {
 	// +kubebuilder:validation:Maximum=65535
 	Port int32 `json:"port"`
 
-	// TargetPort is the port that the container listens on. Defaults to port.
-	// +kubebuilder:validation:Minimum=1
-	// +kubebuilder:validation:Maximum=65535
+	// TargetPort is the port that the container listens on. Defaults to port. A name is that of a sidecar's port, or of another
+	// entry, which has a number.
+	// +kubebuilder:validation:XIntOrString
+	// +kubebuilder:validation:MaxLength=15
+	// +kubebuilder:validation:Pattern=`^[a-z0-9]([-a-z0-9]*[a-z0-9])?$`
+	// +kubebuilder:validation:XValidation:rule="type(self) == string || (self >= 1 && self <= 65535)",message="spec.ports[].targetPort must be from 1 to 65535, or the name of a port"
 	// +optional
-	TargetPort *int32 `json:"targetPort,omitempty"`
+	TargetPort *intstr.IntOrString `json:"targetPort,omitempty"`
 
 	// NodePort opens this port on every node. The cluster has a range for these, usually 30000-32767.
 	// +kubebuilder:validation:Minimum=1

@@ -7,12 +7,16 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Autoscaling lets a HorizontalPodAutoscaler decide on the number of replicas.
+// Autoscaling lets a HorizontalPodAutoscaler decide on the number of replicas, or KEDA where there are triggers.
 //
+// +kubebuilder:validation:XValidation:rule="!has(self.triggers) || !(has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics))",message="spec.autoscaling.triggers excludes targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics: make triggers of type cpu, memory or the like of them"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || has(self.triggers)",message="spec.autoscaling.minReplicas 0 needs spec.autoscaling.triggers: only KEDA starts the first replica"
+// +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || !has(self.triggers) || self.triggers.exists(t, !(t.type in ['cpu', 'memory']))",message="spec.autoscaling.minReplicas 0 needs a trigger of another type than cpu and memory, which nothing uses while there is no replica"
+// +kubebuilder:validation:XValidation:rule="has(self.triggers) || !(has(self.pollingSeconds) || has(self.cooldownSeconds))",message="spec.autoscaling.pollingSeconds and cooldownSeconds need spec.autoscaling.triggers"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas <= self.maxReplicas",message="spec.autoscaling.minReplicas must not exceed maxReplicas"
 type Autoscaling struct {
-	// MinReplicas is the least number of replicas. Defaults to 1.
-	// +kubebuilder:validation:Minimum=1
+	// MinReplicas is the least number of replicas. Defaults to 1. With triggers, it may be 0: nothing runs while there is nothing to do.
+	// +kubebuilder:validation:Minimum=0
 	// +optional
 	MinReplicas *int32 `json:"minReplicas,omitempty"`
 
@@ -20,13 +24,13 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Minimum=1
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of the request. Defaults to 80 where no other
-	// target is given.
+	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars included: each
+	// needs a request or a limit of CPU in its resources, or a LimitRange that makes one. Defaults to 80 where no other target is given.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
 
-	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of the request.
+	// TargetMemoryUtilizationPercentage is the use of memory to aim at, in percent of what all containers request, as for CPU.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetMemoryUtilizationPercentage *int32 `json:"targetMemoryUtilizationPercentage,omitempty"`
@@ -40,6 +44,27 @@ type Autoscaling struct {
 	// Behavior says how fast to scale up and down.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
+
+	// Triggers let KEDA scale, by events from outside of the cluster too, and down to no replica at all. They become a ScaledObject. Where the
+	// cluster has no KEDA, the AppService is refused.
+	// +listType=atomic
+	// +kubebuilder:validation:MinItems=1
+	// +kubebuilder:validation:MaxItems=16
+	// +kubebuilder:validation:XValidation:rule="self.all(t, !has(t.name) || self.exists_one(o, has(o.name) && o.name == t.name))",message="spec.autoscaling.triggers[].name must be unique"
+	// +optional
+	Triggers []Trigger `json:"triggers,omitempty"`
+
+	// PollingSeconds is how often KEDA asks the triggers. Defaults to KEDA's 30.
+	// +kubebuilder:validation:Minimum=1
+	// +kubebuilder:validation:Maximum=86400
+	// +optional
+	PollingSeconds *int32 `json:"pollingSeconds,omitempty"`
+
+	// CooldownSeconds is how long no trigger may be active before the last replica is stopped. Defaults to KEDA's 300.
+	// +kubebuilder:validation:Minimum=0
+	// +kubebuilder:validation:Maximum=604800
+	// +optional
+	CooldownSeconds *int32 `json:"cooldownSeconds,omitempty"`
 }
 
 // PodDisruptionBudget limits how many pods are evicted at a time.

@@ -21,15 +21,15 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 	}{
 		"number of labels":           {labels(64, "a", "b"), labels(65, "a", "b"), "spec.podTemplate.metadata.labels"},
 		"length of a label":          {labels(1, "a", strings.Repeat("b", 63)), labels(1, "a", strings.Repeat("b", 64)), "spec.podTemplate.metadata.labels.a0"},
-		"label of the selector":      {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "by which the pods are selected"},
-		"label of the operator's":    {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels must not hold"},
-		"annotation of Helm's":       {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not use"},
+		"label of the selector":      {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "which select the pods"},
+		"label of the operator's":    {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels must not have"},
+		"annotation of Helm's":       {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not have"},
 		"a spec that is no map":      {"{spec: {any: [thing, null, {$patch: delete}]}}", "{spec: [a]}", "spec.podTemplate.spec"},
 		"a label that is null":       {"{spec: {nodeSelector: {a: null}}}", "{metadata: {labels: {a: null}}}", "spec.podTemplate.metadata.labels.a"},
 		"a label that is no text":    {"{metadata: {labels: {a: '1'}}}", "{metadata: {labels: {a: 1}}}", "spec.podTemplate.metadata.labels.a"},
 		"a patch that is not a map":  {"{}", "none", "spec.podTemplate"},
 		"a length of an annotation":  {"{metadata: {annotations: {a: " + strings.Repeat("b", 16384) + "}}}", "{metadata: {annotations: {a: " + strings.Repeat("b", 16385) + "}}}", "spec.podTemplate.metadata.annotations.a"},
-		"an annotation of the stamp": {"{metadata: {annotations: {app.example.org/a: b}}}", "{metadata: {annotations: {app.example.com/rendered: b}}}", "use other keys"},
+		"an annotation of the stamp": {"{metadata: {annotations: {app.example.org/a: b}}}", "{metadata: {annotations: {app.example.com/rendered: b}}}", "spec.podTemplate.metadata.annotations must not have"},
 	}
 	a := newAdmission(t)
 	for name, test := range tests {

@@ -8,7 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/retry"
 )
@@ -64,15 +63,10 @@ type groups struct {
 	list []string
 }
 
-func (g *groups) set(keys ...[]kube.Key) {
+func (g *groups) set(list []string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	g.list = nil
-	for _, key := range slices.Concat(keys...) {
-		if !slices.Contains(g.list, key.Group) {
-			g.list = append(g.list, key.Group)
-		}
-	}
+	g.list = slices.Compact(slices.Sorted(slices.Values(list)))
 }
 
 func (g *groups) has(group string) bool {

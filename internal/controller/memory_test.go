@@ -4,8 +4,6 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/types"
-
-	"github.com/example/appservice-operator/internal/kube"
 )
 
 func TestMemory(t *testing.T) {
@@ -18,7 +16,7 @@ func TestMemory(t *testing.T) {
 	if m.remember(name, "a") != first || m.of(name) != first || m.uid(name) != "a" {
 		t.Error("the same resource is remembered twice")
 	}
-	first.groups.set([]kube.Key{{GroupKind: appService.GroupKind()}}, []kube.Key{{}})
+	first.groups.set([]string{appService.Group, ""})
 	for group, want := range map[string]int{appService.Group: 1, "": 1, "other.example.com": 0} {
 		if got := m.rendering(group); len(got) != want {
 			t.Errorf("group %q: got %v, want %d", group, got, want)

@@ -199,7 +199,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 		}))
 	}
 	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), made.defaults
-	s.memory.groups.set(whole.Keys, whole.Unserved)
+	s.memory.groups.set(whole.Groups())
 	into.packed, err = whole.Pack()
 	return err
 }
@@ -207,6 +207,9 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 // preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although
 // pods start without it.
 func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
+	if lacking := wanted.outline.Lacking; len(lacking) > 0 {
+		return nil, &render.UnservedError{Lack: lacking[0]}
+	}
 	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
 		if missing.Need == dependency.Required {
 			return nil, &dependency.MissingError{Reference: missing}

@@ -30,11 +30,19 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 			return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingFailed, Message: "autoscaling does nothing: " + condition.Message}
 		}
 	}
+	shares := sharesOfNothing(a, facts)
 	switch {
+	case active == nil && len(shares) > 0: // a LimitRange may help
+		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing, Message: "the autoscaler has not looked at the pods yet; " + shares[0].String()}
 	case active == nil:
 		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "the autoscaler has not looked at the pods yet"}
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
-		return inactive(active, facts)
+		return inactive(active, shares, facts)
+	}
+	for _, share := range shares { // the autoscaler goes by the other targets, and does not say so
+		if active.Status == corev1.ConditionTrue && !share.measured {
+			return State{Verdict: Warned, Reason: v1.ReasonAutoscalingRequestMissing, Message: "one target of several does nothing: " + share.String()}
+		}
 	}
 	for _, condition := range a.Status.Conditions {
 		if condition.Type == autoscalingv2.ScalingLimited && condition.Status == corev1.ConditionTrue && condition.Reason == "TooManyReplicas" {
@@ -49,12 +57,15 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 }
 
 // inactive is the state of an autoscaler that cannot work out a number of replicas.
-func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, facts Facts) State {
+func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares []shareOfNothing, facts Facts) State {
 	if found := missingRequest.FindStringSubmatch(condition.Message); found != nil {
-		return State{
-			Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing,
-			Message: fmt.Sprintf("autoscaling does nothing: container %q requests no %s, of which the target is a share", found[2], found[1]),
+		missing := shareOfNothing{resource: corev1.ResourceName(found[1]), containers: found[2:]} // the autoscaler names the first of them
+		for _, share := range shares {
+			if share.resource == missing.resource {
+				missing = share
+			}
 		}
+		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing, Message: "autoscaling does nothing: " + missing.String()}
 	}
 	state := State{Verdict: Stuck, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "autoscaling does nothing: it has no metrics: "}
 	if strings.Contains(condition.Message, "could not find the requested resource") {

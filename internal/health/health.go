@@ -56,6 +56,8 @@ type Facts struct {
 	Missing map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
+	// Live are the objects that were rendered together, as far as they exist.
+	Live map[kube.Key]client.Object
 }
 
 // Of returns how a live object stands; nil stands for one that does not exist.
@@ -100,6 +102,9 @@ func Of(object client.Object, facts Facts) State {
 	}
 	if gateway.RouteOf(object) != nil {
 		return Route(object, facts.Gateways, facts.Now)
+	}
+	if object.GetObjectKind().GroupVersionKind().GroupKind() == ScaledObject {
+		return scaledObject(object, facts)
 	}
 	return computed(object)
 }

@@ -200,6 +200,8 @@ func TestWhatAPatchMayNotHold(t *testing.T) {
 		"a label of the selector":               {"{metadata: {labels: {app.kubernetes.io/instance: other}}}", "spec.podTemplate.metadata.labels.app.kubernetes.io/instance: the pods are selected by it: leave it out"},
 		"a label of the selector that goes":     {"{metadata: {labels: {app.kubernetes.io/name: null}}}", "spec.podTemplate.metadata.labels.app.kubernetes.io/name: the pods are selected by it"},
 		"a label of the operator's":             {"{metadata: {labels: {app.example.com/managed: 'true'}}}", "spec.podTemplate.metadata.labels.app.example.com/managed: its prefix is the operator's or Helm's: take another"},
+		"a label of a ReplicaSet's":             {"{metadata: {labels: {pod-template-hash: a}}}", "spec.podTemplate.metadata.labels.pod-template-hash: controllers set it on pods: leave it out"},
+		"a label of a StatefulSet's":            {"{metadata: {labels: {statefulset.kubernetes.io/pod-name: a}}}", "spec.podTemplate.metadata.labels.statefulset.kubernetes.io/pod-name: controllers set it on pods"},
 		"an annotation of the operator's":       {"{metadata: {annotations: {app.example.com/config-checksum: null}}}", "spec.podTemplate.metadata.annotations.app.example.com/config-checksum: its prefix is the operator's or Helm's"},
 		"an annotation of Helm's":               {"{metadata: {annotations: {helm.sh/hook: a}}}", "spec.podTemplate.metadata.annotations.helm.sh/hook: its prefix is the operator's or Helm's"},
 		"another restart policy":                {spec("restartPolicy: Never"), "spec.podTemplate.spec.restartPolicy: the pods of a service always start again: leave it out"},

@@ -6,11 +6,17 @@ import (
 	"strings"
 )
 
-// reservedLabels are those of the selector, which cannot change.
-var reservedLabels = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
+// selecting are the labels of the selector, which cannot change.
+var selecting = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
 
-// reservedPrefixes are those of what operator and Helm stamp.
-var reservedPrefixes = []string{"app.example.com/", "helm.sh/"}
+// set are the labels that controllers set on pods.
+var set = []string{"pod-template-hash", "controller-revision-hash", "apps.kubernetes.io/pod-index"}
+
+// The prefixes of what operator and Helm stamp, and of further labels that controllers set.
+var (
+	stamped = []string{"app.example.com/", "helm.sh/"}
+	counted = []string{"statefulset.kubernetes.io/", "batch.kubernetes.io/"}
+)
 
 // never are the fields of pods that the API server refuses in a workload, or does not keep as they are, with what to do instead.
 var never = map[string]string{
@@ -33,11 +39,8 @@ func (c *checker) reserved(patch map[string]any) {
 			c.refuse(at.field("metadata").field(name), "it must not be null: that would take away what the pods are known by")
 		}
 		for _, key := range slices.Sorted(maps.Keys(entries)) {
-			if name == "labels" && slices.Contains(reservedLabels, key) {
-				c.refuse(at.field("metadata").field(name).field(key), "the pods are selected by it: leave it out")
-			}
-			if slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
-				c.refuse(at.field("metadata").field(name).field(key), "its prefix is the operator's or Helm's: take another")
+			if why := reservedKey(key, name == "labels"); why != "" {
+				c.refuse(at.field("metadata").field(name).field(key), "%s", why)
 			}
 		}
 	}
@@ -46,6 +49,20 @@ func (c *checker) reserved(patch map[string]any) {
 		c.refuse(at.field("spec"), "it must not be null: pods without it are none")
 	}
 	c.ofPod(spec, at.field("spec"))
+}
+
+// reservedKey says why a label or an annotation is not for a patch; empty if it is.
+func reservedKey(key string, label bool) string {
+	begins := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
+	switch {
+	case slices.ContainsFunc(stamped, begins):
+		return "its prefix is the operator's or Helm's: take another"
+	case label && slices.Contains(selecting, key):
+		return "the pods are selected by it: leave it out"
+	case label && (slices.Contains(set, key) || slices.ContainsFunc(counted, begins)):
+		return "controllers set it on pods: leave it out"
+	}
+	return ""
 }
 
 func (c *checker) ofPod(spec map[string]any, at place) {

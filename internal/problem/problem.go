@@ -144,7 +144,8 @@ func Retried(err error) bool {
 // Awaited reports whether a change of something that is watched ends the error, and trying costs nothing.
 func Awaited(err error) bool {
 	var missing *dependency.MissingError
+	var unserved *render.UnservedError
 	var conflict *hosts.ConflictError
 	var insecure *postrender.PodSecurityError
-	return errors.As(err, &missing) || errors.As(err, &conflict) || errors.As(err, &insecure)
+	return errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure)
 }

@@ -38,6 +38,7 @@ func TestProblem(t *testing.T) {
 		"the spec cannot be translated":            {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
 		"a template fails":                         {RenderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
+		"a kind is not served":                     {&render.UnservedError{}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
 		"pods are below Baseline":                  {RenderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
 		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},

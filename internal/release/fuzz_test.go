@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/applyconfigurations"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -43,6 +44,10 @@ func FuzzCompare(f *testing.F) {
 			t.Fatalf("it differs from itself: %s", plan)
 		}
 		mutate(live, edits)
+		live, err := stored(live)
+		if err != nil {
+			return // the API server would not have taken that
+		}
 		typedLive, err := converter.ObjectToTyped(live)
 		if err != nil {
 			return // the API server would not have taken that
@@ -96,6 +101,19 @@ func caseObjects(f *testing.F) []*unstructured.Unstructured {
 		}
 	}
 	return objects
+}
+
+// stored is an object as the API server returns it, with the empty objects that its Go type always has, as resources of containers.
+func stored(object *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	typed, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		return nil, err
+	}
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, typed); err != nil {
+		return nil, err
+	}
+	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(typed)
+	return &unstructured.Unstructured{Object: content}, err
 }
 
 // mutate changes an object: of each two bytes, one picks a place and one what is done there. What is metadata stays, labels and

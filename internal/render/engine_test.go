@@ -18,8 +18,7 @@ func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured)
 	if err != nil {
 		t.Fatal(err)
 	}
-	capabilities := serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor")
-	enabled, input, err := renderer.input(run{resource, vals, capabilities})
+	enabled, input, err := renderer.input(run{resource, vals, everyKind})
 	if err != nil {
 		t.Fatal(err)
 	}

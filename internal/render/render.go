@@ -76,6 +76,8 @@ type Outline struct {
 	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
+	// Lacking are objects of such kinds that nothing can do without: nothing of the result may be written.
+	Lacking []Lack
 	// Unknown are the paths of fields of the spec that are not among the values, because nobody here knows them.
 	Unknown []string
 	// ClusterScoped says that some of the objects live outside of namespaces.
@@ -144,7 +146,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
 		}
 		if !served(manifest.object, capabilities) {
-			draft.result.Unserved = append(draft.result.Unserved, kube.KeyOf(manifest.object))
+			draft.result.leaveOut(manifest.object)
 			continue
 		}
 		draft.result.Objects = append(draft.result.Objects, manifest.object)

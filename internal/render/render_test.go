@@ -101,7 +101,7 @@ func golden(t testing.TB, name string) *unstructured.Unstructured {
 }
 
 // everyKind are the capabilities of a cluster that serves what the shipped chart and the tests' own render.
-var everyKind = serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor",
+var everyKind = serving("gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
 	"example.com/v1/Part", "example.com/v2/Part", "example.com/v1/Service")
 
 func serving(kinds ...string) *chartutil.Capabilities {

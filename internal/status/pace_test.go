@@ -95,4 +95,17 @@ func TestHowOftenAStatusIsWritten(t *testing.T) {
 			last = current
 		}
 	})
+	t.Run("the end of a rollout at once, whatever was written a moment before", func(t *testing.T) {
+		p, before := &pace{}, moment(1, v1.PhaseRunning, 9)
+		begun, going, done := moment(2, v1.PhaseUpdating, 0), moment(2, v1.PhaseUpdating, 8), moment(2, v1.PhaseRunning, 9)
+		if wait := p.wait(start, before, begun); wait != 0 {
+			t.Errorf("its begin waits for %s", wait)
+		}
+		if wait := p.wait(start, begun, going); wait == 0 {
+			t.Error("what changes in details only does not wait")
+		}
+		if wait := p.wait(start, begun, done); wait != 0 {
+			t.Errorf("its end waits for %s", wait)
+		}
+	})
 }

@@ -23,7 +23,7 @@ type standing struct {
 
 // standings returns how the rendered objects stand, in the order in which they are written.
 func standings(in Input) []standing {
-	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways}
+	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
 	for _, missing := range in.Missing {
 		if missing.Key == "" {
 			facts.Missing[missing.Object] = in.Others[missing.Object]

@@ -14,6 +14,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -37,7 +38,7 @@ func web(namespace, name string, nodePort int32) *v1.AppService {
 		Spec:       v1.AppServiceSpec{Size: ptr.To[int32](2), Image: oldTag, ProgressDeadlineSeconds: ptr.To[int32](15)},
 	}
 	if nodePort != 0 {
-		app.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To[int32](8080), NodePort: ptr.To(nodePort)}}
+		app.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080)), NodePort: ptr.To(nodePort)}}
 		app.Spec.Probes = &v1.Probes{Readiness: &v1.ReadinessProbe{Probe: v1.Probe{
 			HTTPGet: &v1.HTTPGetProbe{Path: "/healthz"}, PeriodSeconds: ptr.To[int32](1),
 		}}}

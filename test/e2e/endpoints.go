@@ -24,7 +24,7 @@ const addressedPort = 30005
 // the port of the Service, so that only the right port answers.
 func visitEndpoints(ctx context.Context, s *suite) error {
 	plain, headless := web(apps, "addressed", addressedPort), web(apps, "headless", 0)
-	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To[int32](8080)}}
+	headless.Spec.Ports = []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(8080))}}
 	headless.Spec.Service = &v1.Service{ClusterIP: corev1.ClusterIPNone}
 	for app, scopes := range map[*v1.AppService][]v1.EndpointScope{plain: {v1.ScopeCluster, v1.ScopeNode}, headless: {v1.ScopeCluster}} {
 		if err := s.client.Create(ctx, app); err != nil {

@@ -62,14 +62,7 @@ func leaderGoesThrough(s *scene, o outage) {
 	s.install(fleet)
 	s.someAreInstalled(fleet)
 	began := time.Now()
-	if err := cluster.Kill(s.Context(), o.program); err != nil {
-		s.Fatal(err)
-	}
-	select {
-	case <-time.After(o.lasts):
-	case <-s.Context().Done():
-	}
-	if err := cluster.Start(s.Context()); err != nil {
+	if err := cluster.Without(s.Context(), o.program, func() { o.last(s.Context()) }); err != nil {
 		s.Fatal(err)
 	}
 	lasted := time.Since(began)

@@ -86,15 +86,20 @@ type cut struct {
 // play waits for all plans, kills the program, and starts it again later. The wait is the outage.
 func (c *cut) play(ctx context.Context, o outage) {
 	defer close(c.back)
+	gone := sync.OnceFunc(func() { close(c.gone) })
+	defer gone() // also if it could not be killed
 	c.here.Wait()
-	c.err = cluster.Kill(ctx, o.program)
-	close(c.gone)
+	c.err = cluster.Without(ctx, o.program, func() {
+		gone()
+		o.last(ctx)
+	})
+}
+
+// last returns when it is time to start the program again.
+func (o outage) last(ctx context.Context) {
 	select {
 	case <-time.After(o.lasts):
 	case <-ctx.Done():
-	}
-	if c.err == nil {
-		c.err = cluster.Start(ctx)
 	}
 }
 

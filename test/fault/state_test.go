@@ -65,9 +65,7 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		case "ReplicaSet": // how often it was scaled on the way is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
-		case "PodDisruptionBudget": // its controller takes note sooner or later
-			delete(content, "status")
-		case "HorizontalPodAutoscaler": // there are no metrics: it says so sooner or later
+		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers look sooner or later
 			delete(content, "status")
 		case v1.Kind:
 			delete(metadata, "labels") // they say which operator serves it

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -26,7 +27,7 @@ func Seed(namespace, name string) *v1.AppService {
 		Spec: v1.AppServiceSpec{
 			Size:  ptr.To[int32](2),
 			Image: "nginx:1.7.9",
-			Ports: []v1.Port{{Port: 80, TargetPort: ptr.To[int32](80)}},
+			Ports: []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(80))}},
 		},
 	}
 }

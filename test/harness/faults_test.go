@@ -132,9 +132,10 @@ func TestALineCountsWhatWasDone(t *testing.T) {
 
 func TestALineKeepsWhatWasSaid(t *testing.T) {
 	cases := map[string]struct{ body, want string }{
-		"text":    {`{"spec":{}}`, `patch services/web #1: {"spec":{}}`},
-		"no text": {"\xff\xfe", "patch services/web #1: 2 bytes"},
-		"nothing": {"", "patch services/web #1: "},
+		"text":     {`{"spec":{}}`, `patch services/web #1: {"spec":{}}`},
+		"protobuf": {"k8s\x00\n", "patch services/web #1: 5 bytes"},
+		"no text":  {"\xff\xfe", "patch services/web #1: 2 bytes"},
+		"nothing":  {"", "patch services/web #1: "},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

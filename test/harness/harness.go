@@ -40,6 +40,8 @@ type Cluster struct {
 	collects sync.Once
 	// routes lets HTTPRoutes be accepted, once their kind is served.
 	routes func() error
+	// scalers lets ScaledObjects scale, once their kind is served.
+	scalers func() error
 }
 
 // Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
@@ -89,7 +91,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		return nil, stop, fmt.Errorf("cannot ask the cluster for its version: %w", err)
 	}
 	fmt.Fprintf(os.Stderr, "cluster %s runs Kubernetes %s\n", up.Name, version.GitVersion)
-	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current, routes: func() error { return nil }}
+	cluster = &Cluster{Cluster: up, Config: config, Client: direct, passing: !current, routes: func() error { return nil }, scalers: func() error { return nil }}
 	if !current {
 		end, err := cluster.serveMetrics(ctx)
 		if err != nil {
@@ -98,6 +100,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		down := stop
 		stop = func() { down(); end() }
 		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
+		cluster.scalers = sync.OnceValue(func() error { return cluster.serveScalers(ctx) })
 		for _, serve := range []func(context.Context) error{cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
 			if err := serve(ctx); err != nil {
 				return nil, stop, err
@@ -159,6 +162,8 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		return err
 	case crd.Spec.Names.Kind == "HTTPRoute":
 		return c.routes()
+	case crd.Spec.Names.Kind == "ScaledObject":
+		return c.scalers()
 	case crd.Spec.Names.Kind == "Gateway" && c.passing:
 		return c.attachAll(ctx)
 	}

@@ -1,6 +1,7 @@
 package harness
 
 import (
+	"bytes"
 	"fmt"
 	"io"
 	"maps"
@@ -187,7 +188,7 @@ func bodyOf(request *http.Request) string {
 	switch {
 	case err != nil:
 		return err.Error()
-	case !utf8.Valid(text):
+	case !utf8.Valid(text) || bytes.ContainsRune(text, 0):
 		return fmt.Sprintf("%d bytes", len(text))
 	}
 	return string(text)

@@ -34,6 +34,7 @@ var driftOfKinds = map[string]tampering{
 	"ConfigMap":               {"v1/ConfigMap", "-config", `{"data":{"GREETING":"tampered"}}`, "apply ConfigMap NAME-config: data.GREETING"},
 	"Secret":                  {"v1/Secret", "-config", `{"data":{"DATABASE_URL":"dGFtcGVyZWQ="}}`, "apply Secret NAME-config: data.DATABASE_URL"},
 	"HorizontalPodAutoscaler": {"autoscaling/v2/HorizontalPodAutoscaler", "", `{"spec":{"maxReplicas":9}}`, "apply HorizontalPodAutoscaler NAME: spec.maxReplicas 9 → 3"},
+	"ScaledObject":            {"keda.sh/v1alpha1/ScaledObject", "", `{"spec":{"maxReplicaCount":9}}`, "apply ScaledObject NAME: spec.maxReplicaCount 9 → 3"},
 	"PodDisruptionBudget":     {"policy/v1/PodDisruptionBudget", "", `{"spec":{"maxUnavailable":2}}`, "apply PodDisruptionBudget NAME: spec.maxUnavailable 2 → 1"},
 	"PersistentVolumeClaim":   {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
 	"retained claim":          {"v1/PersistentVolumeClaim", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`, "apply PersistentVolumeClaim NAME: metadata.labels.app.kubernetes.io/instance other → NAME"},
@@ -81,7 +82,7 @@ var driftOfFields = map[string]tampering{
 	"field removed":                {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":null}}`, "apply Ingress NAME: spec.ingressClassName (none) → nginx"},
 	"entry added to a selector":    {"v1/Service", "", `{"spec":{"selector":{"extra":"x"}}}`, "apply Service NAME: spec.selector.extra x → (none)"},
 	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":"http","protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
-	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/1/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
+	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/2/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
 	"arguments changed":            {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/args/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].args[0]"},
 	"command changed":              {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/command/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].command[0]"},
 }
@@ -98,6 +99,9 @@ func drift(t *testing.T, cases map[string]tampering, try func(*testing.T, *v1.Ap
 	cluster.Manager(t, namespace)
 	for name, tampering := range cases {
 		app := everyKind(namespace, strings.ReplaceAll(strings.ToLower(name), " ", "-"))
+		if name == "ScaledObject" {
+			app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 3, Triggers: []v1.Trigger{{Type: "cron"}}}
+		}
 		retained := strings.Contains(name, "claim")
 		app.Spec.Persistence.Retain = &retained
 		cluster.Create(t, app)

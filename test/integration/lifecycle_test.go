@@ -11,6 +11,7 @@ import (
 	policyv1 "k8s.io/api/policy/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -89,10 +90,10 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 		{"envs", func(s *v1.AppServiceSpec) {
 			s.Envs = []corev1.EnvVar{{Name: "A", Value: "{{ .Release }}"}, {Name: "B", Value: "yes"}, {Name: "C", Value: "1.10"}}
 		}, func(c changed) error {
-			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} B:yes C:1.10]")
+			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} B:yes C:1.10 PORT:80]")
 		}},
 		{"envs fewer", func(s *v1.AppServiceSpec) { s.Envs = s.Envs[:1] }, func(c changed) error {
-			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }}]")
+			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} PORT:80]")
 		}},
 		{"envFrom", func(s *v1.AppServiceSpec) {
 			s.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "database"}}}}
@@ -141,7 +142,7 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 			return want("url", app.Status.URL, "https://web.example.com")
 		}},
 		{"ports", func(s *v1.AppServiceSpec) {
-			s.Ports = []v1.Port{{Name: "http", Port: 80}, {Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP}, {Name: "admin", Port: 9000, TargetPort: ptr.To[int32](80)}}
+			s.Ports = []v1.Port{{Name: "http", Port: 80}, {Name: "dns", Port: 80, Protocol: corev1.ProtocolUDP}, {Name: "admin", Port: 9000, TargetPort: ptr.To(intstr.FromInt32(80))}}
 		}, func(c changed) error {
 			service := &corev1.Service{}
 			if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "web"}, service); err != nil {

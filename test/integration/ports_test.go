@@ -6,8 +6,10 @@ import (
 	"testing"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -27,15 +29,15 @@ type rewiring struct {
 
 var rewirings = map[string]rewiring{
 	"the number of a port without a name": {
-		before:    []v1.Port{{Port: 80, TargetPort: ptr.To[int32](80)}},
-		change:    func(s *v1.AppServiceSpec) { s.Ports[0].TargetPort = ptr.To[int32](8080) },
+		before:    []v1.Port{{Port: 80, TargetPort: ptr.To(intstr.FromInt32(80))}},
+		change:    func(s *v1.AppServiceSpec) { s.Ports[0].TargetPort = ptr.To(intstr.FromInt32(8080)) },
 		endpoints: "map[not ready :8080:1 ready :80:2]",
 		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves",
 	},
 	"the numbers of two ports, and their order": {
 		before: []v1.Port{{Name: "http", Port: 80}, {Name: "admin", Port: 9000}},
 		change: func(s *v1.AppServiceSpec) {
-			s.Ports = []v1.Port{{Name: "admin", Port: 9000, TargetPort: ptr.To[int32](80)}, {Name: "http", Port: 80, TargetPort: ptr.To[int32](9000)}}
+			s.Ports = []v1.Port{{Name: "admin", Port: 9000, TargetPort: ptr.To(intstr.FromInt32(80))}, {Name: "http", Port: 80, TargetPort: ptr.To(intstr.FromInt32(9000))}}
 		},
 		endpoints: "map[not ready admin:80 http:9000:1 ready admin:9000 http:80:2]",
 		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves",
@@ -47,6 +49,24 @@ var rewirings = map[string]rewiring{
 		},
 		endpoints: "map[not ready admin:9000 http:80:1 ready http:80:2]",
 		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves, except on port admin, which its pods do not have",
+	},
+	"a sidecar takes the port over": {
+		before: []v1.Port{{Name: "http", Port: 80}},
+		change: func(s *v1.AppServiceSpec) {
+			s.Ports[0].TargetPort = ptr.To(intstr.FromString("http"))
+			s.Sidecars = []corev1.Container{{Name: "proxy", Image: "proxy", Ports: []corev1.ContainerPort{{Name: "http", ContainerPort: 8000}}}}
+		},
+		endpoints: "map[not ready http:8000:1 ready http:80:2]",
+		phase:     v1.PhaseDegraded, ends: "; rollout stalled, the previous version still serves",
+	},
+	"a sidecar takes the port over under another name": {
+		before: []v1.Port{{Name: "http", Port: 80}},
+		change: func(s *v1.AppServiceSpec) {
+			s.Ports[0].TargetPort = ptr.To(intstr.FromString("proxy"))
+			s.Sidecars = []corev1.Container{{Name: "proxy", Image: "proxy", Ports: []corev1.ContainerPort{{Name: "proxy", ContainerPort: 8000}}}}
+		},
+		endpoints: "map[not ready http:8000:1 ready:2]",
+		phase:     v1.PhaseFailed, ends: "; rollout stalled, the previous version runs but is not reached: its pods do not have port http",
 	},
 	"another name": {
 		before:    []v1.Port{{Name: "http", Port: 80}},

@@ -187,8 +187,8 @@ func allSamples(t *testing.T) []string {
 // withForeignKinds installs the kinds of other projects that the chart renders, and gives what the cluster then serves.
 func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
-	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
-	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
+	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
+	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
 		crd := &apiextensionsv1.CustomResourceDefinition{}
 		read(t, filepath.Join(fixtures, "crds", file), crd)
 		if err := cluster.InstallCRD(t.Context(), crd); err != nil {

@@ -10,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -119,7 +120,7 @@ func smallFeatures() map[string]feature {
 		"ports-none":     func(on, _ *v1.AppServiceSpec) { on.Ports = nil },
 		"port-renamed":   func(on, base *v1.AppServiceSpec) { on.Ports[0].Name, base.Ports[0].Name = "web", "http" },
 		"port-moved":     func(on, _ *v1.AppServiceSpec) { on.Ports[0].Port = 8080 },
-		"target-moved":   func(on, _ *v1.AppServiceSpec) { on.Ports[0].TargetPort = ptr.To[int32](8080) },
+		"target-moved":   func(on, _ *v1.AppServiceSpec) { on.Ports[0].TargetPort = ptr.To(intstr.FromInt32(8080)) },
 		"protocol":       func(on, _ *v1.AppServiceSpec) { on.Ports[0].Protocol = "UDP" },
 		"node-port":      func(on, _ *v1.AppServiceSpec) { on.Service = &v1.Service{Type: "NodePort"} },
 		"reload":         func(on, _ *v1.AppServiceSpec) { on.ReloadOnChange = ptr.To(false) },

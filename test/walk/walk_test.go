@@ -62,7 +62,7 @@ func run(m *testing.M) int {
 
 // installForeignKinds makes the cluster serve the kinds of other projects that the chart renders.
 func installForeignKinds(ctx context.Context) error {
-	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
+	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
 		text, err := os.ReadFile("../testdata/fixtures/crds/" + file)
 		if err != nil {
 			return err

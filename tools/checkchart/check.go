@@ -113,7 +113,7 @@ func (c *Checker) strict(_ context.Context, _ *postrender.Input, objects []*unst
 }
 
 // Served is what clusters of cases serve besides the built-in kinds.
-var Served = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
+var Served = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
 
 // check renders a case twice, and returns what is wrong.
 func check(ctx context.Context, first, second *render.Renderer, resource *unstructured.Unstructured) string {

@@ -62,17 +62,26 @@ func TestLife(t *testing.T) {
 		}
 	}
 	for _, name := range []string{"kube-apiserver", "etcd"} {
-		if err := c.Kill(ctx, name); err != nil {
-			t.Fatal(err)
-		}
-		if err := c.Start(ctx); err != nil {
+		err := c.Without(ctx, name, func() {
+			running, err := processes.Of(ctx, i.dir())
+			if err != nil || len(running[name]) > 0 {
+				t.Errorf("got processes %v (error %v) without %s", running, err, name)
+			}
+			impatient, cancel := context.WithCancel(ctx)
+			cancel()
+			if _, release, err := lock(impatient, "other", nil); err == nil {
+				release()
+				t.Errorf("another cluster may be started without %s, and take its ports", name)
+			}
+		})
+		if err != nil {
 			t.Fatal(err)
 		}
 		if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err != nil {
 			t.Errorf("what was there is lost with %s: %v", name, err)
 		}
 	}
-	if err := c.Kill(ctx, "kube-apiserver"); err != nil {
+	if err := i.kill(ctx, "kube-apiserver"); err != nil {
 		t.Fatal(err)
 	}
 	c = up()
@@ -96,7 +105,7 @@ func TestRediscoverLeavesOtherClustersAlone(t *testing.T) {
 	if err := (&Cluster{Name: "appservice"}).Rediscover(t.Context()); err != nil {
 		t.Errorf("got error %v, want nothing done", err)
 	}
-	if err := (&Cluster{Name: "appservice"}).Kill(t.Context(), "etcd"); !errors.Is(err, errNotOurs) {
+	if err := (&Cluster{Name: "appservice"}).Without(t.Context(), "etcd", func() {}); !errors.Is(err, errNotOurs) {
 		t.Errorf("got error %v, want nothing ended", err)
 	}
 	if err := (&Cluster{Name: "appservice", ours: true}).Rediscover(t.Context()); err == nil {

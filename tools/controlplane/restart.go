@@ -22,53 +22,58 @@ func (c *Cluster) Rediscover(ctx context.Context) error {
 	if !c.ours {
 		return nil
 	}
-	if err := c.Kill(ctx, "kube-controller-manager"); err != nil {
-		return err
-	}
-	return c.Start(ctx)
+	return c.Without(ctx, "kube-controller-manager", func() {})
 }
 
-// Kill ends a program of the cluster with SIGKILL, and returns when it is gone. Start starts it again.
-func (c *Cluster) Kill(ctx context.Context, program string) error {
-	return c.alone(ctx, "cannot end "+program, func(ctx context.Context, i *instance) error {
-		return poll.Until(ctx, func(ctx context.Context) error {
-			running, err := processes.Of(ctx, i.dir())
-			if err != nil || len(running[program]) == 0 {
-				return err
-			}
-			if err := processes.Kill(program, running[program]); err != nil {
-				return err
-			}
-			return fmt.Errorf("%s is still running", program)
-		})
+// Without ends a program of the cluster with SIGKILL, waits for what happens while it is gone, starts it again, and returns when the API
+// server is ready. Nobody starts another cluster meanwhile: it would be given the ports of the program, which seem to be free.
+func (c *Cluster) Without(ctx context.Context, program string, meanwhile func()) error {
+	return c.alone(ctx, "cannot start "+program+" again", func(ctx context.Context, i *instance) error {
+		if err := poll.Within(ctx, patience, func(ctx context.Context) error { return i.kill(ctx, program) }); err != nil {
+			return err
+		}
+		meanwhile()
+		return poll.Within(ctx, patience, i.start)
 	})
 }
 
-// Start starts the programs of the cluster that do not run, and returns when the API server is ready.
-func (c *Cluster) Start(ctx context.Context) error {
-	return c.alone(ctx, "cannot start what does not run", func(ctx context.Context, i *instance) error {
-		err := poll.Until(ctx, func(ctx context.Context) error {
-			// To kwokctl, a program that has just ended may count as one that runs; it then waits for it.
-			err := poll.Within(ctx, attempt, func(ctx context.Context) error { return i.kwokctl(ctx, "start", "cluster") })
-			if err != nil {
-				return err
-			}
-			running, err := processes.Of(ctx, i.dir())
-			if err != nil {
-				return err
-			}
-			for _, name := range components() {
-				if len(running[name]) == 0 {
-					return fmt.Errorf("%s did not start", name)
-				}
-			}
-			return nil
-		})
+// kill ends a program and returns when it is gone.
+func (i *instance) kill(ctx context.Context, program string) error {
+	return poll.Until(ctx, func(ctx context.Context) error {
+		running, err := processes.Of(ctx, i.dir())
+		if err != nil || len(running[program]) == 0 {
+			return err
+		}
+		if err := processes.Kill(program, running[program]); err != nil {
+			return err
+		}
+		return fmt.Errorf("%s is still running", program)
+	})
+}
+
+// start starts the programs that do not run, and returns when the API server is ready.
+func (i *instance) start(ctx context.Context) error {
+	err := poll.Until(ctx, func(ctx context.Context) error {
+		// To kwokctl, a program that has just ended may count as one that runs; it then waits for it.
+		err := poll.Within(ctx, attempt, func(ctx context.Context) error { return i.kwokctl(ctx, "start", "cluster") })
 		if err != nil {
 			return err
 		}
-		return poll.Until(ctx, i.answers)
+		running, err := processes.Of(ctx, i.dir())
+		if err != nil {
+			return err
+		}
+		for _, name := range components() {
+			if len(running[name]) == 0 {
+				return fmt.Errorf("%s did not start", name)
+			}
+		}
+		return nil
 	})
+	if err != nil {
+		return err
+	}
+	return poll.Until(ctx, i.answers)
 }
 
 // alone does something with a cluster that Up has made, while nobody else starts or ends one.
@@ -85,7 +90,7 @@ func (c *Cluster) alone(ctx context.Context, what string, do func(context.Contex
 	if i.programs, err = Programs(ctx, nil); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
-	if err := poll.Within(ctx, patience, func(ctx context.Context) error { return do(ctx, i) }); err != nil {
+	if err := do(ctx, i); err != nil {
 		return fmt.Errorf("%s: %w", what, err)
 	}
 	return nil

@@ -47,7 +47,7 @@ func TestOnlyDescriptionsAndDefaultsGo(t *testing.T) {
 			var other []string
 			compare("", want, got, func(path string, lost bool) {
 				key := path[strings.LastIndex(path, ".")+1:]
-				bounded := !lost && key == "maxLength" // see TestForeignKeysOfOurListsAreBounded
+				bounded := !lost && (key == "maxLength" || key == "maxItems") // see TestForeignKeysOfOurListsAreBounded, TestPortsOfContainersAreBounded
 				if !bounded && (!lost || key != "description" && key != "default") {
 					other = append(other, path)
 				}
@@ -137,6 +137,16 @@ func TestForeignKeysOfOurListsAreBounded(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: got at most %d characters, want %d (0: any number)", path, got, want)
 		}
+	}
+}
+
+func TestPortsOfContainersAreBounded(t *testing.T) {
+	spec := schemaOf(t, "testdata").Properties["spec"]
+	if list := at(t, spec, "containers").Items.Schema.Properties["ports"]; list.MaxItems == nil || *list.MaxItems != 32 {
+		t.Errorf("containers.ports: got at most %v items, want 32", list.MaxItems)
+	}
+	if name := at(t, spec, "containers.ports.name"); name.MaxLength == nil || *name.MaxLength != 15 {
+		t.Errorf("containers.ports.name: got at most %v characters, want 15", name.MaxLength)
 	}
 }
 

@@ -40,6 +40,9 @@ func cut(schema *props) {
 func finish(root *props) error {
 	var failed error
 	crd.EditSchema(root, visit(func(schema *props) {
+		if isForeign(schema) && slices.Contains(schema.XListMapKeys, "containerPort") {
+			boundPorts(schema)
+		}
 		if schema.XListType != nil && *schema.XListType == "map" {
 			if err := keepKeys(schema); err != nil && failed == nil {
 				failed = err
@@ -55,6 +58,16 @@ func finish(root *props) error {
 // longestKey bounds the foreign keys of our lists, so that rules can compare them: what a rule may cost depends on the
 // length of the strings in it. Kubernetes takes no name of this length; paths may be longer in theory.
 const longestKey = 1024
+
+// boundPorts bounds the ports of a container as those of the spec are, so that rules can look for one by its name. Kubernetes
+// takes no longer name.
+func boundPorts(list *props) {
+	most, longest := int64(32), int64(15)
+	list.MaxItems = &most
+	name := list.Items.Schema.Properties["name"]
+	name.MaxLength = &longest
+	list.Items.Schema.Properties["name"] = name
+}
 
 // keepKeys makes sure that the API server takes a list of type map: each of its keys must be required or have a default.
 // A key gets back the default that cut took, in this list only. Foreign lists that lack even that become atomic.

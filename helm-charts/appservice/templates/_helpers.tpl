@@ -84,7 +84,7 @@ How many replicas are kept at least.
 */}}
 {{- define "appservice.leastReplicas" -}}
 {{- if .Values.autoscaling.maxReplicas -}}
-{{- int64 (default 1 .Values.autoscaling.minReplicas) -}}
+{{- int64 (dig "minReplicas" 1 .Values.autoscaling) -}}
 {{- else -}}
 {{- int64 .Values.size -}}
 {{- end -}}
@@ -97,10 +97,11 @@ spec sets it, and what the configuration adds.
 {{- define "appservice.env" -}}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
-{{- if and .Values.ports (not (hasKey $taken "PORT")) (not (hasKey (default dict .Values.config.environment) "PORT")) }}
-{{- $first := first .Values.ports }}
+{{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
+{{- with include "appservice.containerPorts" . | fromYamlArray }}
 - name: PORT
-  value: {{ int64 (default $first.port $first.targetPort) | quote }}
+  value: {{ int64 (first .).containerPort | quote }}
+{{- end }}
 {{- end }}
 {{- with .Values.config }}
 {{- if and .logLevel (not (hasKey $taken "LOG_LEVEL")) }}
@@ -119,116 +120,6 @@ spec sets it, and what the configuration adds.
       key: DATABASE_URL
 {{- end }}
 {{- end }}
-{{- end }}
-{{- end }}
-
-{{/*
-The name of the container's port that an entry of ports leads to. All that sends traffic to pods goes by this name, so that each
-pod is reached on the number that it has itself while another number is rolled out. It is the entry's own name; of several
-entries with one target port that of the first, as a container's port has but one name. The only entry may have none: it
-is "http" then, or "udp" or "sctp". Takes a list: the root, the entry.
-*/}}
-{{- define "appservice.portName" -}}
-{{- $ports := (index . 0).Values.ports }}
-{{- $entry := index . 1 }}
-{{- if gt (len $ports) 1 }}
-{{- $name := required "ports[].name is required when there is more than one port" $entry.name }}
-{{- $target := int64 (default $entry.port $entry.targetPort) }}
-{{- $protocol := default "TCP" $entry.protocol }}
-{{- range reverse $ports }}
-{{- if and (eq $target (int64 (default .port .targetPort))) (eq $protocol (default "TCP" .protocol)) }}{{- $name = .name }}{{- end }}
-{{- end }}
-{{- $name -}}
-{{- else if $entry.name }}
-{{- $entry.name -}}
-{{- else -}}
-{{- lower (default "TCP" $entry.protocol) | replace "tcp" "http" -}}
-{{- end }}
-{{- end }}
-
-{{/*
-The ports of the main container, one of each number and protocol.
-*/}}
-{{- define "appservice.containerPorts" -}}
-{{- $seen := dict }}
-{{- range .Values.ports }}
-{{- $name := include "appservice.portName" (list $ .) }}
-{{- if not (hasKey $seen $name) }}
-{{- $_ := set $seen $name true }}
-- name: {{ $name | quote }}
-  containerPort: {{ int64 (default .port .targetPort) }}
-  protocol: {{ default "TCP" .protocol | quote }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/*
-The entry of ports that a probe without a port asks, as JSON: the first of TCP, or the first of all. Nothing without ports.
-*/}}
-{{- define "appservice.probedPort" -}}
-{{- $entry := dict }}
-{{- range reverse (default list .Values.ports) }}{{- if eq (default "TCP" .protocol) "TCP" }}{{- $entry = . }}{{- end }}{{- end }}
-{{- if not $entry }}{{- $entry = default dict (first (default list .Values.ports)) }}{{- end }}
-{{- toJson $entry }}
-{{- end }}
-
-{{/*
-A probe. Takes a list: the root, the probe. A port that is left out is that of the first entry for TCP, and the name of an
-entry stands for the container's port that the entry leads to. gRPC probes take numbers only.
-*/}}
-{{- define "appservice.probe" -}}
-{{- $root := index . 0 }}
-{{- $probe := deepCopy (index . 1) }}
-{{- range list "httpGet" "tcpSocket" "grpc" }}
-{{- if hasKey $probe . }}
-{{- $handler := deepCopy (default dict (get $probe .)) }}
-{{- if not $handler.port }}
-{{- if not $root.Values.ports }}{{ fail "ports is required: a probe without a port takes the first of them" }}{{ end }}
-{{- $entry := include "appservice.probedPort" $root | fromJson }}
-{{- if eq . "grpc" }}{{- $_ := set $handler "port" (int64 (default $entry.port $entry.targetPort)) }}
-{{- else }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root $entry)) }}{{- end }}
-{{- else if kindIs "string" $handler.port }}
-{{- $name := $handler.port }}
-{{- range $root.Values.ports }}{{- if eq (default "" .name) $name }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root .)) }}{{- end }}{{- end }}
-{{- end }}
-{{- if and (eq . "httpGet") (not $handler.path) }}{{- $_ := set $handler "path" "/" }}{{- end }}
-{{- $_ := set $probe . $handler }}
-{{- end }}
-{{- end }}
-{{- toJson $probe }}
-{{- end }}
-
-{{/*
-The readiness probe of the spec, as JSON. One that does not say what to ask connects to the first TCP port. Where it does not
-say how often either, that is every 2 seconds, as Kubernetes' 10 would keep each new pod waiting; it fails after the same 30.
-Nothing if it is turned off, and if there is no such port.
-*/}}
-{{- define "appservice.readiness" -}}
-{{- $given := default dict .Values.probes.readiness }}
-{{- $tcp := false }}
-{{- range .Values.ports }}{{- if eq (default "TCP" .protocol) "TCP" }}{{- $tcp = true }}{{- end }}{{- end }}
-{{- if $given.none }}
-{{- else if pick $given "httpGet" "tcpSocket" "grpc" "exec" }}
-{{- omit $given "none" | toJson }}
-{{- else if $tcp }}
-{{- $often := dict "periodSeconds" 2 "failureThreshold" 15 }}
-{{- if or $given.periodSeconds $given.failureThreshold }}{{- $often = dict }}{{- end }}
-{{- merge (dict "tcpSocket" dict) (omit $given "none") $often | toJson }}
-{{- end }}
-{{- end }}
-
-{{/*
-The startup probe of the spec, as JSON, or one that fails after startupSeconds: it asks what the readiness probe asks, or
-connects to the first TCP port if that is turned off.
-*/}}
-{{- define "appservice.startup" -}}
-{{- if .Values.probes.startup }}
-{{- toJson .Values.probes.startup }}
-{{- else if .Values.probes.startupSeconds }}
-{{- $readiness := include "appservice.readiness" . | default `{"tcpSocket":{}}` | fromJson }}
-{{- $period := 2 }}
-{{- $times := div (add .Values.probes.startupSeconds $period -1) $period }}
-{{- merge (dict "periodSeconds" $period "failureThreshold" $times) (pick $readiness "httpGet" "tcpSocket" "grpc" "exec" "timeoutSeconds") | toJson }}
 {{- end }}
 {{- end }}
 

@@ -117,9 +117,9 @@ spec:
         - {{ toJson . }}
         {{- end }}
       {{- end }}
-      {{- if .Values.ports }}
+      {{- with include "appservice.containerPorts" . | trim }}
       ports:
-        {{- include "appservice.containerPorts" . | trim | nindent 8 }}
+        {{- . | nindent 8 }}
       {{- end }}
       {{- with include "appservice.startup" . | default "{}" | fromJson }}
       startupProbe:

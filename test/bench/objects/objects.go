@@ -71,7 +71,7 @@ func pod(app *v1.AppService) corev1.PodSpec {
 		Containers: []corev1.Container{{
 			Name: "app", Image: app.Spec.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
-			Ports:                    []corev1.ContainerPort{{Name: "http", ContainerPort: *port.TargetPort, Protocol: corev1.ProtocolTCP}},
+			Ports:                    []corev1.ContainerPort{{Name: "http", ContainerPort: port.TargetPort.IntVal, Protocol: corev1.ProtocolTCP}},
 			SecurityContext:          &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
 			Lifecycle:                &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
 		}},

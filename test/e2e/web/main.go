@@ -1,11 +1,12 @@
 // Program web is the application of the end-to-end test: a web server that misbehaves on demand.
 //
-// It answers every path, /healthz among them, on port 8080. The environment says what else it does:
+// It answers every path, /healthz among them, on the port in PORT, or 8080. The environment says what else it does:
 //
 //	MODE=crash  says that it cannot start and exits with code 3
 //	MODE=once   serves nothing and ends at once
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
+//	START=2s    takes that long until it listens
 //	VISIT=URL   answers with an error unless that URL answers with 200
 package main
 
@@ -43,7 +44,11 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: ":8080", ReadHeaderTimeout: 10 * time.Second}
+	start, err := time.ParseDuration(orElse(os.Getenv("START"), "0s"))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: ":" + orElse(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
 	url := os.Getenv("VISIT")
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := visit(r.Context(), url); err != nil {
@@ -59,7 +64,10 @@ func serve() error {
 	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() {
+		<-time.After(start)
+		failed <- server.ListenAndServe()
+	}()
 	select {
 	case err := <-failed:
 		return err

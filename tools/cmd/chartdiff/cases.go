@@ -26,7 +26,7 @@ type findings struct {
 }
 
 // optional are the kinds that charts render only where they are served.
-var optional = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor"}
+var optional = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
 
 // cases finds the golden cases.
 func cases(root string) (*findings, error) {

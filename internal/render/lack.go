@@ -1,0 +1,57 @@
+package render
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Lack is an object that nothing can do without, of a kind that the cluster does not serve.
+type Lack struct {
+	kube.Key
+	// By is what needs it, as in spec.autoscaling.triggers.
+	By string
+}
+
+// UnservedError says that the cluster does not serve a kind that nothing can do without.
+type UnservedError struct{ Lack }
+
+func (e *UnservedError) Error() string {
+	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs: install it, or remove that", e.Kind, e.Group, e.By)
+}
+
+// Reason is that of Ready.
+func (e *UnservedError) Reason() string { return v1.ReasonAPIUnavailable }
+
+// Hint says what to do.
+func (e *UnservedError) Hint() string {
+	return "ask the platform team to install that API; it is noticed when it appears"
+}
+
+// leaveOut notes an object that the cluster does not serve the kind of.
+func (o *Outline) leaveOut(object *unstructured.Unstructured) {
+	key := kube.KeyOf(object)
+	if by := object.GetAnnotations()[v1.AnnotationRequiredBy]; by != "" {
+		o.Lacking = append(o.Lacking, Lack{key, by})
+		return
+	}
+	o.Unserved = append(o.Unserved, key)
+}
+
+// Groups lists the API groups of the objects, left out or not.
+func (o *Outline) Groups() []string {
+	var list []string
+	for _, key := range o.Keys {
+		list = append(list, key.Group)
+	}
+	for _, key := range o.Unserved {
+		list = append(list, key.Group)
+	}
+	for _, lack := range o.Lacking {
+		list = append(list, lack.Group)
+	}
+	return list
+}
