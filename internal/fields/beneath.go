@@ -150,16 +150,19 @@ func requiredOf(of reflect.Type) []string {
 // alternatives are fields of which an object takes one. Rules of the CRD and of Kubernetes say so; a spec that has one leaves no
 // place for another that lies beneath it.
 var alternatives = map[reflect.Type][]string{
-	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "none", "tcpSocket"},
+	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "tcpSocket"},
+	reflect.TypeFor[v1.ReadinessProbe]():       {"exec", "grpc", "httpGet", "none", "tcpSocket"},
+	reflect.TypeFor[v1.Probes]():               {"startup", "startupSeconds"},
 	reflect.TypeFor[v1.PodDisruptionBudget]():  {"maxUnavailable", "minAvailable"},
 	reflect.TypeFor[v1.Config]():               {"databaseUrl", "databaseUrlFrom"},
 	reflect.TypeFor[v1.Ingress]():              {"clusterIssuer", "issuer"},
 	reflect.TypeFor[corev1.LifecycleHandler](): {"exec", "httpGet", "sleep", "tcpSocket"},
 }
 
-// kinds of objects say by a field what they are: a spec that has it says all of the object.
+// tellers are fields by which objects say what they are: a spec that has one says all of the object.
 var tellers = map[reflect.Type]string{
 	reflect.TypeFor[appsv1.DeploymentStrategy](): "type",
+	reflect.TypeFor[v1.ReadinessProbe]():         "none",
 	reflect.TypeFor[corev1.SeccompProfile]():     "type",
 	reflect.TypeFor[corev1.AppArmorProfile]():    "type",
 }
