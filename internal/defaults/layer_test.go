@@ -76,6 +76,9 @@ func TestUnder(t *testing.T) {
 			want:     `{probes: {readiness: {tcpSocket: {}, periodSeconds: 5}, liveness: {httpGet: {path: /}}}}`,
 			applied:  "platform: probes.liveness probes.readiness.periodSeconds",
 		},
+		"no probe": {
+			spec: `{probes: {readiness: {none: true}}}`, platform: `{probes: {readiness: {periodSeconds: 5}}}`, want: `{probes: {readiness: {none: true}}}`,
+		},
 		"the other bound of a budget": {
 			spec: `{podDisruptionBudget: {maxUnavailable: 1}}`, platform: `{podDisruptionBudget: {minAvailable: 1}}`,
 			want: `{podDisruptionBudget: {maxUnavailable: 1}}`,

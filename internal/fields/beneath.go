@@ -168,9 +168,10 @@ var alternatives = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.LifecycleHandler](): {"exec", "httpGet", "sleep", "tcpSocket"},
 }
 
-// kinds of objects say by a field what they are: a spec that has it says all of the object.
+// tellers are fields by which objects say what they are: a spec that has one says all of the object.
 var tellers = map[reflect.Type]string{
 	reflect.TypeFor[appsv1.DeploymentStrategy](): "type",
+	reflect.TypeFor[v1.ReadinessProbe]():         "none",
 	reflect.TypeFor[corev1.SeccompProfile]():     "type",
 	reflect.TypeFor[corev1.AppArmorProfile]():    "type",
 }
