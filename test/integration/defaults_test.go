@@ -102,9 +102,12 @@ func TestDefaultsLieBeneathTheSpec(t *testing.T) {
 	}
 	grace(t, web, 30)
 	grace(t, own, 30)
-	if web.Status.Defaults != nil {
-		t.Errorf("got %v without any", web.Status.Defaults)
-	}
+	harness.Eventually(t, "no default applies", func() error {
+		if err := present(t, web); err != nil {
+			return err
+		}
+		return want("sources of defaults", len(web.Status.Defaults), 0)
+	})
 }
 
 func TestDefaultsThatDoNotFitChangeNothing(t *testing.T) {

@@ -190,6 +190,18 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 		eventually(t, app, v1.ReasonDriftCorrected, edit.note)
 	}
 	uids := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi", "data-web-2 1Gi", "data-web-3 1Gi", "data-web-4 1Gi")
+	harness.Eventually(t, "no claim goes with the StatefulSet, as the last edit had it", func() error {
+		list := &corev1.PersistentVolumeClaimList{}
+		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
+			return err
+		}
+		for i := range list.Items {
+			if owners := list.Items[i].OwnerReferences; len(owners) > 0 {
+				return fmt.Errorf("%s is owned by %v", list.Items[i].Name, owners)
+			}
+		}
+		return nil
+	})
 	get(t, app, set)
 	if err := cluster.Client.Delete(t.Context(), set, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 		t.Fatal(err)
