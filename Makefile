@@ -246,8 +246,8 @@ test-node: ## Take a real node through its life: it comes up, restarts, ends and
 	NODE_TEST=1 go test -count=1 -run '^TestLife$$' ./tools/node
 
 .PHONY: e2e
-e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD).
-	@go run ./test/e2e
+e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD). E2EFLAGS='-run=NAME' narrows it.
+	@go run ./test/e2e $(E2EFLAGS)
 
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
@@ -371,6 +371,7 @@ charts-push: ## Push the image CHARTS_IMG.
 bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
 	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
 	@$(OPERATOR_SDK) generate kustomize manifests -q
+	@go run ./tools/cmd/kind
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
 	@$(call overlay,manifests,fifo); \
 	cat "$$dir/all.yaml" | $(OPERATOR_SDK) generate bundle $(BUNDLE_GEN_FLAGS)

@@ -27,8 +27,11 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.volumeMounts) || self.volumeMounts.all(m, (!has(self.persistence) || m.mountPath != self.persistence.mountPath) && (!has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || m.mountPath != self.config.?mountPath.orValue('/etc/config')))",message="spec.volumeMounts[].mountPath must not be spec.persistence.mountPath, nor spec.config.mountPath, which defaults to /etc/config"
 // +kubebuilder:validation:XValidation:rule="!has(self.persistence) || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0 || self.persistence.mountPath != self.config.?mountPath.orValue('/etc/config')",message="spec.persistence.mountPath must not be spec.config.mountPath, which defaults to /etc/config"
 // +kubebuilder:validation:XValidation:rule="!has(self.volumes) || self.volumes.all(v, (v.name != 'data' || !has(self.persistence)) && (v.name != 'config-files' || !has(self.config) || !has(self.config.files) || size(self.config.files) == 0))",message="spec.volumes[].name must not be data where spec.persistence is set, nor config-files where spec.config.files has entries, which make volumes of these names: rename it"
+// +kubebuilder:validation:XValidation:rule="self.?persistence.?perReplica.orValue(false) == oldSelf.?persistence.?perReplica.orValue(false)",message="spec.persistence.perReplica cannot be changed, since replicas would lose what they stored: make another AppService beside this one, copy the data, move the traffic and delete this one; or delete this one and create it again"
+// +kubebuilder:validation:XValidation:rule="!self.?persistence.?perReplica.orValue(false) || !has(self.strategy)",message="spec.strategy has no effect with spec.persistence.perReplica, which replaces replicas one after the other: leave it out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
+// +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -339,6 +342,17 @@ type AppServiceSpec struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Paused",order=11,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Paused bool `json:"paused,omitempty"`
+
+	// TTL is how long the AppService lives, counted from its creation, in hours, minutes and seconds, for example 72h: it is deleted then, with
+	// all that it became, also while it is paused. An event and a problem in the status warn before. Raising it prolongs the life, removing it
+	// makes it last. From 1m to 8760h, a year.
+	// +kubebuilder:validation:MinLength=2
+	// +kubebuilder:validation:MaxLength=16
+	// +kubebuilder:validation:Pattern=`^([0-9]{1,4}h)?([0-9]{1,6}m)?([0-9]{1,8}s)?$`
+	// +kubebuilder:validation:XValidation:rule="duration(self) >= duration('1m') && duration(self) <= duration('8760h')",message="spec.ttl must be at least 1m and at most 8760h, a year"
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Time to live",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	TTL string `json:"ttl,omitempty"`
 }
 
 // Label is the value of a label.
@@ -360,7 +374,7 @@ type LocalReference struct {
 	Name string `json:"name"`
 }
 
-// AppService runs one web service: it becomes a Deployment, a Service, an Ingress and what else the service needs, all
+// AppService runs one web service: it becomes a Deployment (or a StatefulSet), a Service, an Ingress and what else the service needs, all
 // of its name, and all deleted with it.
 //
 // +kubebuilder:object:root=true
@@ -377,7 +391,7 @@ type LocalReference struct {
 // +kubebuilder:printcolumn:name="Chart",type=string,JSONPath=`.status.release.chartVersion`,priority=1
 // +kubebuilder:printcolumn:name="Chart Digest",type=string,JSONPath=`.status.release.chartDigest`,priority=1
 // +kubebuilder:printcolumn:name="Message",type=string,JSONPath=`.status.conditions[?(@.type=="Ready")].message`,priority=1
-// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{ScaledObject,v1alpha1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1}}
+// +operator-sdk:csv:customresourcedefinitions:displayName="App Service",resources={{AppService,v1},{ConfigMap,v1},{Deployment,v1},{HTTPRoute,v1},{HorizontalPodAutoscaler,v2},{Ingress,v1},{NetworkPolicy,v1},{PersistentVolumeClaim,v1},{Pod,v1},{PodDisruptionBudget,v1},{ScaledObject,v1alpha1},{Secret,v1},{Service,v1},{ServiceAccount,v1},{ServiceMonitor,v1},{StatefulSet,v1}}
 // +kubebuilder:validation:XValidation:rule="size(self.metadata.name) <= 53 && self.metadata.name.matches('^[a-z]([-a-z0-9]*[a-z0-9])?$')",message="metadata.name must be at most 53 characters: lower-case letters, digits and '-', beginning with a letter and ending with a letter or digit"
 type AppService struct {
 	metav1.TypeMeta   `json:",inline"`

@@ -89,6 +89,8 @@ const (
 	ReasonUpgraded = "Upgraded"
 	// ReasonInvalidSpec: the spec cannot be translated into chart values.
 	ReasonInvalidSpec = "InvalidSpec"
+	// ReasonDefaultsInvalid: the defaults of the namespace, or of the platform, cannot be used, or not for this spec.
+	ReasonDefaultsInvalid = "DefaultsInvalid"
 	// ReasonRenderFailed: the chart refuses the values or a template fails.
 	ReasonRenderFailed = "RenderFailed"
 	// ReasonInstallFailed: the API server refused an object of the first release.
@@ -147,6 +149,10 @@ const (
 	ReasonRolloutHeldBack = "RolloutHeldBack"
 	// ReasonFieldUnknown: a field of the spec is stored that the operator does not know, since the CRD is newer; the field has no effect.
 	ReasonFieldUnknown = "FieldUnknown"
+	// ReasonExpiring: the resource is about to be deleted, since it has nearly lived for its spec.ttl.
+	ReasonExpiring = "Expiring"
+	// ReasonExpirationFailed: the resource has lived for its spec.ttl, and could not be deleted.
+	ReasonExpirationFailed = "ExpirationFailed"
 	// ReasonSizeIgnored: spec.size was changed while spec.autoscaling decides on the number of replicas.
 	ReasonSizeIgnored = "SizeIgnored"
 )
@@ -163,6 +169,8 @@ const (
 	ReasonStalled = "Stalled"
 	// ReasonRecovered: what was Degraded or Stalled is as desired again.
 	ReasonRecovered = "Recovered"
+	// ReasonExpired: the resource was deleted, since it has lived for its spec.ttl.
+	ReasonExpired = "Expired"
 	// ReasonResumed: spec.paused was taken off.
 	ReasonResumed = "Resumed"
 )
@@ -183,8 +191,12 @@ const LabelChartDigest = "app.example.com/chart-digest"
 // LabelRenderedBy is the label of a release record that tells charts, and operators, apart that rendered it.
 const LabelRenderedBy = "app.example.com/rendered-by"
 
-// LabelRollout is the label of a release record that says which chart, and operator, began to change the resource although its user
-// changed nothing, and the generation of the resource then.
+// LabelDefaults is the label of a release record that tells the defaults of its namespace apart that it was rendered with; there is none if
+// the namespace had none.
+const LabelDefaults = "app.example.com/defaults"
+
+// LabelRollout is the label of a release record that says which chart, operator and defaults began to change the resource although its
+// user changed nothing, and the generation of the resource then.
 const LabelRollout = "app.example.com/rollout"
 
 // AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was held back or halted for the resources of that kind. It
@@ -194,9 +206,13 @@ const AnnotationContinue = "app.example.com/continue-with-chart"
 // AnnotationStamp is the annotation that holds the digest of an object as it was rendered.
 const AnnotationStamp = "app.example.com/rendered"
 
-// AnnotationRetainedFor is the annotation of an object that outlives its AppService, with the name of the AppService: one
-// of that name takes it again.
+// AnnotationRetainedFor is the annotation of an object that outlives its AppService, and of the claims of its replicas, with the name of the
+// AppService: one of that name takes it again.
 const AnnotationRetainedFor = "app.example.com/retained-for"
+
+// AnnotationProgressDeadline is the annotation of a StatefulSet with the seconds that each replica may take to be replaced before the rollout
+// counts as stalled. A Deployment has a field for that.
+const AnnotationProgressDeadline = "app.example.com/progress-deadline-seconds"
 
 // AnnotationInitialReplicas is the annotation of a Deployment that is autoscaled, with the number of replicas to start with.
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"

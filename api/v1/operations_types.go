@@ -1,6 +1,7 @@
 package v1
 
 import (
+	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -115,7 +116,10 @@ type Monitoring struct {
 	Labels map[string]Label `json:"labels,omitempty"`
 }
 
-// Persistence describes a PersistentVolumeClaim, mounted into the main container.
+// Persistence describes a PersistentVolumeClaim, mounted into the main container: one for all replicas, or one for each.
+//
+// +kubebuilder:validation:XValidation:rule="self.?perReplica.orValue(false) || !has(self.podManagementPolicy)",message="spec.persistence.podManagementPolicy needs spec.persistence.perReplica: leave it out"
+// +kubebuilder:validation:XValidation:rule="self.?perReplica.orValue(false) || !has(self.whenScaled)",message="spec.persistence.whenScaled needs spec.persistence.perReplica: leave it out"
 type Persistence struct {
 	// Size of the volume, for example 10Gi.
 	Size resource.Quantity `json:"size"`
@@ -142,4 +146,23 @@ type Persistence struct {
 	// Defaults to true.
 	// +optional
 	Retain *bool `json:"retain,omitempty"`
+
+	// PerReplica gives each replica a volume of its own, and a name that stays: NAME-0, NAME-1 and so on, reachable as
+	// NAME-0.NAME-headless. A StatefulSet takes the place of the Deployment: replicas are replaced one after the other. It cannot be
+	// changed afterwards.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Per replica",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
+	PerReplica bool `json:"perReplica,omitempty"`
+
+	// PodManagementPolicy says whether replicas are started and ended one after the other, each when the one before it is ready, or
+	// all at once. It needs perReplica. Defaults to OrderedReady.
+	// +kubebuilder:validation:Enum=OrderedReady;Parallel
+	// +optional
+	PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy,omitempty"`
+
+	// WhenScaled says what becomes of the claim of a replica that is scaled away. Retained, a replica of the number finds its
+	// data again. It needs perReplica. Defaults to Retain.
+	// +kubebuilder:validation:Enum=Retain;Delete
+	// +optional
+	WhenScaled appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty"`
 }

@@ -76,6 +76,12 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Helm release"
 	Release *ReleaseStatus `json:"release,omitempty"`
 
+	// Defaults are the fields that the spec leaves out and that the platform or the namespace filled in, the namespace first.
+	// +listType=atomic
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Defaults",order=9
+	Defaults []DefaultsStatus `json:"defaults,omitempty"`
+
 	// Problems are all that is wrong or worth knowing, errors first.
 	// +listType=atomic
 	// +optional
@@ -87,6 +93,11 @@ type AppServiceStatus struct {
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next attempt",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
+
+	// ExpirationTime is when the operator deletes the AppService, since it has lived for its spec.ttl. It is left out if there is none.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
+	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
@@ -167,6 +178,16 @@ type ReleaseStatus struct {
 	// Digest of what was rendered, 32 hexadecimal characters.
 	// +optional
 	Digest string `json:"digest,omitempty"`
+}
+
+// DefaultsStatus is what one source of defaults filled in.
+type DefaultsStatus struct {
+	// Source is ConfigMap appservice-defaults, which is the namespace's, or defaultValues of watches.yaml, which is the platform's.
+	Source string `json:"source"`
+
+	// Fields of the spec, as in resources.requests.
+	// +listType=atomic
+	Fields []string `json:"fields"`
 }
 
 // Problem is something that is wrong or worth knowing.

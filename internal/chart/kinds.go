@@ -7,14 +7,20 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
 var (
 	documents  = regexp.MustCompile(`(?m)^---\s*$`)
 	apiVersion = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?(.*?)["']?\s*$`)
-	kindLine   = regexp.MustCompile(`(?m)^kind:[ \t]*["']?(.*?)["']?\s*$`)
+	// claimTemplates are those by which the objects of a kind make claims.
+	claimTemplates = regexp.MustCompile(`(?m)^\s+volumeClaimTemplates:`)
+	kindLine       = regexp.MustCompile(`(?m)^kind:[ \t]*["']?(.*?)["']?\s*$`)
 )
+
+// claim is the kind of what claim templates make: it is watched, and written to, like what is rendered.
+var claim = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
 // Kinds lists the kinds that the templates of a chart name in so many words, sorted. Kinds that a template computes are
 // not among them; they come up when they are first rendered.
@@ -51,6 +57,9 @@ func named(text string) []schema.GroupVersionKind {
 			if !strings.Contains(versions[i][1]+kinds[i][1], "{{") {
 				list = append(list, schema.FromAPIVersionAndKind(versions[i][1], kinds[i][1]))
 			}
+		}
+		if claimTemplates.MatchString(document) {
+			list = append(list, claim)
 		}
 	}
 	return list

@@ -27,6 +27,8 @@ func TestKinds(t *testing.T) {
 		"quotes and line ends of any sort": {"apiVersion: \"v1\"\r\nkind: 'Service'\r\n", []schema.GroupVersionKind{service}},
 		"kinds within objects": {"apiVersion: apps/v1\nkind: Deployment\nspec:\n  target:\n    apiVersion: v1\n    kind: Service\n",
 			[]schema.GroupVersionKind{deployment}},
+		"claims that a workload makes": {"apiVersion: v1\nkind: Service\n---\napiVersion: apps/v1\nkind: Deployment\nspec:\n  volumeClaimTemplates:\n  - metadata: {}\n",
+			[]schema.GroupVersionKind{claim, service, deployment}},
 		"two versions of a kind, one of which is rendered": {
 			"{{- if .Values.new }}\napiVersion: apps/v1\n{{- else }}\napiVersion: apps/v1beta2\n{{- end }}\nkind: Deployment\n",
 			[]schema.GroupVersionKind{deployment}},

@@ -25,7 +25,10 @@ type Record struct {
 	ChartDigest string
 	// RenderedBy identifies the chart and the operator that rendered it.
 	RenderedBy string
-	// Rollout identifies the chart and operator that began to change the resource without its user, and the generation that it had then.
+	// Defaults identifies the defaults of the namespace that it was rendered with; empty for none.
+	Defaults string
+	// Rollout identifies the chart, operator and defaults that began to change the resource without its user, and the generation that it
+	// had then.
 	Rollout string
 	Made    time.Time
 }
@@ -59,6 +62,6 @@ func recordOf(object client.Object) *Record {
 	return &Record{
 		UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
-		Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
+		Defaults: labels[v1.LabelDefaults], Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
 	}
 }

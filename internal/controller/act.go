@@ -40,9 +40,9 @@ type action struct {
 	repaired *release.Plan
 	// turn of the action, which may have to wait for other rollouts.
 	turn fleet.Turn
-	// hold says why a new chart may not change the resource.
+	// hold says why a new chart, or new defaults, may not change the resource.
 	hold fleet.Hold
-	// unfit says why a new chart cannot be rendered for it, though an earlier one was.
+	// unfit says why they cannot be rendered for it, though earlier ones were.
 	unfit error
 	took  time.Duration
 	// err says why the objects are not as rendered.
@@ -74,13 +74,14 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		pending = nil // the spec has moved on: the next record covers it
 	}
 	if a.turn, a.hold = r.turn(s, wanted, a); a.waits() {
-		s.standing.Waits = s.byChart(there.Record)
+		news := s.news(there.Record)
+		s.standing.chart.Waits, s.standing.defaults.Waits = news.Chart, news.Defaults
 		if !s.begun(there.Record) {
 			a.plan = nil // nothing of it was carried out
 		}
 		return a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.chart.Labels()}
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.asked.Labels()}
 	mark, isNew := s.mark(a.state, plan, there.Record)
 	if mark != "" {
 		task.Labels[v1.LabelRollout] = mark
@@ -116,15 +117,15 @@ func (r *Reconciler) turn(s *scope, wanted rendering, a action) (fleet.Turn, fle
 	if a.state != release.OutOfDate || byUser || a.plan.Empty() {
 		return fleet.Turn{}, fleet.Hold{}
 	}
-	byChart := s.byChart(a.there.Record)
-	if !byChart && !a.plan.RollsPods() {
+	news := s.news(a.there.Record)
+	if !news.Any() && !a.plan.RollsPods() {
 		return fleet.Turn{}, fleet.Hold{}
 	}
 	turn := r.Rollouts.Begin(r.candidate(s.name()))
-	if turn.Waits || !byChart || begun {
+	if turn.Waits || !news.Any() || begun {
 		return turn, fleet.Hold{}
 	}
-	hold := r.Gate.Hold(s.chart) // again: who failed meanwhile has made place for it
+	hold := r.Gates.Hold(s.asked, news, s.name()) // again: who failed meanwhile has made place for it
 	if hold.Closed() {
 		r.Rollouts.End(r.candidate(s.name()))
 	}

@@ -2,6 +2,7 @@ package controller
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,11 +14,13 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 	build "github.com/example/appservice-operator/internal/version"
 )
 
@@ -29,21 +32,40 @@ func chartOf(renderer *render.Renderer) fleet.Chart {
 // Chart returns what resources are rendered with now.
 func (r *Reconciler) Chart() fleet.Chart { return chartOf(r.Charts.Get()) }
 
-// begun reports whether the chart has begun to change the resource without its user.
+// Version returns what gates of charts compare with.
+func (r *Reconciler) Version() fleet.Version { return r.Chart() }
+
+// DefaultsOf returns the defaults of a namespace in use now.
+func (r *Reconciler) DefaultsOf(namespace string) fleet.Defaults {
+	if r.Defaults == nil {
+		return fleet.Defaults{}
+	}
+	text, _ := r.Defaults.Of(context.Background(), namespace) // whoever renders says what is wrong
+	return fleet.Defaults{Digest: text.Digest}
+}
+
+// begun reports whether what is new has begun to change the resource without its user.
 func (s *scope) begun(record *cluster.Record) bool {
-	return s.chart.Begun(record, s.resource.GetGeneration())
+	return s.asked.Begun(record, s.resource.GetGeneration())
 }
 
-// byChart reports whether only a new chart, or operator, can ask for another release than the recorded one.
-func (s *scope) byChart(record *cluster.Record) bool {
-	return record != nil && !s.chart.Rendered(record) && s.memory.settled.chart != s.chart.Digest && (deployed(s) || s.begun(record))
+// news returns what is new since the recorded release was rendered, if nothing else can ask for another one.
+func (s *scope) news(record *cluster.Record) fleet.Parts {
+	if record == nil || !deployed(s) && !s.begun(record) {
+		return fleet.Parts{}
+	}
+	news, settled := s.asked.New(record), s.memory.settled
+	news.Chart = news.Chart && settled.chart != s.asked.Chart.Digest
+	news.Defaults = news.Defaults && (settled.chart == "" || settled.defaults != s.asked.Defaults.Digest)
+	return news
 }
 
-// admit decides whether a new chart may change the resource. Who is held back keeps the recorded release, and so does whoever the chart cannot
+// admit decides whether a new chart, or new defaults of the namespace, may change the resource. Who is held back keeps the recorded release, and so does whoever they cannot
 // be rendered for: that is the fault of neither the spec nor its user.
 func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done action) action {
 	record := done.there.Record
-	if s.paused || !s.byChart(record) || s.begun(record) {
+	news := s.news(record)
+	if s.paused || !news.Any() || s.begun(record) {
 		return done
 	}
 	switch {
@@ -53,26 +75,40 @@ func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done
 		return done
 	case done.err != nil:
 		done.unfit, done.err = done.err, nil
-		r.tellUnfit(ctx, s, done.unfit)
+		r.tellUnfit(ctx, s, news, done.unfit)
 	}
-	standing := fleet.Standing{Waits: true, Unfit: done.unfit != nil}
-	r.Gate.Note(s.chart, s.name(), standing)
-	done.hold = r.Gate.Hold(s.chart)
+	stands := standingOf(news, done.unfit)
+	r.Gates.Note(s.asked, s.name(), stands.chart, stands.defaults)
+	done.hold = r.Gates.Hold(s.asked, news, s.name())
 	if done.waits() {
-		s.standing = standing
+		s.standing = stands
 		r.Rollouts.End(r.candidate(s.name()))
 	}
 	return done
 }
 
-// mark returns what the next record says of a chart that changes the resource, and nobody else does; empty if that is not so, or if the
+// standingOf returns how a resource stands with what is new to it. What defaults of its namespace are at fault for is none of the chart's
+// business, unless they did with the chart before.
+func standingOf(news fleet.Parts, unfit error) standing {
+	out := standing{
+		chart:    fleet.Standing{Waits: news.Chart, Unfit: news.Chart && unfit != nil},
+		defaults: fleet.Standing{Waits: news.Defaults, Unfit: news.Defaults && unfit != nil},
+	}
+	var culprit *defaults.Error
+	if news.Defaults && errors.As(unfit, &culprit) && culprit.Source == defaults.ByNamespace {
+		out.chart = fleet.Standing{}
+	}
+	return out
+}
+
+// mark returns what the next record says of a chart, or defaults, that change the resource, and nobody else does; empty if that is not so, or if the
 // resource is not ready anyhow. It reports whether the present record is still to say so, before anything is written.
 func (s *scope) mark(state release.State, plan *release.Plan, record *cluster.Record) (mark string, isNew bool) {
 	switch {
 	case s.begun(record):
-		return s.chart.Mark(s.resource.GetGeneration()), false
-	case state == release.OutOfDate && !plan.Empty() && s.byChart(record) && s.wasReady():
-		return s.chart.Mark(s.resource.GetGeneration()), true
+		return record.Rollout, false
+	case state == release.OutOfDate && !plan.Empty() && s.news(record).Any() && s.wasReady():
+		return s.asked.Mark(s.news(record), s.resource.GetGeneration()), true
 	}
 	return "", false
 }
@@ -88,25 +124,27 @@ func (s *scope) wasReady() bool {
 	return meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady)
 }
 
-// tellUnfit makes an event and a log line of a chart that cannot be rendered for a resource, once.
-func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, err error) {
-	unfit := unfit{chart: s.chart.Digest, message: err.Error()}
+// tellUnfit makes an event and a log line of what is new and cannot be rendered for a resource, once.
+func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, news fleet.Parts, err error) {
+	unfit := unfit{what: s.asked.String(news), message: unnamed(news, err).Error()}
 	if s.memory.unfit == unfit {
 		return
 	}
 	s.memory.unfit = unfit
 	reason := problem.Of(err, nil, "").Reason
-	log.FromContext(ctx).Info("chart cannot be rendered for a resource, which keeps its release", "digest", unfit.chart, "reason", reason, "message", unfit.message)
-	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", s.chart, unfit.message))
+	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", unfit.what, "reason", reason, "message", unfit.message)
+	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", unfit.what, unfit.message))
 }
 
-// stand tells the gate how the resource stands with the chart, and then leaves the line, unless it waits or is on its way: who fails
+// stand tells the gates how the resource stands with what is new, and then leaves the line, unless it waits or is on its way: who fails
 // closes the gate before anybody else has its place.
 func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) {
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	begun := s.begun(done.there.Record)
-	s.standing.Failed = begun && meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled)
-	r.Gate.Note(s.chart, s.name(), s.standing)
+	stalled := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionStalled)
+	answers := s.asked.Answers(done.there.Record, s.resource.GetGeneration())
+	s.standing.chart.Failed, s.standing.defaults.Failed = answers.Chart && stalled, answers.Defaults && stalled
+	r.Gates.Note(s.asked, s.name(), s.standing.chart, s.standing.defaults)
 	switch {
 	case done.waits():
 	case !moving:
@@ -119,18 +157,37 @@ func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) 
 // waits reports whether the resource keeps the recorded release for now, though its user asks for no other.
 func (a action) waits() bool { return a.turn.Waits || a.hold.Closed() || a.unfit != nil }
 
-// why says what a resource waits for, all of it and in short.
-func (a action) why(chart fleet.Chart) (long, short string) {
+// why says what a resource waits for, and what to do if that is not for the platform team.
+func (a action) why(s *scope) (waits status.Waits) {
+	if !a.waits() {
+		return waits
+	}
+	news := s.news(a.there.Record)
+	what, comes := "a new chart", "a new chart or operator"
+	if news.Defaults && !news.Chart {
+		what, comes = "a change of defaults", "a change of defaults"
+		waits.Hint = "correct ConfigMap " + defaults.Name + " in this namespace, or take the change back; what runs is kept as it is until then"
+	}
 	switch {
 	case a.unfit != nil:
-		return fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", chart, a.unfit), "a new chart is held back"
+		waits.Short = what + " is held back"
+		waits.Message = fmt.Sprintf("%s is held back, because it cannot be rendered for this resource: %v", s.asked.String(news), unnamed(news, a.unfit))
 	case a.hold.Closed():
-		return a.hold.Message, "a new chart is held back"
-	case a.turn.Waits:
-		return "a new chart or operator waits for its turn, until other resources have changed: " + a.turn.String(),
-			"a new chart or operator waits for its turn: " + a.turn.String()
+		waits.Short, waits.Message = what+" is held back", a.hold.Message
+	default:
+		waits.Short = fmt.Sprintf("%s waits for its turn: %s", comes, a.turn)
+		waits.Message, waits.Hint = fmt.Sprintf("%s waits for its turn, until other resources have changed: %s", comes, a.turn), ""
 	}
-	return "", ""
+	return waits
+}
+
+// unnamed is an error without the name of the defaults that it comes from, if nothing else is spoken of.
+func unnamed(news fleet.Parts, err error) error {
+	var culprit *defaults.Error
+	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {
+		return culprit.Err
+	}
+	return err
 }
 
 // recorded are the objects of the recorded release, by which a resource that waits is judged: those that its status lists, as far as they are

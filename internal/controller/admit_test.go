@@ -41,10 +41,10 @@ var otherName = types.NamespacedName{Namespace: "demo", Name: "other"}
 func deployedBench(t *testing.T) *bench {
 	t.Helper()
 	b := newBench(t, "nginx")
-	b.Gate.Names = func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName, otherName}, nil }
+	b.Gates.Chart.Names = func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName, otherName}, nil }
 	b.installed(t)
 	b.reconcile(t)
-	b.Gate.Note(b.Chart(), otherName, fleet.Standing{})
+	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{})
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
 	if err != nil {
 		t.Fatal(err)
@@ -78,12 +78,12 @@ func TestAChartThatCannotBeRenderedLeavesTheResourceReady(t *testing.T) {
 	if b.statuses != 1 {
 		t.Error("a status was written before the other resource was looked at")
 	}
-	b.Gate.Note(b.Chart(), otherName, fleet.Standing{Waits: true})
+	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{Waits: true})
 	for range 2 {
 		b.reconcile(t)
 	}
 	b.held(t, "chart tiny 0.1.0", "cannot be rendered for this resource", "no more")
-	if hold := b.Gate.Hold(b.Chart()); hold.Verdict != fleet.Refused || !strings.Contains(hold.Message, "demo/web") {
+	if hold := b.Gates.Chart.Hold(b.Chart()); hold.Verdict != fleet.Refused || !strings.Contains(hold.Message, "demo/web") {
 		t.Errorf("got %+v, want that nobody gets the chart", hold)
 	}
 	if events := b.events(); len(events) != 1 || !strings.Contains(events[0], "Warning RenderFailed chart tiny 0.1.0") {
@@ -94,7 +94,7 @@ func TestAChartThatCannotBeRenderedLeavesTheResourceReady(t *testing.T) {
 	if ready := meta.FindStatusCondition(b.web(t).Status.Conditions, v1.ConditionReady); ready.Reason != v1.ReasonRenderFailed {
 		t.Errorf("got %+v: a mistake of the user's is the chart's", ready)
 	}
-	if hold := b.Gate.Hold(b.Chart()); hold.Closed() {
+	if hold := b.Gates.Chart.Hold(b.Chart()); hold.Closed() {
 		t.Errorf("got %+v, though what the user asks for counts no more", hold)
 	}
 }
@@ -102,7 +102,7 @@ func TestAChartThatCannotBeRenderedLeavesTheResourceReady(t *testing.T) {
 func TestAResourceWaitsWhileAChartCannotBeRenderedForAnother(t *testing.T) {
 	b := deployedBench(t)
 	b.brings(another)
-	b.Gate.Note(b.Chart(), otherName, fleet.Standing{Waits: true, Unfit: true})
+	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{Waits: true, Unfit: true})
 	for range 2 {
 		b.reconcile(t)
 	}
@@ -118,14 +118,14 @@ func TestAResourceWaitsWhileAChartCannotBeRenderedForAnother(t *testing.T) {
 func TestWhatMayNotCountAgainstAChart(t *testing.T) {
 	b := deployedBench(t)
 	b.brings(failing)
-	b.Gate.Note(b.Chart(), otherName, fleet.Standing{Waits: true})
+	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{Waits: true})
 	web := b.web(t)
 	meta.SetStatusCondition(&web.Status.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRenderFailed})
 	if err := b.client.Status().Update(t.Context(), web); err != nil {
 		t.Fatal(err)
 	}
 	b.reconcile(t)
-	if hold := b.Gate.Hold(b.Chart()); hold.Closed() {
+	if hold := b.Gates.Chart.Hold(b.Chart()); hold.Closed() {
 		t.Errorf("a resource that could not be rendered before holds the chart back: %+v", hold)
 	}
 }
@@ -133,9 +133,10 @@ func TestWhatMayNotCountAgainstAChart(t *testing.T) {
 func TestTheMarkOfAChart(t *testing.T) {
 	ready := deployedAt(2, metav1.ConditionTrue)
 	ready.Conditions = append(ready.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionTrue})
-	now := fleet.Chart{Identity: render.Identity{Digest: "new"}}
+	now := fleet.Asked{Chart: fleet.Chart{Identity: render.Identity{Digest: "new"}}}
+	chart := fleet.Parts{Chart: true}
 	earlier := &cluster.Record{Revision: 1, RenderedBy: "old"}
-	marked := &cluster.Record{Revision: 1, RenderedBy: "old", Rollout: now.Mark(2)}
+	marked := &cluster.Record{Revision: 1, RenderedBy: "old", Rollout: now.Mark(chart, 2)}
 	live := running("one")
 	changes := release.Compare([]*unstructured.Unstructured{running("two")}, map[kube.Key]client.Object{kube.KeyOf(live): live})
 	cases := map[string]struct {
@@ -145,18 +146,18 @@ func TestTheMarkOfAChart(t *testing.T) {
 		mark     string // of the next record
 		isNew    bool   // the present one has to get it first
 	}{
-		"a resource that is ready, and that nobody changed": {ready, earlier, changes, now.Mark(2), true},
-		"one that was begun before":                         {deployedAt(2, metav1.ConditionFalse), marked, &release.Plan{}, now.Mark(2), false},
+		"a resource that is ready, and that nobody changed": {ready, earlier, changes, now.Mark(chart, 2), true},
+		"one that was begun before":                         {deployedAt(2, metav1.ConditionFalse), marked, &release.Plan{}, now.Mark(chart, 2), false},
 		"a resource that its user changed":                  {deployedAt(1, metav1.ConditionTrue), earlier, changes, "", false},
 		"a resource that was not ready before":              {deployedAt(2, metav1.ConditionTrue), earlier, changes, "", false},
 		"objects that do not change":                        {ready, earlier, &release.Plan{}, "", false},
-		"a resource that the chart before changed":          {ready, &cluster.Record{RenderedBy: "old", Rollout: "old.2"}, changes, now.Mark(2), true},
+		"a resource that the chart before changed":          {ready, &cluster.Record{RenderedBy: "old", Rollout: "old.2"}, changes, now.Mark(chart, 2), true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			resource := app("web")
 			resource.SetGeneration(2)
-			s := &scope{resource: resource, previous: test.previous, chart: now, memory: &remembered{}}
+			s := &scope{resource: resource, previous: test.previous, asked: now, memory: &remembered{}}
 			mark, isNew := s.mark(release.OutOfDate, test.plan, test.record)
 			if mark != test.mark || isNew != test.isNew {
 				t.Errorf("got the mark %q, new: %t; want %q, %t", mark, isNew, test.mark, test.isNew)

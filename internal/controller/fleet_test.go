@@ -121,7 +121,7 @@ func TestAHaltedChartGoesOnOnRequestOrWhenAllAreReady(t *testing.T) {
 	w.sick = sickWith("two")
 	w.load(rendererOf("two", ""))
 	w.run()
-	w.operator.Gate.Ask(w.operator.Chart().Digest[:12])
+	w.operator.Gates.Chart.Ask(w.operator.Chart().Digest[:12])
 	w.run()
 	w.expect(map[string]int{"two": many}, 0, 0)
 }

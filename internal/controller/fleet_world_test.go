@@ -34,6 +34,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -53,6 +54,7 @@ type world struct {
 	clock    *clocktesting.FakePassiveClock
 	recorder *record.FakeRecorder
 	charts   *render.Current
+	config   *corev1.ConfigMap // the defaults of the namespace
 	queue    []types.NamespacedName
 	queued   map[types.NamespacedName]bool
 	progress fleet.Progress
@@ -132,7 +134,25 @@ func rendererOf(version, more string) *render.Renderer {
 		Metadata:  &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
 		Templates: []*chart.File{file}, Raw: []*chart.File{file},
 	}
-	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Hooks: postrender.Default()}
+	platform := render.Platform{Kind: appService, Namespaces: []string{"priorityClassName"}}
+	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Platform: platform, Hooks: postrender.Default()}
+}
+
+// says sets what the namespace says, nil for nothing: all are looked at again.
+func (w *world) says(text string) {
+	w.config = nil
+	if text != "" {
+		w.config = &corev1.ConfigMap{Data: map[string]string{"appservice.yaml": text}}
+	}
+	w.all()
+}
+
+// Of implements DefaultsSource.
+func (w *world) Of(context.Context, string) (defaults.Text, error) {
+	if w.config == nil {
+		return defaults.Text{}, nil
+	}
+	return defaults.Of(w.config, appService.Kind), nil
 }
 
 // load puts another chart to use, as a reload does: all are looked at again.
@@ -163,10 +183,17 @@ func (w *world) restart() {
 		Status: &status.Writer{Client: w.WithWatch, Clock: w.clock}, Client: w.WithWatch, Live: w.WithWatch,
 		Tracker: &syncedSource{}, References: &factSource{}, Hosts: hosts.New(nil, nil), Recorder: w.recorder,
 		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Rollouts: &fleet.Rollouts{Limit: 10},
+		Defaults: w,
 	}
-	w.operator.Gate = &fleet.Gate{Chart: w.operator.Chart, Names: w.names, MaxFailed: 3, Show: func(p fleet.Progress) { w.progress = p }, Log: logr.Discard()}
+	w.operator.Gates = &fleet.Gates{
+		Chart: &fleet.Gate{Now: w.operator.Version, Names: w.names, MaxFailed: 3, Show: func(p fleet.Progress) { w.progress = p }, Log: logr.Discard()},
+		Of: func(namespace string) *fleet.Gate {
+			now := func() fleet.Version { return w.operator.DefaultsOf(namespace) }
+			return &fleet.Gate{Now: now, Names: w.names, MaxFailed: 3, Log: logr.Discard()}
+		},
+	}
 	queue := &requests{world: w}
-	if err := w.operator.Gate.Wake().Start(w.t.Context(), queue); err != nil {
+	if err := w.operator.Gates.Wake().Start(w.t.Context(), queue); err != nil {
 		w.t.Fatal(err)
 	}
 	if err := w.operator.Rollouts.Wake(appService.GroupKind()).Start(w.t.Context(), queue); err != nil {

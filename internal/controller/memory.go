@@ -31,7 +31,7 @@ type remembered struct {
 	settled surroundings
 	// unrecorded is a release whose objects are written; nil if there is none.
 	unrecorded *unrecorded
-	// unfit is what was last told of a chart that cannot be rendered for the resource.
+	// unfit is what was last told of what is new and cannot be rendered for the resource.
 	unfit unfit
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
@@ -41,8 +41,8 @@ type remembered struct {
 	groups groups
 }
 
-// unfit is that a chart cannot be rendered for a resource, and why.
-type unfit struct{ chart, message string }
+// unfit is what cannot be rendered for a resource, and why.
+type unfit struct{ what, message string }
 
 // unrecorded is a release whose objects are written and whose record is yet to be.
 type unrecorded struct {

@@ -18,10 +18,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/lifetime"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
@@ -44,14 +46,16 @@ type Reconciler struct {
 	Tracker      KindTracker
 	References   ReferenceSource
 	Hosts        *hosts.Hosts
-	Gate         *fleet.Gate
-	Rollouts     *fleet.Rollouts
-	Looks        flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
-	Client       client.Client                  // reads come from informers
-	Live         client.Reader                  // reads past them
-	Recorder     record.EventRecorder
-	Metrics      *metrics.Kind
-	Clock        clock.PassiveClock
+	Gates        *fleet.Gates
+	// Defaults knows what namespaces say beneath specs; nil if they may not say anything.
+	Defaults DefaultsSource
+	Rollouts *fleet.Rollouts
+	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
+	Client   client.Client                  // reads come from informers
+	Live     client.Reader                  // reads past them
+	Recorder record.EventRecorder
+	Metrics  *metrics.Kind
+	Clock    clock.PassiveClock
 	// Period after which a resource is looked at again without cause; 0 for never.
 	Period time.Duration
 
@@ -75,15 +79,20 @@ type ReferenceSource interface {
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
 
+// DefaultsSource knows what namespaces say beneath the specs of a kind.
+type DefaultsSource interface {
+	Of(ctx context.Context, namespace string) (defaults.Text, error)
+}
+
 // Reconcile brings one resource to what its spec says.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	began, inUse := r.Clock.Now(), r.Chart()
+	began, inUse := r.Clock.Now(), fleet.Asked{Chart: r.Chart(), Defaults: r.DefaultsOf(request.Namespace)}
 	outcome, next, err := r.reconcile(ctx, request)
 	if err != nil {
 		outcome = metrics.Error
 	}
 	if outcome != metrics.Deferred {
-		r.Gate.Pass(inUse, request.NamespacedName) // a chart waits for nobody who cannot even be read
+		r.Gates.Pass(inUse, request.NamespacedName) // a chart waits for nobody who cannot even be read
 	}
 	r.Metrics.Reconciled(outcome, r.Clock.Since(began))
 	return next, err
@@ -98,6 +107,10 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)
+	case lifetime.Of(s.resource).Over(r.Clock.Now()):
+		if next, gone := r.expire(ctx, s); gone {
+			return metrics.Gone, next, nil
+		}
 	}
 	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
 		return metrics.Deferred, after(wait), nil

@@ -168,7 +168,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
-	b.Gate = &fleet.Gate{Chart: b.Chart, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}
+	b.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: b.Version, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}}
 	return b
 }
 
@@ -839,9 +839,9 @@ func TestNotesOfEventsAreCut(t *testing.T) {
 	}
 }
 
-func TestTheStatusWaitsForTheDeploymentControllerToTakeNote(t *testing.T) {
+func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 	deployment := func(generation, observed int64) *cluster.Snapshot {
-		object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"observedGeneration": observed}}}
+		object := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "apps/v1", "kind": "Deployment", "status": map[string]any{"observedGeneration": observed}}}
 		object.SetGeneration(generation)
 		return &cluster.Snapshot{Objects: map[kube.Key]client.Object{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: object}}
 	}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -27,8 +28,8 @@ type inputs struct {
 
 // surroundings are those inputs that do not belong to the resource.
 type surroundings struct {
-	chart        string // digest
-	capabilities int64
+	chart, defaults string // digests
+	capabilities    int64
 }
 
 // rendered is what a resource became, from what.
@@ -36,6 +37,8 @@ type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
 	references []dependency.Reference
+	// defaults are the fields that the spec left to them.
+	defaults []v1.DefaultsStatus
 	// outline and packed are what it became.
 	outline render.Outline
 	packed  *render.Packed
@@ -59,6 +62,9 @@ type rendering struct {
 // render returns what a resource is to become: rendered again, or from memory if nothing has changed that it depends on. With an error,
 // what is returned may not become real.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
+	if s.defaultsErr != nil {
+		return rendering{}, s.defaultsErr
+	}
 	_, version, err := r.Capabilities.Get(ctx)
 	if err != nil {
 		return rendering{}, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
@@ -66,10 +72,10 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	in := inputs{
 		generation:   s.resource.GetGeneration(),
 		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
-		surroundings: surroundings{chart: s.renderer.Identity().Digest, capabilities: version},
+		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
 	}
 	known := s.memory.rendered
-	var draft *render.Draft
+	var draft *drafted
 	var references []dependency.Reference
 	if known != nil && known.inputs == in {
 		references = known.references
@@ -129,32 +135,70 @@ func withoutContent(there map[dependency.Object]dependency.State) map[dependency
 	return out
 }
 
+// drafted is what the templates made of a resource, and what lies beneath its spec.
+type drafted struct {
+	*render.Draft
+	layers   []defaults.Layer
+	defaults []v1.DefaultsStatus
+}
+
 // draft carries out the templates and sees to it that what they render is watched.
-func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error) {
+func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	draft, err := s.renderer.Draft(ctx, s.resource, capabilities)
+	layers, err := s.renderer.Layers(s.defaults)
 	if err != nil {
-		return nil, problem.RenderFailed(err)
+		return nil, err
 	}
-	for _, kind := range draft.Kinds() {
+	made := &drafted{layers: layers}
+	resource, applied := s.renderer.Under(s.resource, layers)
+	if made.Draft, err = s.renderer.Draft(ctx, resource, capabilities); err != nil {
+		return nil, problem.RenderFailed(r.blame(layers, err, func(fewer []defaults.Layer) error {
+			resource, _ := s.renderer.Under(s.resource, fewer)
+			_, err := s.renderer.Draft(ctx, resource, capabilities)
+			return err
+		}))
+	}
+	made.defaults = applied
+	for _, kind := range made.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
 			return nil, err
 		}
 	}
-	r.References.Refer(s.name(), draft.References)
-	return draft, nil
+	r.References.Refer(s.name(), made.References)
+	return made, nil
+}
+
+// blame says which layer an error comes from, if without it there is none.
+func (r *Reconciler) blame(layers []defaults.Layer, err error, try func(fewer []defaults.Layer) error) error {
+	for i, layer := range layers {
+		if try(layers[i+1:]) == nil {
+			return &defaults.Error{Source: layer.Source, Kind: r.Kind.Kind, Err: err}
+		}
+	}
+	return err
 }
 
 // finish puts what the templates made through the hooks.
-func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
-	whole, err := s.renderer.Finish(ctx, draft, into.facts)
+func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made *drafted) error {
+	whole, err := s.renderer.Finish(ctx, made.Draft, into.facts)
 	if err != nil {
-		return problem.RenderFailed(err)
+		return problem.RenderFailed(r.blame(made.layers, err, func(fewer []defaults.Layer) error {
+			capabilities, _, err := r.Capabilities.Get(ctx)
+			if err != nil {
+				return err
+			}
+			resource, _ := s.renderer.Under(s.resource, fewer)
+			again, err := s.renderer.Draft(ctx, resource, capabilities)
+			if err == nil {
+				_, err = s.renderer.Finish(ctx, again, into.facts)
+			}
+			return err
+		}))
 	}
-	into.outline, into.claims = whole.Outline, hosts.WantedBy(whole.Objects)
+	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), made.defaults
 	s.memory.groups.set(whole.Groups())
 	into.packed, err = whole.Pack()
 	return err

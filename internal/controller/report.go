@@ -37,15 +37,17 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Missing:  wanted.advice,
 		Causes:   causes,
 		Paused:   s.paused,
+		Defaults: s.previous.Defaults,
 		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
+	in.Undeleted = s.undeleted
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
-		in.Unknown, in.Others = wanted.outline.Unknown, othersOf(wanted)
+		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
 	}
-	if in.Waits, in.WaitsShort = done.why(s.chart); done.waits() {
-		in.Digest, in.Rendered = done.there.Record.Digest, recorded(s, done.there)
+	if in.Waits = done.why(s); done.waits() {
+		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, recorded(s, done.there), s.previous.Defaults
 	}
 	in.NextAttempt = again
 	current, until := status.Summarize(in)
@@ -58,6 +60,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
 		r.recordState(ctx, s, current, problem)
+		r.recordExpiry(s, current)
 	}
 	r.measureFailure(done, problem)
 	if !until.IsZero() {

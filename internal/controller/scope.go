@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
@@ -23,24 +24,33 @@ type scope struct {
 	paused   bool
 	// renderer in use when the reconcile began.
 	renderer *render.Renderer
-	// chart that it renders with.
-	chart fleet.Chart
-	// standing is how the resource stands with a new chart.
-	standing fleet.Standing
+	// defaults of the namespace, and why they cannot be read.
+	defaults    defaults.Text
+	defaultsErr error
+	// asked is all that it renders with besides the spec.
+	asked fleet.Asked
+	// standing is how the resource stands with what of it is new.
+	standing standing
+	// undeleted is why the resource could not be deleted, whose time is over.
+	undeleted error
 	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
 	memory *remembered
 }
 
+// standing is how a resource stands with a new chart and with new defaults.
+type standing struct{ chart, defaults fleet.Standing }
+
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
-// version is what an attempt is about: another spec and another chart are tried at once, whatever became of the ones before.
+// version is what an attempt is about: another spec, another chart and other defaults are tried at once, whatever became
+// of the ones before.
 type version struct {
-	generation int64
-	chart      string // digest
+	generation      int64
+	chart, defaults string // digests
 }
 
 func (s *scope) version() version {
-	return version{generation: s.resource.GetGeneration(), chart: s.renderer.Identity().Digest}
+	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest}
 }
 
 // read returns the scope of a reconcile, nil if the resource is gone: the garbage collector deletes what it controlled.
@@ -63,15 +73,18 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	if err != nil {
 		return nil, err
 	}
-	renderer := r.Charts.Get()
-	return &scope{
+	s := &scope{
 		resource: resource,
 		previous: previous,
-		renderer: renderer,
-		chart:    chartOf(renderer),
+		renderer: r.Charts.Get(),
 		paused:   r.pausedBy(resource),
 		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
-	}, nil
+	}
+	if r.Defaults != nil {
+		s.defaults, s.defaultsErr = r.Defaults.Of(ctx, request.Namespace)
+	}
+	s.asked = fleet.Asked{Chart: chartOf(s.renderer), Defaults: fleet.Defaults{Digest: s.defaults.Digest}}
+	return s, nil
 }
 
 // forget drops all that the process knows of a resource that is gone.
@@ -79,7 +92,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
 	r.Hosts.Forget(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
-	r.Gate.Forget(name)
+	r.Gates.Forget(name)
 	r.Rollouts.End(r.candidate(name))
 	if known := r.memory.forget(name); known != nil {
 		r.Observer.Forget(known.uid)

@@ -57,9 +57,10 @@ func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
 			resource := app("web")
 			resource.SetGeneration(2)
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{settled: test.settled}}
-			s.chart.Digest = now.chart
-			r.Gate = &fleet.Gate{Chart: func() fleet.Chart { return s.chart }, Names: func() ([]types.NamespacedName, error) { return nil, nil }}
-			r.Gate.Note(s.chart, s.name(), fleet.Standing{})
+			s.asked.Chart.Digest = now.chart
+			none := func() ([]types.NamespacedName, error) { return nil, nil }
+			r.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: func() fleet.Version { return s.asked.Chart }, Names: none}}
+			r.Gates.Note(s.asked, s.name(), fleet.Standing{}, fleet.Standing{})
 			live := running("one")
 			plan := release.Compare([]*unstructured.Unstructured{running("two")}, map[kube.Key]client.Object{kube.KeyOf(live): live})
 			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, surroundings: now}}}

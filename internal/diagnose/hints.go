@@ -21,6 +21,7 @@ var hints = map[string]string{
 	v1.ReasonVolumeNotBound:            "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)",
 	v1.ReasonVolumeNotMounted:          "see kubectl describe pod; the storage driver of the node tells more",
 	v1.ReasonNodeTrouble:               "ask the platform team: network or container runtime of the node are in trouble",
+	v1.ReasonDefaultsInvalid:           "correct the defaults that the message names; the spec is not at fault",
 	v1.ReasonQuotaExceeded:             "lower spec.size or spec.resources, or ask for a larger quota",
 	v1.ReasonPodSecurityViolation:      "set spec.security.profile, spec.security.pod or container to what the level asks for",
 	v1.ReasonAdmissionDenied:           "change what the message names; the rule is the cluster's",
@@ -56,6 +57,8 @@ var hints = map[string]string{
 	v1.ReasonFieldUnknown:              "ask the platform team to upgrade the operator to the version that the CRD is of; until then, the field does nothing",
 	v1.ReasonReferenceMissing:          "create it, or wait until whoever makes it has done so; nothing waits for it",
 	v1.ReasonRolloutHeldBack:           "nothing has to be done here: the platform team decides how far a new chart goes, and how many resources it changes at a time",
+	v1.ReasonExpiring:                  "raise spec.ttl to keep it longer, which counts from its creation, or remove it to keep it for good",
+	v1.ReasonExpirationFailed:          "change what the message names, or ask the platform team for that right; it is tried again by itself. Remove spec.ttl to keep it",
 	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
 

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -21,35 +20,40 @@ type Chart struct {
 // shortest is how many characters of a digest are enough to name a chart.
 const shortest = 8
 
-// String names the chart to people.
+// String names the chart to people, and what watches.yaml says besides, if it does.
 func (c Chart) String() string {
-	return fmt.Sprintf("chart %s %s (%s)", c.Name, c.Version, cluster.ShortDigest(c.Digest))
+	return fmt.Sprintf("chart %s %s (%s)", c.Name, c.Version, c.Short())
+}
+
+// Short is what names the chart in a request to go on with it. With the same files and other values of watches.yaml it is another one.
+func (c Chart) Short() string {
+	if c.Values == "" {
+		return cluster.ShortDigest(c.Digest)
+	}
+	return cluster.ShortDigest(c.Digest) + "+" + cluster.ShortDigest(c.Values)
 }
 
 // id tells charts, and operators, apart.
 func (c Chart) id() string {
-	sum := sha256.Sum256([]byte(c.Digest + "\n" + c.Operator))
+	text := c.Digest + "\n" + c.Operator
+	if c.Values != "" {
+		text += "\n" + c.Values
+	}
+	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:])[:16]
 }
 
-// Labels are those by which a release record says what rendered it.
-func (c Chart) Labels() map[string]string {
-	return map[string]string{v1.LabelChartDigest: c.Digest, v1.LabelRenderedBy: c.id()}
+// named reports whether what a request says names the chart: its digest, or the beginning of one, and the same of its values.
+func (c Chart) named(request string) bool {
+	digest, values, _ := strings.Cut(request, "+")
+	return begins(c.Digest, digest) && (values == "" && c.Values == "" || begins(c.Values, values))
 }
 
-// Rendered reports whether the release of a record was rendered with the chart, by this operator.
-func (c Chart) Rendered(record *cluster.Record) bool { return record.RenderedBy == c.id() }
-
-// Mark is what the label v1.LabelRollout of a record says once the chart, and nobody else, begins to change a resource of a generation. It
-// is written before the first object is: a crash cannot lose it. The next record has it, too.
-func (c Chart) Mark(generation int64) string { return fmt.Sprintf("%s.%d", c.id(), generation) }
-
-// Begun reports whether the chart has begun to change a resource of a generation, of which a record is the newest one.
-func (c Chart) Begun(record *cluster.Record, generation int64) bool {
-	return record != nil && record.Rollout == c.Mark(generation)
+// begins reports whether a digest begins with a text that is long enough to name it.
+func begins(digest, text string) bool {
+	return len(text) >= shortest && strings.HasPrefix(digest, text)
 }
 
-// named reports whether a digest, or the beginning of one, names the chart.
-func (c Chart) named(digest string) bool {
-	return len(digest) >= shortest && strings.HasPrefix(c.Digest, digest)
+func (c Chart) log() []any {
+	return []any{"chart", c.Name, "version", c.Version, "digest", c.Digest, "values", c.Values}
 }

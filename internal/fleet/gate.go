@@ -1,7 +1,6 @@
 package fleet
 
 import (
-	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -10,14 +9,25 @@ import (
 	"github.com/go-logr/logr"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
-	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Gate holds a chart back from the resources of one kind. It is safe for concurrent use.
+// Version is one version of what asks for other releases although no user changed anything: a Chart, or the Defaults of a namespace.
+type Version interface {
+	fmt.Stringer
+	// id tells versions apart.
+	id() string
+	// named reports whether a request to go on with a version, whatever happens, means this one.
+	named(request string) bool
+	// log are keys and values for lines of the log.
+	log() []any
+}
+
+// Gate holds a version of a chart back from the resources of one kind, or one of the defaults of a namespace from those of the namespace. It
+// is safe for concurrent use.
 type Gate struct {
-	// Chart returns the chart in use. What reconciles that began with another one find out does not count.
-	Chart func() Chart
-	// Names lists all resources of the kind.
+	// Now returns the version in use. What reconciles that began with another one find out does not count.
+	Now func() Version
+	// Names lists all resources that the version is for.
 	Names func() ([]types.NamespacedName, error)
 	// MaxFailed is how many resources may not become ready with a chart before it is halted.
 	MaxFailed int
@@ -26,8 +36,8 @@ type Gate struct {
 	Log  logr.Logger
 
 	mu     sync.Mutex
-	now    Chart
-	listed bool // those that were there when the chart came are, or were, awaited
+	now    Version // nil before the first one
+	listed bool    // those that were there when the chart came are, or were, awaited
 	// awaited are the resources that the chart was not rendered for yet.
 	awaited map[types.NamespacedName]bool
 	// standings are those of resources that have something to say.
@@ -82,11 +92,11 @@ type Hold struct {
 // Closed reports whether the chart may not go on.
 func (h Hold) Closed() bool { return h.Verdict != "" && h.Verdict != Open }
 
-// Note notes how a resource stands with a chart, which was rendered for it.
-func (g *Gate) Note(chart Chart, name types.NamespacedName, standing Standing) {
+// Note notes how a resource stands with a version, which was rendered for it.
+func (g *Gate) Note(version Version, name types.NamespacedName, standing Standing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.uses(chart) {
+	if !g.uses(version) {
 		return
 	}
 	delete(g.awaited, name)
@@ -95,10 +105,10 @@ func (g *Gate) Note(chart Chart, name types.NamespacedName, standing Standing) {
 }
 
 // Pass notes that a resource needs not be waited for, whatever came of the reconcile. How it stands is as it was.
-func (g *Gate) Pass(chart Chart, name types.NamespacedName) {
+func (g *Gate) Pass(version Version, name types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if g.uses(chart) && g.awaited[name] {
+	if g.uses(version) && g.awaited[name] {
 		delete(g.awaited, name)
 		g.judge()
 	}
@@ -113,11 +123,11 @@ func (g *Gate) Forget(name types.NamespacedName) {
 	g.judge()
 }
 
-// Hold returns why a chart may not go on to resources that only it asks to change.
-func (g *Gate) Hold(chart Chart) Hold {
+// Hold returns why a version may not go on to resources that only it asks to change.
+func (g *Gate) Hold(version Version) Hold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
-	if !g.uses(chart) {
+	if !g.uses(version) {
 		return Hold{Verdict: Trying}
 	}
 	if g.text == "" {
@@ -136,23 +146,20 @@ func (g *Gate) Ask(digest string) {
 	}
 }
 
-// Wake is the source of requests to reconcile resources that are held back, when that changes.
-func (g *Gate) Wake() source.Source {
-	return source.Func(func(_ context.Context, queue rolloutQueue) error {
-		g.mu.Lock()
-		defer g.mu.Unlock()
-		g.queue = queue
-		return nil
-	})
+// wakes notes the queue of resources that are held back, for when that changes.
+func (g *Gate) wakes(queue rolloutQueue) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.queue = queue
 }
 
-// uses reports whether a chart is the one in use. If it is new, what was found out about the one before no longer counts.
-func (g *Gate) uses(chart Chart) bool {
-	if g.Chart().id() != chart.id() {
+// uses reports whether a version is the one in use. If it is new, what was found out about the one before no longer counts.
+func (g *Gate) uses(version Version) bool {
+	if g.Now().id() != version.id() {
 		return false
 	}
-	if g.now.id() != chart.id() {
-		g.now, g.listed, g.verdict, g.numbers, g.text = chart, false, Trying, numbers{}, ""
+	if g.now == nil || g.now.id() != version.id() {
+		g.now, g.listed, g.verdict, g.numbers, g.text = version, false, Trying, numbers{}, ""
 		g.awaited, g.standings = map[types.NamespacedName]bool{}, map[types.NamespacedName]Standing{}
 	}
 	if !g.listed {
@@ -189,8 +196,8 @@ func (g *Gate) put(name types.NamespacedName, standing Standing) {
 
 // judge finds out how far the chart may go now, and has those look again for whom that is news.
 func (g *Gate) judge() {
-	if g.now.Digest == "" {
-		return // there was no chart yet
+	if g.now == nil {
+		return // nothing came yet
 	}
 	facts := Facts{
 		Awaited: len(g.awaited), Unfit: g.numbers.unfit, Failed: g.numbers.failed, MaxFailed: g.MaxFailed, Asked: g.now.named(g.asked), Before: g.verdict,
@@ -228,14 +235,18 @@ func (g *Gate) show() {
 
 // tell writes a line to the log.
 func (g *Gate) tell() {
-	log := g.Log.WithValues("chart", g.now.Name, "version", g.now.Version, "digest", g.now.Digest, "waiting", g.numbers.waiting)
+	log := g.Log.WithValues(g.now.log()...).WithValues("waiting", g.numbers.waiting)
+	what := "chart"
+	if _, is := g.now.(Defaults); is {
+		what = "change of defaults"
+	}
 	switch g.verdict {
 	case Refused:
-		log.Info("chart held back: it cannot be rendered for some resources", "resources", some(g.unfit()))
+		log.Info(what+" held back: it cannot be rendered for some resources", "resources", some(g.unfit()))
 	case Halted:
-		log.Info("chart halted: resources do not become ready with it", "resources", some(g.failed()))
+		log.Info(what+" halted: resources do not become ready with it", "resources", some(g.failed()))
 	case Open:
-		log.Info("chart goes on", "leftOut", g.numbers.unfit)
+		log.Info(what+" goes on", "leftOut", g.numbers.unfit)
 	}
 }
 

@@ -39,12 +39,10 @@ func newBench(t *testing.T, count int) *bench {
 		b.names = append(b.names, resource(i))
 	}
 	b.Gate = &Gate{
-		Chart: func() Chart { return b.chart }, Names: func() ([]types.NamespacedName, error) { return b.names, nil },
+		Now: func() Version { return b.chart }, Names: func() ([]types.NamespacedName, error) { return b.names, nil },
 		MaxFailed: 1, Show: func(p Progress) { b.progress = p }, Log: logr.Discard(),
 	}
-	if err := b.Wake().Start(t.Context(), &b.woken); err != nil {
-		t.Fatal(err)
-	}
+	b.wakes(&b.woken)
 	return b
 }
 

@@ -78,7 +78,7 @@ func Of(object client.Object, facts Facts) State {
 	case *appsv1.Deployment:
 		return Deployment(object)
 	case *appsv1.StatefulSet:
-		return statefulSet(object)
+		return statefulSet(object, facts)
 	case *appsv1.DaemonSet:
 		return daemonSet(object)
 	case *appsv1.ReplicaSet:

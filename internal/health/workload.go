@@ -2,6 +2,8 @@ package health
 
 import (
 	"fmt"
+	"strconv"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -31,8 +33,8 @@ func Deployment(d *appsv1.Deployment) State {
 }
 
 // statefulSet returns how far the rollout of a StatefulSet is. Pods below the partition, and all of them if they are replaced on deletion
-// only, may be of an earlier version by design.
-func statefulSet(s *appsv1.StatefulSet) State {
+// only, may be of an earlier version by design. One that says how long each replica may take is stuck if its rollout takes longer.
+func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 	want, have := ptr.Deref(s.Spec.Replicas, 1), s.Status
 	if have.ObservedGeneration < s.Generation {
 		return Unnoticed
@@ -44,7 +46,17 @@ func statefulSet(s *appsv1.StatefulSet) State {
 	case rolling != nil:
 		earlier = min(want, ptr.Deref(rolling.Partition, 0))
 	}
-	return replicas(want, counts{have.Replicas, min(want, have.UpdatedReplicas+earlier), have.AvailableReplicas})
+	state := replicas(want, counts{have.Replicas, min(want, have.UpdatedReplicas+earlier), have.AvailableReplicas})
+	deadline, err := strconv.ParseInt(s.Annotations[v1.AnnotationProgressDeadline], 10, 32)
+	if state.Verdict != Waiting || err != nil || have.CurrentRevision == have.UpdateRevision { // the revisions differ until a rollout is complete
+		return state
+	}
+	late := state.overdue(s, facts, time.Duration(deadline)*time.Second*time.Duration(max(1, want)))
+	if late.Verdict == Stuck {
+		late.Reason = v1.ReasonRolloutStalled
+		late.Message = fmt.Sprintf("%d of %d replicas are up to date after the progress deadline of %d s for each", have.UpdatedReplicas, want, deadline)
+	}
+	return late
 }
 
 // daemonSet returns how far the rollout of a DaemonSet is.

@@ -56,9 +56,14 @@ func Newer(a, b string) bool {
 // RetainedKind is the kind of objects that may be kept when their resource goes.
 const RetainedKind = "PersistentVolumeClaim"
 
-// RetainedFor returns the name of the resource that a claim without a controller is kept for; empty for any other object.
+// RetainedFor returns the name of the resource that a claim is for, but by no controller reference with it: one that is kept, or that was made
+// for a pod of a workload with claim templates. It is empty for any other object, and for the claim of a pod that is scaled away.
 func RetainedFor(object client.Object) string {
-	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind || metav1.GetControllerOfNoCopy(object) != nil {
+	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind {
+		return ""
+	}
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil &&
+		TraitsOf(schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind).GroupKind()).Claims == nil {
 		return ""
 	}
 	return object.GetAnnotations()[v1.AnnotationRetainedFor]

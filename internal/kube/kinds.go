@@ -19,6 +19,9 @@ type Traits struct {
 	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
 	// does: if one is refused, nothing else has changed.
 	First bool
+	// Claims is the path of the templates of claims that its controller makes for its pods; nil for kinds without. They are as they were made:
+	// what changes in them is applied to the claims.
+	Claims []string
 	// Grows: the size of the volume never shrinks, whoever made it larger.
 	Grows bool
 	// Payload: what it holds is not for everybody who reads events and logs.
@@ -33,7 +36,7 @@ var (
 // kinds are all special kinds. Whoever wants to know what is special about a kind looks here.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}:            {PodTemplate: template, Whole: template, Scales: true},
-	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template, Whole: template},
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},
 	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             {PodTemplate: template, Whole: template},
 	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            {PodTemplate: template, Whole: template},
 	{Group: batchv1.GroupName, Kind: "CronJob"}:              {PodTemplate: jobTemplate, Whole: jobTemplate},

@@ -63,7 +63,9 @@ func (c *charts) serve(entry watches.Watch, informer client.Reader, kind *metric
 		log: log.Log.WithName("charts").WithValues("kind", entry.Kind),
 	}
 	first := renderer(entry.Chart)
-	first.Broken = c.broken[entry.GroupVersionKind]
+	if first.Broken = c.broken[entry.GroupVersionKind]; first.Broken == nil {
+		first.Broken = first.FitPlatform()
+	}
 	k.current = render.NewCurrent(first)
 	if first.Broken != nil {
 		k.refuse(first.Broken)
@@ -99,7 +101,12 @@ func (*charts) NeedLeaderElection() bool { return false }
 
 // load puts what the files are now to use, if that is another chart and a sound one.
 func (k *kindChart) load(ctx context.Context) {
+	var next *render.Renderer
 	loaded, err := watches.LoadChart(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
+	if err == nil {
+		next = k.renderer(loaded)
+		err = next.FitPlatform()
+	}
 	if err != nil {
 		k.refuse(err)
 		return
@@ -114,7 +121,7 @@ func (k *kindChart) load(ctx context.Context) {
 		}
 		return
 	}
-	k.current.Set(k.renderer(loaded))
+	k.current.Set(next)
 	k.metrics.Chart(loaded.Metadata)
 	k.tell("chart loaded again")
 	k.enqueue(ctx)

@@ -31,7 +31,7 @@ type following struct {
 func follow(t *testing.T, template string) *following {
 	t.Helper()
 	f := &following{dir: chartFiles(t, map[string]string{"helm-charts/appservice/templates/extra.yaml": template})}
-	options := defaults()
+	options := byDefault()
 	options.ChartDir = f.dir
 	loaded, err := options.charts()
 	if err != nil {

@@ -56,7 +56,11 @@ type shared struct {
 	References cache.Cache
 	// ReferenceInformers are those of that cache.
 	ReferenceInformers *kube.Informers
-	Dependencies       *dependency.Dependencies
+	// Defaults holds the ConfigMaps by which namespaces set defaults.
+	Defaults cache.Cache
+	// DefaultInformers are those of that cache.
+	DefaultInformers *kube.Informers
+	Dependencies     *dependency.Dependencies
 	// MayWatch reports whether the operator may watch a kind in all of the cluster.
 	MayWatch     func(context.Context, schema.GroupVersionKind) (bool, error)
 	Hosts        *hosts.Hosts
@@ -87,7 +91,10 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		return &render.Renderer{
 			Chart:      c,
 			Translator: values.For(kind, c, entry.OverrideValues),
-			Hooks:      postrender.Default(),
+			Platform: render.Platform{
+				Kind: kind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults, Overrides: entry.OverrideValues,
+			},
+			Hooks: postrender.Default(),
 			ClusterScoped: func(kind schema.GroupVersionKind) bool {
 				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
 				return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
@@ -111,7 +118,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
 	}
-	reconciler.Gate = newGate(mgr, shared, reconciler)
+	reconciler.Gates = newGates(mgr, shared, reconciler)
 	if entry.ReconcilePeriod != nil {
 		reconciler.Period = entry.ReconcilePeriod.Duration
 	}
@@ -140,6 +147,11 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
 		Controller: runs, MayWatch: shared.MayWatch, Served: shared.Capabilities.Serves,
 	}
+	if len(entry.NamespaceDefaults) > 0 {
+		if err := followDefaults(mgr, shared, reconciler, runs); err != nil {
+			return err
+		}
+	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is made now, so that readiness waits for it.
@@ -158,7 +170,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind()), reconciler.Gate.Wake()} {
+	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind()), reconciler.Gates.Wake()} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}

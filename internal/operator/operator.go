@@ -84,6 +84,11 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	defaultInformers := &kube.Informers{}
+	defaults, err := newDefaults(config, mgr, options, defaultInformers)
+	if err != nil {
+		return nil, err
+	}
 	counters, err := metrics.Register(ctrlmetrics.Registry)
 	if err != nil {
 		return nil, err
@@ -93,6 +98,8 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Informers:               informers,
 		References:              references,
 		ReferenceInformers:      referenceInformers,
+		Defaults:                defaults,
+		DefaultInformers:        defaultInformers,
 		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
 		MayWatch:                rights(mgr),
 		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper()),

@@ -20,8 +20,8 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// defaults are the options of a manager that is started without flags.
-func defaults() Options {
+// byDefault are the options of a manager that is started without flags.
+func byDefault() Options {
 	return Options{MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
 }
 
@@ -73,7 +73,7 @@ func TestFlags(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := defaults()
+			want := byDefault()
 			test.want(&want)
 			if !reflect.DeepEqual(got, want) {
 				t.Errorf("got %+v, want %+v", got, want)
@@ -181,7 +181,7 @@ func TestWatches(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			options := defaults()
+			options := byDefault()
 			test.options(chartFiles(t, test.files), &options)
 			loaded, err := options.charts()
 			if test.err != "" {
@@ -209,7 +209,7 @@ func TestWatches(t *testing.T) {
 }
 
 func TestNewRefusesBadOptionsBeforeItLooksForACluster(t *testing.T) {
-	options := defaults()
+	options := byDefault()
 	options.MaxConcurrentReconciles = 0
 	if mgr, err := New(nil, options); err == nil || mgr != nil {
 		t.Errorf("got %v and %v", mgr, err)
@@ -225,7 +225,7 @@ func TestManagerOptions(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		options := defaults()
+		options := byDefault()
 		change(&options)
 		return managerOptions(options, list, &kube.Informers{})
 	}

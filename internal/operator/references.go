@@ -5,12 +5,15 @@ import (
 	"fmt"
 
 	authorizationv1 "k8s.io/api/authorization/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -28,6 +31,26 @@ func newReferences(config *rest.Config, mgr manager.Manager, options Options, in
 	}
 	if err := mgr.Add(all); err != nil {
 		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)
+	}
+	return all.GetCache(), nil
+}
+
+// newDefaults makes the cache for the ConfigMaps by which namespaces set defaults: those of that name, and what they hold.
+func newDefaults(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
+	all, err := cluster.New(config, func(o *cluster.Options) {
+		o.Scheme = mgr.GetScheme()
+		o.HTTPClient = mgr.GetHTTPClient()
+		o.NewCache = newCache
+		o.Cache = cache.Options{
+			DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, defaults.Name),
+			DefaultTransform:     defaults.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
+		}
+	})
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the cache of defaults: %w", err)
+	}
+	if err := mgr.Add(all); err != nil {
+		return nil, fmt.Errorf("cannot set up the cache of defaults: %w", err)
 	}
 	return all.GetCache(), nil
 }

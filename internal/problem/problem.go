@@ -9,6 +9,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -125,13 +126,14 @@ func Retried(err error) bool {
 	var ofSpec *render.InvalidSpecError
 	var ofChart *render.ChartError
 	var unrendered *RenderError
+	var unfit *defaults.Error
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
 	case errors.As(err, &decaying):
 		return true // what runs is repaired then
-	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered):
+	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // else nobody was asked

@@ -45,7 +45,7 @@ func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
 
 // admitted reports whether an object is as rendered but for fields that the operator wrote last.
 func admitted(desired, live *unstructured.Unstructured) bool {
-	accepted := withGrowth(desired, live).DeepCopy()
+	accepted := asFarAsMutable(desired, live).DeepCopy()
 	kube.OwnFields(live).Leaves().Iterate(func(path fieldpath.Path) {
 		accept(accepted.Object, live.Object, path)
 	})

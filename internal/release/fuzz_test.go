@@ -139,7 +139,7 @@ func collect(value any, replace func(any), places *[]func(byte)) {
 	case map[string]any:
 		for _, key := range sortedKeys(value) {
 			*places = append(*places, func(what byte) {
-				if what%5 == 0 {
+				if empty, isMap := value[key].(map[string]any); what%5 == 0 && (!isMap || len(empty) > 0) { // an empty one counts as left out
 					delete(value, key)
 				}
 			})

@@ -8,6 +8,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
+// asFarAsMutable returns a rendered object less what differs from the one that is there by design and can be changed by nobody.
+func asFarAsMutable(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
+	return withOldTemplates(withGrowth(desired, live), live)
+}
+
 // withGrowth leaves a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
 // is rendered again stays as it is, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
@@ -15,9 +20,8 @@ func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstruc
 		return desired
 	}
 	claim, _ := kube.Content(live)
-	path := []string{"spec", "resources", "requests", "storage"}
-	wanted, _, _ := unstructured.NestedString(desired.Object, path...)
-	have, _, _ := unstructured.NestedString(claim, path...)
+	wanted, _, _ := unstructured.NestedString(desired.Object, requested...)
+	have, _, _ := unstructured.NestedString(claim, requested...)
 	rendered, err := resource.ParseQuantity(wanted)
 	if err != nil {
 		return desired
@@ -27,6 +31,6 @@ func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstruc
 		return desired
 	}
 	desired = desired.DeepCopy()
-	_ = unstructured.SetNestedField(desired.Object, have, path...) // wanted was found there
+	_ = unstructured.SetNestedField(desired.Object, have, requested...) // wanted was found there
 	return desired
 }

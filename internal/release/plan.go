@@ -160,7 +160,7 @@ func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Ob
 func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
-	for _, desired := range rendered {
+	for _, desired := range withClaims(rendered, there) {
 		key := kube.KeyOf(desired)
 		wanted[key] = true
 		live, found := there[key]
@@ -175,7 +175,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 		if v.same(key, desired, live) {
 			continue
 		}
-		if change := compareObject(withGrowth(desired, live), live); change != nil {
+		if change := compareObject(asFarAsMutable(desired, live), live); change != nil {
 			plan.Apply = append(plan.Apply, *change)
 		}
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,6 +39,9 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	if malformed, fields := untyped(err); malformed {
 		return &MalformedError{Key: kube.KeyOf(change.Desired), Fields: fields, Err: err}
 	}
+	if change.Live != nil && apierrors.IsForbidden(err) && kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Grows && strings.Contains(err.Error(), "resize") {
+		return fixedSize(change, err)
+	}
 	if !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err) || !errors.As(err, &answer) || answer.Status().Details == nil {
 		return err
 	}
@@ -51,7 +55,7 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 			return &RefusedError{reason: v1.ReasonNodePortInvalid, Err: err,
 				message: fmt.Sprintf("node port %s is outside of the range of the cluster (%s): choose one within it, or leave nodePort out", portOf(cause), rangeOf)}
 		case change.Live != nil && immutable(cause.Message):
-			return immutableChange(change, cause.Field, err)
+			return immutableChange(butFor(change, cause.Message), cause.Field, err)
 		}
 	}
 	return err
@@ -92,6 +96,36 @@ func immutable(message string) bool {
 	return false
 }
 
+// quoted is a field in the API server's words.
+var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
+
+// butFor returns a change with the first field that differs and is not among those that a message names as the only ones that can be changed.
+func butFor(change Change, message string) Change {
+	changeable := quoted.FindAllStringSubmatch(message, -1)
+	have, full := kube.Content(change.Live)
+	want, _, _ := unstructured.NestedMap(change.Desired.Object, "spec")
+	if len(changeable) == 0 || !full {
+		return change
+	}
+	for _, name := range changeable {
+		delete(want, name[1])
+	}
+	first, _ := lacking(".spec", want, have["spec"])
+	if first == nil {
+		return change
+	}
+	change.Field, change.Old, change.New = strings.TrimPrefix(first.path, "."), brief(first.old), brief(first.want)
+	return change
+}
+
+// fixedSize is the error for a claim that is to grow and whose class does not let it.
+func fixedSize(change Change, err error) *RefusedError {
+	refused := immutableChange(change, strings.Join(requested, "."), err)
+	what, _, _ := strings.Cut(refused.message, ": ")
+	refused.message = what + ", because its StorageClass does not let claims grow: set it back, or ask whoever runs the cluster for allowVolumeExpansion"
+	return refused
+}
+
 func immutableChange(change Change, field string, err error) *RefusedError {
 	key := kube.KeyOf(change.Desired)
 	what := "cannot be changed"
@@ -104,6 +138,9 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	remedy := fmt.Sprintf("set it back, or delete the %s so that it is made anew", key.Kind)
 	if kube.TraitsOf(key.GroupKind).Grows {
 		remedy += ", without its data"
+	}
+	if kube.TraitsOf(key.GroupKind).Claims != nil {
+		remedy += ", with --cascade=orphan if its pods are to stay"
 	}
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
 		message: fmt.Sprintf("%s of %s %q %s: %s", field, key.Kind, key.Name, what, remedy)}

@@ -28,6 +28,9 @@ func TestExplain(t *testing.T) {
 	}
 	service := object(t, "{apiVersion: v1, kind: Service, metadata: {name: web, namespace: demo}}")
 	there := Change{Desired: service, Live: service, Field: "spec.clusterIP", Old: "10.0.0.1", New: "None"}
+	claim := object(t, "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web, namespace: demo}}")
+	serial := object(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 2, podManagementPolicy: OrderedReady}}")
+	parallel := object(t, "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 1, podManagementPolicy: Parallel}}")
 	cases := map[string]struct {
 		change Change
 		err    error
@@ -40,8 +43,14 @@ func TestExplain(t *testing.T) {
 			v1.ReasonNodePortConflict, []string{"node port 30002", `Service "holder"`}},
 		"taken elsewhere": {Change{Desired: service}, invalid(field.Invalid(port, 30003, "provided port is already allocated")),
 			v1.ReasonNodePortConflict, []string{"node port 30003", "another namespace"}},
-		"immutable":      {there, invalid(field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), "None", "may not change once set")), v1.ReasonImmutableChange, []string{"spec.clusterIP of Service", "from 10.0.0.1 to None", "set it back"}},
-		"smaller":        {Change{Desired: service, Live: service}, invalid(field.Forbidden(size, "field can not be less than status.capacity")), v1.ReasonImmutableChange, []string{"spec.resources.requests[storage]", "cannot be changed"}},
+		"immutable": {there, invalid(field.Invalid(field.NewPath("spec", "clusterIPs").Index(0), "None", "may not change once set")), v1.ReasonImmutableChange, []string{"spec.clusterIP of Service", "from 10.0.0.1 to None", "set it back"}},
+		"smaller":   {Change{Desired: service, Live: service}, invalid(field.Forbidden(size, "field can not be less than status.capacity")), v1.ReasonImmutableChange, []string{"spec.resources.requests[storage]", "cannot be changed"}},
+		"no class that grows": {Change{Desired: claim, Live: claim, Field: "spec.resources.requests.storage", Old: "1Gi", New: "2Gi"},
+			apierrors.NewForbidden(schema.GroupResource{Resource: "persistentvolumeclaims"}, "web", errors.New("only dynamically provisioned pvc can be resized and the storageclass that provisions the pvc must support resize")),
+			v1.ReasonImmutableChange, []string{`spec.resources.requests.storage of PersistentVolumeClaim "web" cannot change from 1Gi to 2Gi, because its StorageClass`, "set it back"}},
+		"one of several fields": {Change{Desired: serial, Live: parallel, Field: "spec.replicas", Old: "1", New: "2"},
+			invalid(field.Forbidden(field.NewPath("spec"), "updates to statefulset spec for fields other than 'replicas' and 'template' are forbidden")),
+			v1.ReasonImmutableChange, []string{`spec.podManagementPolicy of StatefulSet "web" cannot change from Parallel to OrderedReady`, "--cascade=orphan"}},
 		"a new object":   {Change{Desired: service}, invalid(field.Invalid(field.NewPath("spec"), "", "field is immutable")), "", nil},
 		"something else": {there, invalid(field.Required(field.NewPath("spec", "ports"), "")), "", nil},
 		"another answer": {there, apierrors.NewConflict(schema.GroupResource{}, "web", errors.New("field is immutable")), "", nil},

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"strconv"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -15,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// replicasManager owns the number of replicas of a Deployment that is autoscaled, and the note of what it started with. The
+// replicasManager owns the number of replicas of a workload that is autoscaled, and the note of what it started with. The
 // operator's field manager must not: a field that it stops rendering would be removed, and the number fall to 1.
 const replicasManager = FieldManager + "-replicas"
 
@@ -31,8 +30,8 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
-// unsettledReplicas reports whether replicas of a Deployment that is there have yet to change hands: to the autoscaler, which is done if
-// the Deployment was rendered for it and notes what it started with, or back. Whatever interrupted that, it is seen by this.
+// unsettledReplicas reports whether replicas of a workload that is there have yet to change hands: to the autoscaler, which is done if
+// the workload was rendered for it and notes what it started with, or back. Whatever interrupted that, it is seen by this.
 func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) bool {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return false
@@ -45,7 +44,7 @@ func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) b
 	return !noted || annotations[v1.AnnotationInitialReplicas] == ""
 }
 
-// started returns a Deployment as it is created: one that is autoscaled with the number of replicas to start with.
+// started returns a workload as it is created: one that is autoscaled with the number of replicas to start with.
 func started(desired *unstructured.Unstructured) *unstructured.Unstructured {
 	initial, yes := autoscaled(desired)
 	if !yes {
@@ -56,7 +55,7 @@ func started(desired *unstructured.Unstructured) *unstructured.Unstructured {
 	return created
 }
 
-// handOver leaves the replicas of a Deployment that was just created to the autoscaler.
+// handOver leaves the replicas of a workload that was just created to the autoscaler.
 func (a *applier) handOver(ctx context.Context, desired, created *unstructured.Unstructured) error {
 	initial, yes := autoscaled(desired)
 	if !yes {
@@ -66,20 +65,20 @@ func (a *applier) handOver(ctx context.Context, desired, created *unstructured.U
 	return err
 }
 
-// takeOver leaves the replicas of a Deployment that is there to the autoscaler, before it is rendered without them. It returns the
-// Deployment as written, nil if nothing had to be. The number stays. It is what autoscaling started with, unless the Deployment was
+// takeOver leaves the replicas of a workload that is there to the autoscaler, before it is rendered without them. It returns the
+// workload as written, nil if nothing had to be. The number stays. It is what autoscaling started with, unless the workload was
 // created to be autoscaled and nobody noted that.
 func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, error) {
 	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
 		return nil, nil
 	}
-	live := kube.As[appsv1.Deployment](change.Live)
-	if live == nil || live.Spec.Replicas == nil {
+	live, _ := kube.Content(change.Live)
+	replicas, known, _ := unstructured.NestedInt64(live, "spec", "replicas")
+	if !known {
 		return nil, nil
 	}
-	replicas := int64(*live.Spec.Replicas)
 	startedWith := replicas
-	if initial, err := strconv.ParseInt(live.Annotations[v1.AnnotationInitialReplicas], 10, 32); err == nil {
+	if initial, err := strconv.ParseInt(change.Live.GetAnnotations()[v1.AnnotationInitialReplicas], 10, 32); err == nil {
 		startedWith = initial
 	}
 	held, err := a.hold(ctx, change.Live, replicas, startedWith)
@@ -105,7 +104,7 @@ func (a *applier) hold(ctx context.Context, live client.Object, replicas, starte
 	return held, nil
 }
 
-// forgetStart takes the note of the number that autoscaling started with off a Deployment that is no longer autoscaled.
+// forgetStart takes the note of the number that autoscaling started with off a workload that is no longer autoscaled.
 func (a *applier) forgetStart(ctx context.Context, desired, written *unstructured.Unstructured) error {
 	if _, scales := autoscaled(desired); scales || !unsettledReplicas(desired, written) {
 		return nil

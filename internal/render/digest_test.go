@@ -156,7 +156,7 @@ terminationGracePeriodSeconds: 5`).Object {
 }
 
 // unrendered are the fields that tell the operator what to do.
-var unrendered = []string{"spec.paused"}
+var unrendered = []string{"spec.paused", "spec.ttl"}
 
 func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 	manyRenders(t)

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"sort"
@@ -22,6 +23,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/podtemplate"
@@ -36,15 +38,17 @@ type Renderer struct {
 	// Broken says why the chart cannot be used, if it cannot: of it, there is a name only.
 	Broken     error
 	Translator values.Translator
-	Hooks      []postrender.Hook
+	// Platform is what watches.yaml says besides the chart.
+	Platform Platform
+	Hooks    []postrender.Hook
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
 
 	schemas   schemas
 	templates templates
 	identity  struct {
-		once   sync.Once
-		digest string
+		once           sync.Once
+		digest, values string
 	}
 }
 
@@ -117,6 +121,10 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 // serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or a
 // ChartError.
 func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
+	var unfit *defaults.Error
+	if errors.As(r.Broken, &unfit) {
+		return nil, unfit
+	}
 	if r.Broken != nil {
 		return nil, &ChartError{Chart: r.Chart.Name(), Err: r.Broken}
 	}

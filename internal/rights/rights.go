@@ -99,10 +99,10 @@ func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKi
 	return &MissingError{Need: Need{GroupResource: resource, Verbs: ToRender}, Verbs: verbs, Err: err}
 }
 
-// Reference returns the error for a kind that a spec refers to and that may not be seen.
-func Reference(err *kube.ForbiddenError, clusterScoped bool) error {
+// Reference returns the error for a kind that somebody refers to and that may not be seen.
+func Reference(err *kube.ForbiddenError, by string, clusterScoped bool) error {
 	return &MissingError{
-		Need: Need{GroupResource: err.GroupResource, Verbs: ToRefer, By: "which the spec refers to", ClusterScoped: clusterScoped}, Verbs: listing, Err: err,
+		Need: Need{GroupResource: err.GroupResource, Verbs: ToRefer, By: by, ClusterScoped: clusterScoped}, Verbs: listing, Err: err,
 	}
 }
 

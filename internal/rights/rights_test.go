@@ -63,7 +63,7 @@ func TestExplain(t *testing.T) {
 		"an admission policy, which has its code and reason":  {apierrors.NewForbidden(cronJobs, "web", errors.New("denied: cannot have that")), ""},
 		"an object that is not valid":                         {apierrors.NewBadRequest("no"), ""},
 		"what has nothing to do with the API server":          {errors.New("no"), ""},
-		"a reference, which knows better than the chart does": {Reference(&kube.ForbiddenError{GroupResource: cronJobs}, true), ""},
+		"a reference, which knows better than the chart does": {Reference(&kube.ForbiddenError{GroupResource: cronJobs}, "which the spec refers to", true), ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -83,7 +83,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestReference(t *testing.T) {
-	got := Reference(&kube.ForbiddenError{GroupResource: cronJobs}, false).Error()
+	got := Reference(&kube.ForbiddenError{GroupResource: cronJobs}, "which the spec refers to", false).Error()
 	want := `the operator may not list and watch cronjobs of API group "batch", which the spec refers to: add get, list, watch for it to config/rbac/role.yaml`
 	if got != want {
 		t.Errorf("got %s, want %s", got, want)

@@ -6,17 +6,20 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // conditions gives all conditions, always the same types in the same order.
-func conditions(in Input, workload *appsv1.Deployment, v verdict) []metav1.Condition {
+func conditions(in Input, main client.Object, v verdict) []metav1.Condition {
 	return []metav1.Condition{
 		{Type: v1.ConditionReady, Status: ready(v), Reason: v.reason, Message: v.message},
-		available(workload, v),
-		progressing(workload),
+		available(main, v),
+		progressing(in, main),
 		deployed(in),
 		flag(v1.ConditionReconciling, v.outcome == moving, v),
 		flag(v1.ConditionStalled, v.outcome == stuck, v),
@@ -30,22 +33,48 @@ func flag(kind string, set bool, v verdict) metav1.Condition {
 	return metav1.Condition{Type: kind, Status: metav1.ConditionTrue, Reason: v.reason, Message: v.message}
 }
 
-func available(workload *appsv1.Deployment, v verdict) metav1.Condition {
-	condition := fromDeployment(v1.ConditionAvailable, appsv1.DeploymentAvailable, workload)
-	if workload == nil && v.outcome == running {
+func available(main client.Object, v verdict) metav1.Condition {
+	switch main := kube.Typed(main).(type) {
+	case *appsv1.Deployment:
+		return fromDeployment(v1.ConditionAvailable, appsv1.DeploymentAvailable, main)
+	case *appsv1.StatefulSet:
+		return availableSet(main)
+	}
+	condition := noWorkload(v1.ConditionAvailable)
+	if v.outcome == running {
 		condition.Status = metav1.ConditionTrue
 	}
 	return condition
 }
 
-func progressing(workload *appsv1.Deployment) metav1.Condition {
-	return fromDeployment(v1.ConditionProgressing, appsv1.DeploymentProgressing, workload)
+// availableSet says of a StatefulSet what a Deployment says of itself. A rollout takes one replica at a time, the only one, too.
+func availableSet(set *appsv1.StatefulSet) metav1.Condition {
+	want, have := ptr.Deref(set.Spec.Replicas, 1), set.Status.AvailableReplicas
+	enough := have >= min(want, max(1, want-1))
+	reason := map[bool]string{true: "MinimumReplicasAvailable", false: "MinimumReplicasUnavailable"}[enough]
+	return metav1.Condition{
+		Type: v1.ConditionAvailable, Status: isTrue(enough), Reason: reason, Message: fmt.Sprintf("%d of %d replicas are available", have, want),
+	}
+}
+
+func progressing(in Input, main client.Object) metav1.Condition {
+	switch main := kube.Typed(main).(type) {
+	case *appsv1.Deployment:
+		return fromDeployment(v1.ConditionProgressing, appsv1.DeploymentProgressing, main)
+	case *appsv1.StatefulSet:
+		state := health.Of(main, factsOf(in))
+		return metav1.Condition{
+			Type: v1.ConditionProgressing, Status: isTrue(state.Verdict != health.Stuck), Reason: state.Reason, Message: state.Message,
+		}
+	}
+	return noWorkload(v1.ConditionProgressing)
+}
+
+func noWorkload(kind string) metav1.Condition {
+	return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload, Message: "there is no Deployment"}
 }
 
 func fromDeployment(kind string, source appsv1.DeploymentConditionType, workload *appsv1.Deployment) metav1.Condition {
-	if workload == nil {
-		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonNoWorkload, Message: "there is no Deployment"}
-	}
 	condition := health.DeploymentCondition(workload, source)
 	if condition == nil {
 		return metav1.Condition{Type: kind, Status: metav1.ConditionFalse, Reason: v1.ReasonPending, Message: "the Deployment does not say yet"}

@@ -99,7 +99,7 @@ func podsOf(service *corev1.Service, snapshot *cluster.Snapshot) *corev1.PodSpec
 
 // podTemplate is that of an object; nil if it has none.
 func podTemplate(object client.Object) *corev1.PodTemplateSpec {
-	if kube.IsOutline(object) {
+	if object == nil || kube.IsOutline(object) {
 		return nil
 	}
 	switch object := object.(type) {

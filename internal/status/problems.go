@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"slices"
 
-	appsv1 "k8s.io/api/apps/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
@@ -14,7 +14,7 @@ import (
 )
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdict) []v1.Problem {
+func problems(in Input, objects []standing, main client.Object, v verdict) []v1.Problem {
 	var list []v1.Problem
 	switch {
 	case v.outcome == paused:
@@ -54,17 +54,18 @@ func problems(in Input, objects []standing, workload *appsv1.Deployment, v verdi
 			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
 		})
 	}
-	if in.Waits != "" {
+	if in.Waits.Message != "" {
 		list = append(list, v1.Problem{
 			Type:    v1.ProblemWarning,
 			Source:  "operator",
 			Reason:  v1.ReasonRolloutHeldBack,
-			Message: OneLine(in.Waits),
-			Hint:    diagnose.Hint(v1.ReasonRolloutHeldBack),
+			Message: OneLine(in.Waits.Message),
+			Hint:    cmp.Or(in.Waits.Hint, diagnose.Hint(v1.ReasonRolloutHeldBack)),
 		})
 	}
 	list = append(list, shutOut(in)...)
-	if problem, ignored := ignoredSize(workload); ignored {
+	list = append(list, expiring(in)...)
+	if problem, ignored := ignoredSize(main); ignored {
 		list = append(list, problem)
 	}
 	return list
@@ -127,8 +128,8 @@ func wrong(in Input, objects []standing) []v1.Problem {
 
 // heldBack says of what is as desired that a new version waits for its turn: nothing else does.
 func heldBack(in Input, v verdict) verdict {
-	if in.Waits != "" && v.outcome == running {
-		v.message += "; " + in.WaitsShort
+	if in.Waits.Message != "" && v.outcome == running {
+		v.message += "; " + in.Waits.Short
 	}
 	return v
 }
@@ -147,12 +148,12 @@ func caused(causes []diagnose.Cause) []v1.Problem {
 }
 
 // ignoredSize tells of a size that was changed after autoscaling began with another one.
-func ignoredSize(workload *appsv1.Deployment) (problem v1.Problem, ignored bool) {
-	if workload == nil {
+func ignoredSize(main client.Object) (problem v1.Problem, ignored bool) {
+	if main == nil {
 		return problem, false
 	}
-	size, autoscaled := workload.Annotations[v1.AnnotationInitialReplicas]
-	started, noted := workload.Annotations[v1.AnnotationStartedWith]
+	size, autoscaled := main.GetAnnotations()[v1.AnnotationInitialReplicas]
+	started, noted := main.GetAnnotations()[v1.AnnotationStartedWith]
 	if !noted {
 		started = "1"
 	}

@@ -116,7 +116,7 @@ func TestWhoeverWaitsSaysForWhat(t *testing.T) {
 			in := state{workload: deployment(test.counts)}.input(t)
 			want := 0
 			if name != "not waiting" {
-				in.Waits, in.WaitsShort, want = "a new chart waits: 2 others before it", "a new chart waits", 1
+				in.Waits, want = Waits{Message: "a new chart waits: 2 others before it", Short: "a new chart waits"}, 1
 			}
 			out := summarize(in)
 			if got := meta.FindStatusCondition(out.Conditions, v1.ConditionReady).Message; got != test.ready {

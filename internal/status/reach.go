@@ -7,7 +7,6 @@ import (
 	"strconv"
 	"strings"
 
-	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
 
@@ -16,26 +15,24 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// reach is what is known of who gets the traffic of a Deployment's Services.
+// reach is what is known of who gets the traffic of the Services of the main workload.
 type reach struct {
-	workload *appsv1.Deployment
-	// others reports whether a workload of another kind has pods that are available.
-	others   bool
+	// have are the numbers of pods of the workload; zero if there is none.
+	have     v1.AppServiceStatus
+	template *corev1.PodTemplateSpec
 	services []corev1.ServicePort
 	// earlier versions, as a look found them; nil where nobody has looked, be it because nothing was wrong.
 	earlier *diagnose.Earlier
 }
 
 func reachOf(in Input) reach {
-	workload := Workload(in.Resource, in.Snapshot)
-	out := reach{workload: workload}
-	if workload == nil {
-		var have v1.AppServiceStatus
-		counters(&have, mainObject(in.Resource, in.Snapshot))
-		out.others = have.AvailableReplicas > 0
+	main := mainObject(in.Resource, in.Snapshot)
+	out := reach{template: podTemplate(kube.Typed(main))}
+	if out.template == nil {
 		return out
 	}
-	pods := labels.Set(workload.Spec.Template.Labels)
+	counters(&out.have, main)
+	pods := labels.Set(out.template.Labels)
 	for key := range in.Snapshot.Objects {
 		if key.Group != corev1.GroupName || key.Kind != "Service" {
 			continue
@@ -48,7 +45,7 @@ func reachOf(in Input) reach {
 	slices.SortFunc(out.services, func(a, b corev1.ServicePort) int {
 		return cmp.Or(cmp.Compare(a.Port, b.Port), cmp.Compare(a.Protocol, b.Protocol), cmp.Compare(a.Name, b.Name))
 	})
-	if causes := in.Causes[kube.KeyOf(workload)]; len(causes) > 0 {
+	if causes := in.Causes[kube.KeyOf(main)]; len(causes) > 0 {
 		out.earlier = causes[0].Earlier
 	}
 	return out
@@ -56,22 +53,22 @@ func reachOf(in Input) reach {
 
 // old is the number of pods of earlier versions.
 func (r reach) old() int32 {
-	return max(0, r.workload.Status.Replicas-r.workload.Status.UpdatedReplicas)
+	return max(0, r.have.Replicas-r.have.UpdatedReplicas)
 }
 
 // serving reports whether something answers requests, as far as that is known. Without Services, pods that are available do.
 func (r reach) serving() bool {
-	if r.workload == nil || r.workload.Status.AvailableReplicas == 0 {
-		return r.others
+	if r.have.AvailableReplicas == 0 {
+		return false
 	}
-	switch present := len(r.lost(diagnose.PortsOf(&r.workload.Spec.Template.Spec))) < len(r.services); {
+	switch present := len(r.lost(diagnose.PortsOf(&r.template.Spec))) < len(r.services); {
 	case len(r.services) == 0:
 		return true
 	case r.old() == 0:
 		return present
 	case r.earlier == nil:
 		return true
-	case r.workload.Status.AvailableReplicas > r.earlier.Ready && present:
+	case r.have.AvailableReplicas > r.earlier.Ready && present:
 		return true
 	}
 	return r.earlier.Ready > 0 && len(r.lost(r.earlier.Ports)) < len(r.services)
@@ -96,14 +93,11 @@ const (
 
 // meanwhile says what the previous version does while the rollout is stuck; empty where it does nothing, or may do nothing.
 func (r reach) meanwhile() string {
-	if r.workload == nil {
-		return ""
-	}
-	available := r.workload.Status.AvailableReplicas
+	available := r.have.AvailableReplicas
 	switch {
 	case r.old() == 0 || available == 0:
 		return ""
-	case r.earlier == nil && available > r.workload.Status.UpdatedReplicas: // not all of these are new
+	case r.earlier == nil && available > r.have.UpdatedReplicas: // not all of these are new
 		return previousRuns
 	case r.earlier == nil || r.earlier.Ready == 0:
 		return ""

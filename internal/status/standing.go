@@ -23,15 +23,7 @@ type standing struct {
 
 // standings returns how the rendered objects stand, in the order in which they are written.
 func standings(in Input) []standing {
-	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
-	for _, missing := range in.Missing {
-		if missing.Key == "" {
-			facts.Missing[missing.Object] = in.Others[missing.Object]
-		}
-	}
-	if in.Snapshot.Record != nil {
-		facts.Since = in.Snapshot.Record.Made
-	}
+	facts := factsOf(in)
 	list := make([]standing, 0, len(in.Rendered))
 	for _, key := range in.Rendered {
 		state := health.Of(in.Snapshot.Objects[key], facts)
@@ -41,6 +33,20 @@ func standings(in Input) []standing {
 		list = append(list, standing{key, explain(state, in.Causes[key])})
 	}
 	return list
+}
+
+// factsOf are the facts that objects do not say of themselves.
+func factsOf(in Input) health.Facts {
+	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
+	for _, missing := range in.Missing {
+		if missing.Key == "" {
+			facts.Missing[missing.Object] = in.Others[missing.Object]
+		}
+	}
+	if in.Snapshot.Record != nil {
+		facts.Since = in.Snapshot.Record.Made
+	}
+	return facts
 }
 
 // explain takes the worst cause into a state. One that lasts means that the object is stuck, whatever its deadline; one that may pass only
@@ -62,9 +68,7 @@ func explain(state health.State, causes []diagnose.Cause) health.State {
 func until(list []standing) time.Time {
 	var first time.Time
 	for _, one := range list {
-		if !one.Until.IsZero() && (first.IsZero() || one.Until.Before(first)) {
-			first = one.Until
-		}
+		first = earlier(first, one.Until)
 	}
 	return first
 }

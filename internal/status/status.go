@@ -7,7 +7,6 @@ import (
 	"slices"
 	"time"
 
-	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -40,6 +39,8 @@ type Input struct {
 	Unserved []kube.Key
 	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.
 	Unknown []string
+	// Defaults are the fields that the spec left to them.
+	Defaults []v1.DefaultsStatus
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
 	// Missing are references to what does not exist, though pods start without it.
@@ -48,14 +49,24 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are those that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
-	// Waits says why a new chart or operator does not change the resource yet, WaitsShort in short; empty if nothing waits.
-	Waits, WaitsShort string
+	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
+	Waits Waits
 	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
 	NextAttempt time.Time
+	// Undeleted is why the resource could not be deleted, whose time is over; nil if it was not tried.
+	Undeleted error
 	// Paused says that the operator leaves everything as it is.
 	Paused bool
 	// Now is the time of conditions that change.
 	Now metav1.Time
+}
+
+// Waits is why something new does not change a resource yet.
+type Waits struct {
+	// Message says it, Short in a few words.
+	Message, Short string
+	// Hint says what to do; empty if it is for the platform team to decide.
+	Hint string
 }
 
 // Problem is what stands in the way.
@@ -74,8 +85,8 @@ type Problem struct {
 func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out := in.Previous.DeepCopy()
 	out.ObservedGeneration = in.Resource.GetGeneration()
-	workload := Workload(in.Resource, in.Snapshot)
-	counters(out, mainObject(in.Resource, in.Snapshot))
+	main := mainObject(in.Resource, in.Snapshot)
+	counters(out, main)
 	endpoints(out, in)
 	list := standings(in)
 	resources(out, in, list)
@@ -86,18 +97,19 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	} else {
 		out.Release = nil
 	}
-	out.NextAttemptTime = nextAttempt(in)
+	out.Defaults = in.Defaults
+	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
 	verdict := heldBack(in, judge(in, list))
-	out.Problems = problems(in, list, workload, verdict)
+	out.Problems = problems(in, list, main, verdict)
 	out.Phase = verdict.phase(in.Previous.Phase)
-	for _, condition := range conditions(in, workload, verdict) {
+	for _, condition := range conditions(in, main, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration
 		condition.LastTransitionTime = in.Now
 		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
-	return out, until(list)
+	return out, earlier(until(list), nextOfLife(in))
 }
 
 // nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.
@@ -112,12 +124,6 @@ func nextAttempt(in Input) *metav1.Time {
 	return &metav1.Time{Time: whole}
 }
 
-// Workload returns the Deployment that a resource is about; nil if it is about another workload, or none.
-func Workload(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) *appsv1.Deployment {
-	deployment, _ := kube.Typed(mainObject(resource, snapshot)).(*appsv1.Deployment)
-	return deployment
-}
-
 // mainObject returns the live workload that a resource is about; nil if there is none.
 func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) client.Object {
 	main, found := mainOf(resource.GetName(), slices.Collect(maps.Keys(snapshot.Objects)))
@@ -127,14 +133,11 @@ func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot)
 	return snapshot.Objects[main]
 }
 
-// Unnoticed reports whether there is a Deployment that was just written and of which the Deployment controller has not taken note: its
-// word comes within moments, and the status is written then rather than twice.
+// Unnoticed reports whether there is a workload that was just written and of which its controller has not taken note: its word comes within
+// moments, and the status is written then rather than twice.
 func Unnoticed(there *cluster.Snapshot) bool {
-	for key, object := range there.Objects {
-		if key.Group != appsv1.GroupName || key.Kind != "Deployment" {
-			continue
-		}
-		if deployment := kube.As[appsv1.Deployment](object); deployment != nil && deployment.Status.ObservedGeneration < deployment.Generation {
+	for _, object := range there.Objects {
+		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {
 			return true
 		}
 	}

@@ -546,8 +546,8 @@ func TestTheWorkloadIsTheDeploymentOfTheNameElseTheOnlyOne(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 20 { // a map is gone through in every order
 				got := ""
-				if d := Workload(resource(), test.snapshot); d != nil {
-					got = d.Name
+				if main := mainObject(resource(), test.snapshot); main != nil {
+					got = main.GetName()
 				}
 				if got != test.want {
 					t.Fatalf("got %q, want %q", got, test.want)

@@ -31,6 +31,9 @@ func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]stri
 	t := &translator{overrides: overrides}
 	t.declared, t.err = fields.Of(c, kind)
 	t.core, t.typed = coreOf(kind)
+	if t.err == nil {
+		t.place = fields.SpecOf(kind, t.declared)
+	}
 	return t
 }
 
@@ -48,6 +51,7 @@ type translator struct {
 	core      decoder // of the Go type
 	typed     bool
 	declared  *fields.File // nil if the chart declares nothing
+	place     fields.Place // of the spec
 	overrides map[string]string
 	err       error // the chart's fields.yaml is wrong; watches.Load refuses that
 }

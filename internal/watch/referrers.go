@@ -133,7 +133,7 @@ func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	case errors.As(err, &forbidden) && clusterScoped:
 		return false, nil
 	case forbidden != nil:
-		return false, rights.Reference(forbidden, clusterScoped)
+		return false, rights.Reference(forbidden, "which the spec refers to", clusterScoped)
 	}
 	return false, &UnseenError{kind, err}
 }

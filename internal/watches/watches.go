@@ -1,5 +1,6 @@
 // Package watches reads watches.yaml: which kinds the operator serves and the chart of each. The schema and its meaning
-// are those of helm-operator-plugins; its own loader reads charts from disk only, ours from any file system.
+// are those of helm-operator-plugins, with the defaults of the platform besides; its own loader reads charts from disk only, ours from
+// any file system.
 package watches
 
 import (
@@ -12,10 +13,10 @@ import (
 	"text/template"
 
 	sprig "github.com/go-task/slim-sprig/v3"
-	"github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
@@ -23,8 +24,32 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Watch is one entry of watches.yaml, its chart loaded.
-type Watch = watches.Watch
+// Watch is one entry of watches.yaml, its chart loaded. It has the fields of helm-operator-plugins, and two more.
+type Watch struct {
+	schema.GroupVersionKind `json:",inline"`
+	ChartPath               string `json:"chart"`
+
+	WatchDependentResources *bool                 `json:"watchDependentResources,omitempty"`
+	OverrideValues          map[string]string     `json:"overrideValues,omitempty"`
+	ReconcilePeriod         *metav1.Duration      `json:"reconcilePeriod,omitempty"`
+	MaxConcurrentReconciles *int                  `json:"maxConcurrentReconciles,omitempty"`
+	Selector                *metav1.LabelSelector `json:"selector,omitempty"`
+	Chart                   *helmchart.Chart      `json:"-"`
+
+	// DefaultValues lie beneath each spec, in its shape.
+	DefaultValues Values `json:"defaultValues,omitempty"`
+	// NamespaceDefaults are the fields that the defaults of a namespace may set, as in resources or config.environment; with none,
+	// namespaces have no defaults.
+	NamespaceDefaults []string `json:"namespaceDefaults,omitempty"`
+}
+
+// Values are in the shape of a spec. Whole numbers stay whole.
+type Values map[string]any
+
+// UnmarshalJSON implements json.Unmarshaler.
+func (v *Values) UnmarshalJSON(text []byte) error {
+	return utiljson.Unmarshal(text, (*map[string]any)(v))
+}
 
 // Load parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
 // Environment variables and sprig functions in overrideValues are expanded.

@@ -8,6 +8,7 @@ import (
 	"testing/fstest"
 	"time"
 
+	plugins "github.com/operator-framework/helm-operator-plugins/pkg/watches"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -73,6 +74,10 @@ func TestLoad(t *testing.T) {
     image: nginx:1.10
     ports[0].port: 80
     quiet: true
+  defaultValues:
+    quiet: false
+    ports: [{port: 8080}]
+  namespaceDefaults: [resources, config.environment]
 `,
 			want: []Watch{{
 				ChartPath:               "./charts/web/",
@@ -83,7 +88,9 @@ func TestLoad(t *testing.T) {
 					MatchLabels:      map[string]string{"tier": "front"},
 					MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}}},
 				},
-				OverrideValues: map[string]string{"image": "nginx:1.10", "ports[0].port": "80", "quiet": "true"},
+				OverrideValues:    map[string]string{"image": "nginx:1.10", "ports[0].port": "80", "quiet": "true"},
+				DefaultValues:     Values{"quiet": false, "ports": []any{map[string]any{"port": int64(8080)}}},
+				NamespaceDefaults: []string{"resources", "config.environment"},
 			}},
 		},
 	}
@@ -106,6 +113,20 @@ func TestLoad(t *testing.T) {
 				t.Errorf("got  %+v\nwant %+v", got, tc.want)
 			}
 		})
+	}
+}
+
+func TestTheSchemaIsThatOfThePluginsAndTwoFieldsMore(t *testing.T) {
+	theirs, ours := reflect.TypeFor[plugins.Watch](), reflect.TypeFor[Watch]()
+	for i := range theirs.NumField() {
+		want := theirs.Field(i)
+		got, found := ours.FieldByName(want.Name)
+		if !found || got.Type != want.Type || got.Tag != want.Tag {
+			t.Errorf("field %s: got %s %s, want %s %s", want.Name, got.Type, got.Tag, want.Type, want.Tag)
+		}
+	}
+	if more := ours.NumField() - theirs.NumField(); more != 2 {
+		t.Errorf("got %d fields more, want 2", more)
 	}
 }
 

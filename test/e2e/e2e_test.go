@@ -116,3 +116,31 @@ func TestHasEndpoints(t *testing.T) {
 		})
 	}
 }
+
+func TestChoose(t *testing.T) {
+	all := []check{{name: "deploy"}, {name: "a rolling update"}, {name: "an update of the operator"}, {name: "nothing is left"}}
+	cases := map[string]struct {
+		pattern, want, err string
+	}{
+		"no pattern":                {"", "deploy, a rolling update, an update of the operator, nothing is left", ""},
+		"two of them":               {"update", "deploy, a rolling update, an update of the operator", ""},
+		"one of them":               {"^a rolling", "deploy, a rolling update", ""},
+		"none of them":              {"upgrade", "", "no check has a name"},
+		"that is no pattern at all": {"(", "", "missing closing"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			chosen, err := choose(all, test.pattern)
+			var names []string
+			for _, c := range chosen {
+				names = append(names, c.name)
+			}
+			if got := strings.Join(names, ", "); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Errorf("got error %v, want %q", err, test.err)
+			}
+		})
+	}
+}

@@ -65,24 +65,22 @@ func rollUnderLoad(ctx context.Context, s *suite) error {
 	if err := s.serves(ctx, rolledPort); err != nil {
 		return err
 	}
-	l := s.startLoad(ctx, rolledPort)
-	err := s.change(ctx, app, func() { app.Spec.Image = newTag })
-	if err == nil {
-		err = s.untilReady(ctx, app)
-	}
-	if err == nil {
-		err = s.untilOnly(ctx, app, newTag)
-	}
-	requests, failed := l.stop()
-	if err := errors.Join(err, failed); err != nil {
+	return s.underLoad(ctx, rolledPort, func() error { return s.roll(ctx, app, newTag, func() {}) })
+}
+
+// roll changes an application, its image included, and waits until all of its pods have the image.
+func (s *suite) roll(ctx context.Context, app *v1.AppService, image string, change func()) error {
+	err := s.change(ctx, app, func() {
+		app.Spec.Image = image
+		change()
+	})
+	if err != nil {
 		return err
 	}
-	const fewest = 100
-	if requests < fewest {
-		return fmt.Errorf("there were %d requests only, want at least %d", requests, fewest)
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
 	}
-	s.say("     %d requests, none failed", requests)
-	return nil
+	return s.untilOnly(ctx, app, image)
 }
 
 // untilOnly waits until every pod of an application, those that end included, has the image.

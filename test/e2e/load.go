@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"time"
@@ -21,6 +22,8 @@ const (
 	users = 4
 	// pause is the time between two requests of one user.
 	pause = 20 * time.Millisecond
+	// fewest is the number of requests that show something.
+	fewest = 100
 )
 
 // startLoad sends requests to a node port until the load is stopped or the context ends.
@@ -61,4 +64,19 @@ func (l *load) stop() (int, error) {
 		return l.requests, fmt.Errorf("%d of %d requests failed, the first: %w", len(l.failed), l.requests, l.failed[0])
 	}
 	return l.requests, nil
+}
+
+// underLoad does something while requests come in, of which none may fail.
+func (s *suite) underLoad(ctx context.Context, nodePort int, do func() error) error {
+	l := s.startLoad(ctx, nodePort)
+	err := do()
+	requests, failed := l.stop()
+	if err := errors.Join(err, failed); err != nil {
+		return err
+	}
+	if requests < fewest {
+		return fmt.Errorf("there were %d requests only, want at least %d", requests, fewest)
+	}
+	s.say("     %d requests, none failed", requests)
+	return nil
 }

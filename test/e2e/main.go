@@ -4,6 +4,9 @@
 // counted, a failed one does not keep the next from running, and the last line sums up. Then everything begins anew with
 // OLM, which installs an earlier version of the operator and upgrades it.
 //
+// -run narrows it to the checks whose names match a regular expression; the operator is deployed in any case. A check may need
+// another one before it.
+//
 // With KUBECONFIG set, it uses that cluster, whose nodes get the images by the command in LOAD, with the archive as
 // last argument; RESTART_KUBELET is the command that restarts a kubelet, and without it that check is left out. Without
 // KUBECONFIG, it brings up a node of its own (package tools/node) and ends it, unless KEEP=1.
@@ -12,10 +15,12 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
+	"regexp"
 	"syscall"
 	"time"
 
@@ -59,8 +64,10 @@ type suite struct {
 
 func main() {
 	log.SetLogger(logr.Discard()) // what goes wrong is printed
+	pattern := flag.String("run", "", "run only the checks whose names match this regular expression, after that which deploys the operator")
+	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	err := run(ctx, os.Stdout)
+	err := run(ctx, os.Stdout, *pattern)
 	cancel()
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "e2e:", err)
@@ -68,7 +75,11 @@ func main() {
 	}
 }
 
-func run(ctx context.Context, out io.Writer) (err error) {
+func run(ctx context.Context, out io.Writer, pattern string) (err error) {
+	chosen, err := choose(checks(), pattern)
+	if err != nil {
+		return err
+	}
 	s := &suite{out: out}
 	if s.root, err = toolchain.Root(); err != nil {
 		return err
@@ -92,7 +103,7 @@ func run(ctx context.Context, out io.Writer) (err error) {
 			err = failed
 		}
 	}()
-	passed, failed := s.perform(ctx, checks())
+	passed, failed := s.perform(ctx, chosen)
 	if s.olm != nil {
 		s.olm.Stop()
 	}
@@ -105,6 +116,24 @@ func run(ctx context.Context, out io.Writer) (err error) {
 		return fmt.Errorf("%d checks failed", failed)
 	}
 	return nil
+}
+
+// choose returns the first check and those of the others whose names match.
+func choose(all []check, pattern string) ([]check, error) {
+	wanted, err := regexp.Compile(pattern)
+	if err != nil {
+		return nil, err
+	}
+	chosen := all[:1:1]
+	for _, c := range all[1:] {
+		if wanted.MatchString(c.name) {
+			chosen = append(chosen, c)
+		}
+	}
+	if len(chosen) == 1 {
+		return nil, fmt.Errorf("no check has a name that matches %q", pattern)
+	}
+	return chosen, nil
 }
 
 // perform runs the checks one after the other and counts.
@@ -145,6 +174,7 @@ func checks() []check {
 		{"each address in a status answers: node ports, and from a pod the names of Services, headless ones too", visitEndpoints},
 		{"an application runs in a namespace that enforces Pod Security restricted", runRestricted},
 		{"a rolling update drops no request", rollUnderLoad},
+		{"a targetPort moves, and then to a sidecar: no request is dropped, though pods take a while until they listen", moveTargetPort},
 		{"a broken tag is reported while the old version serves, and reverting recovers", breakTag},
 		{"an application that takes too much memory is reported", exhaustMemory},
 		{"an application that crashes is reported", crash},
@@ -156,6 +186,7 @@ func checks() []check {
 		{"charts from an image volume are served, and those of the next image; no application restarts", chartFromImage},
 		{"an AppJob runs to its end, another fails and says why, a third waits for its time", runJobs},
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
+		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
 		{"make undeploy: applications go on serving", undeploy},
 		{"make uninstall: nothing is left in the cluster", uninstall},
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},

@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -98,27 +97,26 @@ func upgrade(ctx context.Context, s *suite) error {
 	if s.olm == nil {
 		return fmt.Errorf("%w: OLM does not run", errSkipped)
 	}
-	l := s.startLoad(ctx, rolledPort)
-	err := s.withoutRestarts(ctx, func() error {
-		if err := s.untilInstalled(ctx, s.present); err != nil {
-			return err
-		}
-		for _, name := range []string{rolled, "stateful"} {
-			app := named(name)
-			if err := s.change(ctx, app, func() { app.Spec.MinReadySeconds = ptr.To[int32](1) }); err != nil {
+	err := s.underLoad(ctx, rolledPort, func() error {
+		return s.withoutRestarts(ctx, func() error {
+			if err := s.untilInstalled(ctx, s.present); err != nil {
 				return err
 			}
-			if err := s.untilReady(ctx, app); err != nil {
-				return err
+			for _, name := range []string{rolled, "stateful"} {
+				app := named(name)
+				if err := s.change(ctx, app, func() { app.Spec.MinReadySeconds = ptr.To[int32](1) }); err != nil {
+					return err
+				}
+				if err := s.untilReady(ctx, app); err != nil {
+					return err
+				}
 			}
-		}
-		return nil
+			return nil
+		})
 	})
-	requests, failed := l.stop()
-	if err := errors.Join(err, failed); err != nil {
+	if err != nil {
 		return err
 	}
-	s.say("     %d requests, none failed", requests)
 	return runJobs(ctx, s) // of a kind that the version before did not have
 }
 

@@ -82,7 +82,7 @@ var driftOfFields = map[string]tampering{
 	"field removed":                {"networking.k8s.io/v1/Ingress", "", `{"spec":{"ingressClassName":null}}`, "apply Ingress NAME: spec.ingressClassName (none) → nginx"},
 	"entry added to a selector":    {"v1/Service", "", `{"spec":{"selector":{"extra":"x"}}}`, "apply Service NAME: spec.selector.extra x → (none)"},
 	"rule added to a policy":       {"networking.k8s.io/v1/NetworkPolicy", "", `{"spec":{"ingress":[{"ports":[{"port":"http","protocol":"TCP"}]},{}]}}`, "apply NetworkPolicy NAME: spec.ingress (2 items) → (1 items)"},
-	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/1/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
+	"environment variable changed": {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/env/2/value","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].env[PLAIN].value"},
 	"arguments changed":            {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/args/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].args[0]"},
 	"command changed":              {"apps/v1/Deployment", "", `[{"op":"replace","path":"/spec/template/spec/containers/0/command/0","value":"tampered"}]`, "apply Deployment NAME: spec.template.spec.containers[app].command[0]"},
 }

@@ -90,10 +90,10 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 		{"envs", func(s *v1.AppServiceSpec) {
 			s.Envs = []corev1.EnvVar{{Name: "A", Value: "{{ .Release }}"}, {Name: "B", Value: "yes"}, {Name: "C", Value: "1.10"}}
 		}, func(c changed) error {
-			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} B:yes C:1.10]")
+			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} B:yes C:1.10 PORT:80]")
 		}},
 		{"envs fewer", func(s *v1.AppServiceSpec) { s.Envs = s.Envs[:1] }, func(c changed) error {
-			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }}]")
+			return want("env", fmt.Sprint(values(c.container.Env)), "map[A:{{ .Release }} PORT:80]")
 		}},
 		{"envFrom", func(s *v1.AppServiceSpec) {
 			s.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "database"}}}}

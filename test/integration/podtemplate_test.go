@@ -82,7 +82,7 @@ volumes:
 	cluster.Ready(t, app)
 	get(t, app, &deployment)
 	pod = deployment.Spec.Template
-	if len(pod.Spec.Containers) != 1 || len(pod.Spec.Containers[0].Env) != 2 || len(pod.Spec.Volumes) != 0 ||
+	if len(pod.Spec.Containers) != 1 || len(pod.Spec.Containers[0].Env) != 3 || len(pod.Spec.Volumes) != 0 ||
 		pod.Spec.ShareProcessNamespace != nil || len(pod.Spec.TopologySpreadConstraints) != 2 || deployment.Annotations[v1.AnnotationPatched] != "" {
 		t.Errorf("something of the patch is left: %s", asText(t, pod))
 	}

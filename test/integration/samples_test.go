@@ -195,6 +195,9 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 			t.Fatal(err)
 		}
 	}
+	if err := cluster.InstallCRD(t.Context(), gatewayCRD()); err != nil { // a sample refers to a Gateway
+		t.Fatal(err)
+	}
 	discoverer, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)

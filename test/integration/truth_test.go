@@ -206,7 +206,7 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 			return fmt.Errorf("it has %d containers and %d more", len(containers), len(template.Spec.InitContainers))
 		case containers[0].Image != "nginx:1.27":
 			return fmt.Errorf("it has the image %s", containers[0].Image)
-		case len(containers[0].Env) != 0:
+		case len(containers[0].Env) != 1 || containers[0].Env[0].Name != "PORT":
 			return fmt.Errorf("it has the variables %v", containers[0].Env)
 		case template.Annotations["example.com/mine"] != "":
 			return fmt.Errorf("it has the annotations %v", template.Annotations)

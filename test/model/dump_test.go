@@ -43,7 +43,7 @@ func (w *world) signature() string {
 			}
 		}
 		// What the process remembers, wherever it does: no field is known by name.
-		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts, p.Gate} {
+		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts, p.Gates} {
 			d.value(reflect.ValueOf(memory).Elem(), true)
 		}
 	}

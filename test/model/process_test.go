@@ -96,9 +96,9 @@ func newProcess(w *world) *process {
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}
-	p.Gate = &fleet.Gate{Chart: p.Chart, Names: func() ([]types.NamespacedName, error) {
+	p.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: p.Version, Names: func() ([]types.NamespacedName, error) {
 		return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
-	}}
+	}}}
 	return p
 }
 

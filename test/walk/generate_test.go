@@ -66,6 +66,10 @@ func short(value any) string {
 	return string(text)
 }
 
+// perReplica are the fields that walks leave out: an AppService never goes from a Deployment to a StatefulSet, and the others who write here
+// know Deployments.
+var perReplica = []string{"persistence.perReplica", "persistence.podManagementPolicy", "persistence.whenScaled"}
+
 func newGenerator() (*generator, error) {
 	const crd = "../../config/crd/bases/app.example.com_appservices.yaml"
 	schema, _, err := specs.ReadSchema(crd)
@@ -88,6 +92,9 @@ func newGenerator() (*generator, error) {
 	for _, f := range specs.FieldsOf("", g.Schema) {
 		if f.Path == "paused" {
 			continue // a step of its own
+		}
+		if slices.Contains(perReplica, f.Path) {
+			continue
 		}
 		values, err := g.Values(f.Path, f.Schema)
 		if err != nil {
@@ -112,6 +119,9 @@ func (g *generator) readCases() error {
 			return err
 		}
 		spec := content["spec"].(map[string]any)
+		if persistence, _ := spec["persistence"].(map[string]any); persistence["perReplica"] == true {
+			continue
+		}
 		delete(spec, "paused")
 		g.cases[filepath.Base(filepath.Dir(file))] = spec
 		g.harvest("", spec, g.Schema)

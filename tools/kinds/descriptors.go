@@ -60,7 +60,7 @@ func describe(root string, list []kind) error {
 	if len(owned) == 0 {
 		return fmt.Errorf("%s owns no kind", base)
 	}
-	status := owned[0].(map[string]any)["statusDescriptors"]
+	status := statusOf(owned, list)
 	for _, k := range list {
 		if k.declared == nil || k.declared.Kind == nil {
 			continue
@@ -84,6 +84,18 @@ func describe(root string, list []kind) error {
 		return err
 	}
 	return os.WriteFile(file, text, 0o644)
+}
+
+// statusOf returns the descriptors of the status of a kind whose entry is made of markers.
+func statusOf(owned []any, list []kind) any {
+	for _, one := range owned {
+		entry, _ := one.(map[string]any)
+		made := slices.ContainsFunc(list, func(k kind) bool { return k.declared != nil && k.declared.Kind != nil && k.crd.Name == entry["name"] })
+		if !made {
+			return entry["statusDescriptors"]
+		}
+	}
+	return nil
 }
 
 func (k kind) entry(root string) (*entry, error) {

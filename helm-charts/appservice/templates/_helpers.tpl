@@ -168,6 +168,27 @@ Annotations that the spec gives. Helm's own would make the object a hook, or kee
 {{- end }}
 
 {{/*
+What a claim asks for. Takes .Values.persistence.
+*/}}
+{{- define "appservice.claim" -}}
+accessModes:
+  {{- toJson (default (list "ReadWriteOnce") .accessModes) | nindent 2 }}
+{{- if hasKey . "storageClassName" }}
+storageClassName: {{ .storageClassName | quote }}
+{{- end }}
+resources:
+  requests:
+    storage: {{ .size | quote }}
+{{- end }}
+
+{{/*
+The name of the Service that gives each replica with a volume of its own a name.
+*/}}
+{{- define "appservice.headlessName" -}}
+{{- printf "%s-headless" (include "appservice.name" .) -}}
+{{- end }}
+
+{{/*
 Peers of a NetworkPolicy, as JSON: the pods of an AppService, or of a namespace. Takes a list: the root, what spec.access names.
 */}}
 {{- define "appservice.peers" -}}

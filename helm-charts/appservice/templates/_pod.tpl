@@ -157,9 +157,10 @@ spec:
         - {{ toJson . }}
         {{- end }}
       {{- end }}
-  {{- if or .Values.volumes .Values.persistence.size .Values.config.files }}
+  {{- $claimed := and .Values.persistence.size (not .Values.persistence.perReplica) }}
+  {{- if or .Values.volumes $claimed .Values.config.files }}
   volumes:
-    {{- if .Values.persistence.size }}
+    {{- if $claimed }}
     - name: data
       persistentVolumeClaim:
         claimName: {{ include "appservice.name" . | quote }}

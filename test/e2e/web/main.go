@@ -1,11 +1,13 @@
 // Program web is the application of the end-to-end test: a web server that misbehaves on demand.
 //
-// It answers every path, /healthz among them, on port 8080. The environment says what else it does:
+// It answers every path, /healthz among them, on the port in PORT, or 8080. The environment says what else it does:
 //
 //	MODE=crash  says that it cannot start and exits with code 3
 //	MODE=once   serves nothing and ends at once
 //	MODE=hog    takes memory until it is stopped
 //	DELAY=2s    takes that long for each answer
+//	KEEP=FILE   answers with what FILE holds, behind the name of its host; the first to find no FILE writes its own time of start there
+//	START=2s    takes that long until it listens
 //	VISIT=URL   answers with an error unless that URL answers with 200
 package main
 
@@ -43,8 +45,16 @@ func serve() error {
 	if err != nil {
 		return err
 	}
-	server := &http.Server{Addr: ":8080", ReadHeaderTimeout: 10 * time.Second}
+	start, err := time.ParseDuration(orElse(os.Getenv("START"), "0s"))
+	if err != nil {
+		return err
+	}
+	server := &http.Server{Addr: ":" + orElse(os.Getenv("PORT"), "8080"), ReadHeaderTimeout: 10 * time.Second}
 	url := os.Getenv("VISIT")
+	answer, err := kept(os.Getenv("KEEP"))
+	if err != nil {
+		return err
+	}
 	server.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if err := visit(r.Context(), url); err != nil {
 			http.Error(w, err.Error(), http.StatusBadGateway)
@@ -52,20 +62,40 @@ func serve() error {
 		}
 		select {
 		case <-time.After(delay):
-			_, _ = fmt.Fprintln(w, "ok")
+			_, _ = fmt.Fprintln(w, answer)
 		case <-r.Context().Done():
 		}
 	})
 	ended, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
 	failed := make(chan error, 1)
-	go func() { failed <- server.ListenAndServe() }()
+	go func() {
+		<-time.After(start)
+		failed <- server.ListenAndServe()
+	}()
 	select {
 	case err := <-failed:
 		return err
 	case <-ended.Done():
 		return server.Shutdown(context.Background())
 	}
+}
+
+// kept returns what to answer: what a file holds, which is written unless it is there.
+func kept(file string) (string, error) {
+	if file == "" {
+		return "ok", nil
+	}
+	host, err := os.Hostname()
+	if err != nil {
+		return "", err
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		text = []byte(host + "@" + time.Now().Format(time.RFC3339Nano))
+		err = os.WriteFile(file, text, 0o600)
+	}
+	return host + " " + string(text), err
 }
 
 // visit asks for a page, unless there is nothing to ask.

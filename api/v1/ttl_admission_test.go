@@ -1,0 +1,34 @@
+package v1_test
+
+import (
+	"strings"
+	"testing"
+)
+
+func TestTheEdgesOfTimesToLive(t *testing.T) {
+	const bounds, pattern, persistence = "spec.ttl must be at least 1m and at most 8760h", "spec.ttl", "needs spec.persistence.retain to be said"
+	tests := map[string]struct{ accepted, refused, message string }{
+		"from below":                {`ttl: 1m`, `ttl: 59s`, bounds},
+		"from above":                {`ttl: 8760h`, `ttl: 8760h1s`, bounds},
+		"from above, in seconds":    {`ttl: 31536000s`, `ttl: 31536001s`, bounds},
+		"in other units":            {`ttl: 1h30m15s`, `ttl: 3d`, pattern},
+		"in another order":          {`ttl: 90m`, `ttl: 30m1h`, pattern},
+		"a fraction":                {`ttl: 90s`, `ttl: 1.5m`, pattern},
+		"below nothing":             {`ttl: 60s`, `ttl: -60s`, pattern},
+		"a number":                  {`ttl: "60s"`, `ttl: 60`, pattern},
+		"no time":                   {`ttl: 0h60m`, `ttl: ""`, pattern},
+		"a claim that goes with it": {`ttl: 72h, persistence: {size: 1Gi, mountPath: /a, retain: false}`, `ttl: 72h, persistence: {size: 1Gi, mountPath: /a}`, persistence},
+		"a claim that is kept":      {`ttl: 72h, persistence: {size: 1Gi, mountPath: /a, retain: true}`, `ttl: 72h, persistence: {size: 1Gi, mountPath: /a, accessModes: [ReadWriteOnce]}`, persistence},
+	}
+	a := newAdmission(t)
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			if _, dropped, err := a.admit(t, named(t, "web", "{image: a, "+test.accepted+"}")); err != nil || len(dropped) > 0 {
+				t.Errorf("%s: dropped fields %v, error %v", test.accepted, dropped, err)
+			}
+			if _, _, err := a.admit(t, named(t, "web", "{image: a, "+test.refused+"}")); err == nil || !strings.Contains(err.Error(), test.message) {
+				t.Errorf("%s: got error %v, want %q in it", test.refused, err, test.message)
+			}
+		})
+	}
+}

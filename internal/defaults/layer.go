@@ -1,0 +1,110 @@
+package defaults
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/fields"
+)
+
+// Layer is what one source says, in the shape of a spec.
+type Layer struct {
+	// Source is how people call it.
+	Source string
+	Values map[string]any
+}
+
+// Under lays layers beneath a spec, the highest first, and returns what becomes of it and which fields came from where. The spec stays
+// as it is. An object that a spec does not have comes from the layers if it has all that it needs; else they only add to it.
+func Under(spec map[string]any, place fields.Place, layers ...Layer) (map[string]any, []v1.DefaultsStatus) {
+	together := map[string]any{}
+	for _, layer := range layers {
+		lay(together, layer.Values, fields.Place{}, nil, func([]string) {})
+	}
+	out := runtime.DeepCopyJSON(spec)
+	var taken [][]string
+	lay(out, together, place, nil, func(path []string) { taken = append(taken, path) })
+	var applied []v1.DefaultsStatus
+	for i, layer := range layers {
+		status := v1.DefaultsStatus{Source: layer.Source}
+		for _, path := range taken {
+			if says(layer, layers[:i], path) {
+				status.Fields = append(status.Fields, strings.Join(path, "."))
+			}
+		}
+		if len(status.Fields) > 0 {
+			status.Fields = shorten(status.Fields)
+			applied = append(applied, status)
+		}
+	}
+	return out, applied
+}
+
+// lay adds to a map what is missing of another one, and notes the paths that come from there.
+func lay(over, under map[string]any, at fields.Place, path []string, note func(path []string)) {
+	before := maps.Clone(over)
+	for _, key := range slices.Sorted(maps.Keys(under)) {
+		field, _ := at.Field(key)
+		below := append(slices.Clone(path), key)
+		there, has := over[key]
+		if !has {
+			if at.Excludes(before, key) || field.Lacks(under[key]) != "" {
+				continue
+			}
+			over[key] = runtime.DeepCopyJSONValue(under[key])
+			note(below)
+			continue
+		}
+		spec, isMap := there.(map[string]any)
+		lower, too := under[key].(map[string]any)
+		if isMap && too {
+			lay(spec, lower, field, below, note)
+		}
+	}
+}
+
+// says reports whether a layer has a part in what is taken at a path, though others are above it.
+func says(layer Layer, above []Layer, path []string) bool {
+	value, there := valueAt(layer.Values, path)
+	if !there {
+		return false
+	}
+	_, isMap := value.(map[string]any)
+	for _, higher := range above {
+		if other, covers := valueAt(higher.Values, path); covers {
+			if _, merges := other.(map[string]any); !merges || !isMap {
+				return false
+			}
+		}
+	}
+	return true
+}
+
+func valueAt(values map[string]any, path []string) (value any, there bool) {
+	value = values
+	for _, key := range path {
+		in, isMap := value.(map[string]any)
+		if !isMap {
+			return nil, false
+		}
+		if value, there = in[key]; !there {
+			return nil, false
+		}
+	}
+	return value, there
+}
+
+// mostFields is how many fields of a source a status lists.
+const mostFields = 20
+
+func shorten(names []string) []string {
+	if more := len(names) - mostFields; more > 0 {
+		return append(names[:mostFields:mostFields], fmt.Sprintf("and %d more", more))
+	}
+	return names
+}

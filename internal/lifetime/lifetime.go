@@ -1,0 +1,64 @@
+// Package lifetime owns how long a resource with spec.ttl lives: a function of the resource and the time, so that nothing has to be
+// remembered and a restart changes nothing.
+package lifetime
+
+import (
+	"time"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Lifetime is that of a resource. The zero value has no end.
+type Lifetime struct {
+	ttl  time.Duration
+	ends time.Time
+}
+
+// Least is the shortest time to live that the CRD takes. What is shorter, or is no time at all, got past the CRD and deletes nothing.
+const Least = time.Minute
+
+// The warning comes when a tenth of the time to live is left, and an hour before the end of a long one.
+const (
+	warnedShare   = 10
+	longestNotice = time.Hour
+)
+
+// Of returns the lifetime of a resource, counted from its creation. Of other kinds than AppService, spec belongs to the chart.
+func Of(resource *unstructured.Unstructured) Lifetime {
+	if resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
+		return Lifetime{}
+	}
+	text, _, _ := unstructured.NestedString(resource.Object, "spec", "ttl")
+	ttl, err := time.ParseDuration(text)
+	created := resource.GetCreationTimestamp()
+	if err != nil || ttl < Least || created.IsZero() {
+		return Lifetime{}
+	}
+	return Lifetime{ttl: ttl, ends: created.Add(ttl)}
+}
+
+// End returns when the resource is to be deleted; the zero time for never.
+func (l Lifetime) End() time.Time { return l.ends }
+
+// Over reports whether the resource is to be deleted.
+func (l Lifetime) Over(now time.Time) bool { return !l.ends.IsZero() && !now.Before(l.ends) }
+
+// Ending reports whether it is time to warn of the end.
+func (l Lifetime) Ending(now time.Time) bool { return !l.ends.IsZero() && !now.Before(l.warning()) }
+
+// Next returns when one of these will change; the zero time for never.
+func (l Lifetime) Next(now time.Time) time.Time {
+	switch {
+	case l.Over(now):
+		return time.Time{}
+	case l.Ending(now):
+		return l.ends
+	case l.ends.IsZero():
+		return time.Time{}
+	}
+	return l.warning()
+}
+
+func (l Lifetime) warning() time.Time { return l.ends.Add(-min(l.ttl/warnedShare, longestNotice)) }

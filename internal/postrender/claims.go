@@ -1,0 +1,42 @@
+package postrender
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Claims marks what claim templates make: the caches select a claim by its label, the name of the owner says for which resource it is, and the
+// stamp from which version of the template it comes. Controllers, not this operator, make the claims.
+func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	for _, object := range objects {
+		path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims
+		if path == nil {
+			continue
+		}
+		templates, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+		list, _ := templates.([]any)
+		for _, item := range list {
+			content, _ := item.(map[string]any)
+			if content == nil {
+				continue // Canonical has refused it
+			}
+			template := &unstructured.Unstructured{Object: content}
+			template.SetLabels(mergeInto(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
+			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			data, err := json.Marshal(content)
+			if err != nil {
+				return notValid(object, err)
+			}
+			sum := sha256.Sum256(data)
+			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{AnnotationStamp: hex.EncodeToString(sum[:])[:32]}))
+		}
+	}
+	return nil
+}

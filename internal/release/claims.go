@@ -1,0 +1,145 @@
+package release
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// The claims of a StatefulSet are made by its controller, from templates that never change while it lives. What changes in the rendered
+// templates is therefore applied to the claims: they count as rendered, each for as long as it is there. A claim that is made from the old
+// templates later on differs from the rendered ones, too, and is brought to them then. Nothing has to be made again, so pods stay, and the
+// number of replicas that an autoscaler chose.
+
+// requested is where a claim, or its template, says its size.
+var requested = []string{"spec", "resources", "requests", "storage"}
+
+// withClaims returns rendered objects and, for each claim that is there and was made from a template of one of them, what is rendered for it.
+// A claim that is going is its controller's: it makes it again.
+func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) []*unstructured.Unstructured {
+	all := rendered[:len(rendered):len(rendered)]
+	for _, set := range rendered {
+		for _, template := range claimTemplates(set) {
+			prefix := template.GetName() + "-" + set.GetName() + "-"
+			var claims []*unstructured.Unstructured
+			for key, live := range there {
+				ordinal, of := strings.CutPrefix(key.Name, prefix)
+				if _, err := strconv.ParseUint(ordinal, 10, 31); !of || err != nil || key.Kind != kube.RetainedKind || live.GetDeletionTimestamp() != nil {
+					continue
+				}
+				claim := &unstructured.Unstructured{Object: map[string]any{"spec": template.Object["spec"]}}
+				claim.SetGroupVersionKind(corev1.SchemeGroupVersion.WithKind(kube.RetainedKind))
+				claim.SetNamespace(set.GetNamespace())
+				claim.SetName(key.Name)
+				claim.SetLabels(template.GetLabels())
+				claim.SetAnnotations(template.GetAnnotations())
+				claims = append(claims, claim)
+			}
+			slices.SortFunc(claims, func(a, b *unstructured.Unstructured) int { return kube.KeyOf(a).Compare(kube.KeyOf(b)) })
+			all = append(all, claims...)
+		}
+	}
+	return all
+}
+
+// withOldTemplates leaves what claims themselves can become in the claim templates of an object as it is there: their metadata, and their size
+// where that grows. Anything else stays as it is rendered, so that the API server refuses it.
+func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
+	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
+	if path == nil {
+		return desired
+	}
+	content, full := kube.Content(live)
+	if !full {
+		return desired
+	}
+	want, have := claimTemplates(desired), claimTemplates(&unstructured.Unstructured{Object: content})
+	names := func(of []*unstructured.Unstructured) (list []string) {
+		for _, template := range of {
+			list = append(list, template.GetName())
+		}
+		return list
+	}
+	if !slices.Equal(names(want), names(have)) {
+		return desired
+	}
+	var kept []any
+	same := true
+	for i := range want {
+		first, _ := lacking("", want[i].Object, have[i].Object)
+		same = same && first == nil
+		template := have[i].DeepCopy()
+		if !becomes(have[i], want[i]) {
+			template.Object["spec"] = want[i].DeepCopy().Object["spec"]
+		}
+		kept = append(kept, template.Object)
+	}
+	if same {
+		return desired
+	}
+	desired = desired.DeepCopy()
+	_ = unstructured.SetNestedField(desired.Object, kept, path...) // the rendered ones were found there
+	return desired
+}
+
+// becomes reports whether claims that were made from one template can be brought to another one. The claims of templates without a stamp are
+// not known.
+func becomes(old, rendered *unstructured.Unstructured) bool {
+	if classOf(old) != classOf(rendered) {
+		return false
+	}
+	before, after := sizeOf(old), sizeOf(rendered)
+	if first, _ := lacking("", withoutSize(rendered), withoutSize(old)); first != nil || before == nil || after == nil {
+		return false
+	}
+	order := after.Cmp(*before)
+	return order == 0 || order > 0 && stampOf(old) != ""
+}
+
+func claimTemplates(object *unstructured.Unstructured) []*unstructured.Unstructured {
+	path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims
+	if path == nil {
+		return nil
+	}
+	templates, _, _ := unstructured.NestedFieldNoCopy(object.Object, path...)
+	items, _ := templates.([]any)
+	var list []*unstructured.Unstructured
+	for _, item := range items {
+		if content, ok := item.(map[string]any); ok {
+			list = append(list, &unstructured.Unstructured{Object: content})
+		}
+	}
+	return list
+}
+
+// classOf is the storage class that a claim names; another one than any if it names none.
+func classOf(claim *unstructured.Unstructured) string {
+	class, named, _ := unstructured.NestedString(claim.Object, "spec", "storageClassName")
+	if !named {
+		return "(default)"
+	}
+	return class
+}
+
+func sizeOf(claim *unstructured.Unstructured) *resource.Quantity {
+	text, _, _ := unstructured.NestedString(claim.Object, requested...)
+	size, err := resource.ParseQuantity(text)
+	if err != nil {
+		return nil
+	}
+	return &size
+}
+
+// withoutSize is what a claim asks for besides its size.
+func withoutSize(claim *unstructured.Unstructured) any {
+	spec, _, _ := unstructured.NestedMap(claim.Object, "spec")
+	unstructured.RemoveNestedField(spec, requested[1:]...)
+	return spec
+}

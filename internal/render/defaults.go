@@ -1,0 +1,116 @@
+package render
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+// Platform is what watches.yaml says of the values of a kind, besides its chart. The zero value says nothing.
+type Platform struct {
+	Kind schema.GroupVersionKind
+	// Defaults lie beneath each spec.
+	Defaults map[string]any
+	// Namespaces are the fields that the defaults of namespaces may set.
+	Namespaces []string
+	// Overrides lie over each spec.
+	Overrides map[string]string
+}
+
+// digest tells apart what platforms say; empty if that is nothing.
+func (p Platform) digest() string {
+	if len(p.Defaults) == 0 && len(p.Overrides) == 0 {
+		return ""
+	}
+	text, _ := json.Marshal([]any{p.Defaults, p.Overrides}) // it was YAML
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])
+}
+
+// Layers are what lies beneath the specs of a namespace, the highest first. The error is a defaults.Error.
+func (r *Renderer) Layers(namespace defaults.Text) ([]defaults.Layer, error) {
+	var layers []defaults.Layer
+	if r.Broken != nil {
+		return nil, nil // there is nothing that they could fit
+	}
+	if namespace.Digest != "" {
+		layer, err := namespace.Read(r.Platform.Kind.Kind, r.Platform.Namespaces)
+		if err != nil {
+			return nil, err
+		}
+		if err := r.fit(layer); err != nil {
+			return nil, err
+		}
+		layers = append(layers, layer)
+	}
+	if len(r.Platform.Defaults) > 0 {
+		layers = append(layers, defaults.Layer{Source: defaults.ByPlatform, Values: r.Platform.Defaults})
+	}
+	return layers, nil
+}
+
+// FitPlatform returns an error, a defaults.Error, if what watches.yaml says does not fit the chart.
+func (r *Renderer) FitPlatform() error {
+	if err := values.Knows(r.Translator, r.Platform.Namespaces); err != nil {
+		return &defaults.Error{Source: "namespaceDefaults of watches.yaml", Kind: r.Platform.Kind.Kind, Err: err}
+	}
+	return r.fit(defaults.Layer{Source: defaults.ByPlatform, Values: r.Platform.Defaults})
+}
+
+// fit returns an error, which names the field, if a layer holds what no spec may. What a spec may only have together with something else passes.
+func (r *Renderer) fit(layer defaults.Layer) error {
+	vals, err := values.OfDefaults(r.Translator, layer.Values)
+	if err == nil {
+		err = r.fitsSchema(layer.Values, vals)
+	}
+	if err != nil {
+		return &defaults.Error{Source: layer.Source, Kind: r.Platform.Kind.Kind, Err: err}
+	}
+	return nil
+}
+
+// fitsSchema holds what is given, and the values that it was translated into, against values.schema.json, but for what is missing.
+func (r *Renderer) fitsSchema(given map[string]any, vals chartutil.Values) error {
+	found, err := r.schemas.validate(r.Chart, vals)
+	if err != nil {
+		return err
+	}
+	var wrong []string
+	for _, misfit := range found {
+		if !misfit.lack && says(given, misfit.path) {
+			wrong = append(wrong, strings.TrimPrefix(fieldOf(vals, misfit.path), "spec.")+": "+misfit.says)
+		}
+	}
+	if len(wrong) == 0 {
+		return nil
+	}
+	slices.Sort(wrong)
+	return errors.New(strings.Join(slices.Compact(wrong), "; "))
+}
+
+// Under returns a resource with layers beneath its spec, and which fields came from them. The resource stays as it is.
+func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.Layer) (*unstructured.Unstructured, []v1.DefaultsStatus) {
+	spec, isMap := resource.Object["spec"].(map[string]any)
+	if len(layers) == 0 || !isMap && resource.Object["spec"] != nil {
+		return resource, nil
+	}
+	out := *resource
+	out.Object = make(map[string]any, len(resource.Object))
+	for key, value := range resource.Object {
+		out.Object[key] = value
+	}
+	filled, applied := defaults.Under(spec, values.PlaceOf(r.Translator), layers...)
+	out.Object["spec"] = filled
+	return &out, applied
+}

@@ -1,0 +1,72 @@
+package status
+
+import (
+	"fmt"
+	"slices"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/lifetime"
+)
+
+// deletionPeriod is the time between two attempts to delete a resource whose time is over.
+const deletionPeriod = 2 * time.Minute
+
+// expirationTime is when the resource deletes itself; nil for never.
+func expirationTime(in Input) *metav1.Time {
+	ends := lifetime.Of(in.Resource).End()
+	if ends.IsZero() {
+		return nil
+	}
+	return &metav1.Time{Time: ends}
+}
+
+// expiring warns of the end of the resource, or says why it did not come.
+func expiring(in Input) []v1.Problem {
+	lives := lifetime.Of(in.Resource)
+	if !lives.Ending(in.Now.Time) {
+		return nil
+	}
+	ends := lives.End().UTC().Format(time.RFC3339)
+	problem := v1.Problem{
+		Type: v1.ProblemWarning, Source: "spec.ttl", Reason: v1.ReasonExpiring,
+		Message: fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", ends),
+	}
+	if in.Undeleted != nil {
+		problem.Reason = v1.ReasonExpirationFailed
+		problem.Message = OneLine(fmt.Sprintf("it was to be deleted at %s, which failed: %v", ends, in.Undeleted))
+	}
+	problem.Hint = diagnose.Hint(problem.Reason)
+	return []v1.Problem{problem}
+}
+
+// nextOfLife is when the end of the resource has to be looked at again; zero for never.
+func nextOfLife(in Input) time.Time {
+	lives := lifetime.Of(in.Resource)
+	if lives.Over(in.Now.Time) {
+		return in.Now.Add(deletionPeriod)
+	}
+	return lives.Next(in.Now.Time)
+}
+
+// Expiry returns the problem by which a status warns of the end of the resource; nil if it does not.
+func Expiry(status *v1.AppServiceStatus) *v1.Problem {
+	at := slices.IndexFunc(status.Problems, func(p v1.Problem) bool {
+		return p.Reason == v1.ReasonExpiring || p.Reason == v1.ReasonExpirationFailed
+	})
+	if at < 0 {
+		return nil
+	}
+	return &status.Problems[at]
+}
+
+// earlier returns the earlier of two times, of which zero is none.
+func earlier(a, b time.Time) time.Time {
+	if a.IsZero() || !b.IsZero() && b.Before(a) {
+		return b
+	}
+	return a
+}

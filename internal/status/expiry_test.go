@@ -1,0 +1,73 @@
+package status
+
+import (
+	"errors"
+	"testing"
+	"time"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func TestTheEndOfAResourceIsInItsStatus(t *testing.T) {
+	cases := map[string]struct {
+		ttl     string
+		age     time.Duration
+		refused error
+		// ends and again are ages; 0 for never.
+		ends, again time.Duration
+		problem     string
+	}{
+		"no end":        {"", time.Hour, nil, 0, 0, ""},
+		"far from it":   {"10m", time.Minute, nil, 10 * time.Minute, 9 * time.Minute, ""},
+		"close to it":   {"10m", 9 * time.Minute, nil, 10 * time.Minute, 10 * time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
+		"after it":      {"10m", time.Hour, nil, 10 * time.Minute, time.Hour + 2*time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
+		"it was denied": {"10m", time.Hour, errors.New("no\nright"), 10 * time.Minute, time.Hour + 2*time.Minute, "ExpirationFailed: it was to be deleted at 2026-01-01T00:10:00Z, which failed: no right"},
+	}
+	for name, tc := range cases {
+		t.Run(name, func(t *testing.T) {
+			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{}, Snapshot: snapshot(t), Undeleted: tc.refused, Now: metav1.NewTime(then.Add(tc.age))}
+			in.Resource.SetCreationTimestamp(then)
+			if err := unstructured.SetNestedField(in.Resource.Object, tc.ttl, "spec", "ttl"); err != nil {
+				t.Fatal(err)
+			}
+			after := func(age time.Duration) time.Time {
+				if age == 0 {
+					return time.Time{}
+				}
+				return then.Add(age)
+			}
+			got, again := Summarize(in)
+			var ends time.Time
+			if got.ExpirationTime != nil {
+				ends = got.ExpirationTime.Time
+			}
+			if !ends.Equal(after(tc.ends)) || !again.Equal(after(tc.again)) {
+				t.Errorf("it ends at %v and is looked at again at %v, want %v and %v", ends, again, after(tc.ends), after(tc.again))
+			}
+			problem := ""
+			if found := Expiry(got); found != nil {
+				problem = found.Reason + ": " + found.Message
+				if found.Type != v1.ProblemWarning || found.Hint == "" {
+					t.Errorf("got %+v", found)
+				}
+			}
+			if problem != tc.problem {
+				t.Errorf("got problem %q, want %q", problem, tc.problem)
+			}
+		})
+	}
+}
+
+func TestEarlier(t *testing.T) {
+	a, b := then.Time, now.Time
+	for name, tc := range map[string]struct{ a, b, want time.Time }{
+		"neither": {}, "the first alone": {a, time.Time{}, a}, "the second alone": {time.Time{}, a, a}, "the first": {a, b, a}, "the second": {b, a, a},
+	} {
+		if got := earlier(tc.a, tc.b); !got.Equal(tc.want) {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"net"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// keptPort is the node port of the application that keeps its data.
+const keptPort = 30007
+
+// keepData has each replica of an application write a file to its own volume, restarts all of them, and deletes the pod of one.
+func keepData(ctx context.Context, s *suite) error {
+	app := web(apps, "kept", keptPort)
+	app.Spec.Envs = []corev1.EnvVar{{Name: "KEEP", Value: "/data/started"}}
+	app.Spec.Security = &v1.Security{Container: &v1.ContainerSecurity{RunAsUser: ptr.To[int64](0)}} // the node's folder is root's
+	app.Spec.Persistence = &v1.Persistence{PerReplica: true, Size: resource.MustParse("1Mi"), MountPath: "/data", StorageClassName: ptr.To(apps + "-kept")}
+	var made []client.Object
+	for i := range *app.Spec.Size {
+		volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: fmt.Sprintf("%s-kept-%d", apps, i)}}
+		volume.Spec = corev1.PersistentVolumeSpec{
+			StorageClassName:              apps + "-kept",
+			AccessModes:                   []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce},
+			Capacity:                      corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")},
+			PersistentVolumeReclaimPolicy: corev1.PersistentVolumeReclaimRetain,
+			PersistentVolumeSource: corev1.PersistentVolumeSource{HostPath: &corev1.HostPathVolumeSource{
+				Path: "/var/lib/" + volume.Name + "-" + strconv.FormatInt(time.Now().UnixNano(), 36), Type: ptr.To(corev1.HostPathDirectoryOrCreate),
+			}},
+		}
+		if err := s.client.Create(ctx, volume); err != nil {
+			return err
+		}
+		claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: fmt.Sprintf("data-%s-%d", app.Name, i)}}
+		made = append(made, claim, volume)
+	}
+	if err := s.client.Create(ctx, app); err != nil {
+		return err
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	before, err := s.answers(ctx, app)
+	if err != nil {
+		return err
+	}
+	first, err := s.podsByName(ctx, app)
+	if err != nil {
+		return err
+	}
+	if err := s.change(ctx, app, func() { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} }); err != nil {
+		return err
+	}
+	if err := s.untilOthers(ctx, app, first); err != nil {
+		return fmt.Errorf("restart: %w", err)
+	}
+	second, err := s.podsByName(ctx, app)
+	if err != nil {
+		return err
+	}
+	lost := app.Name + "-0"
+	if err := s.client.Delete(ctx, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: apps, Name: lost}}); err != nil {
+		return err
+	}
+	if err := s.untilOthers(ctx, app, map[string]types.UID{lost: second[lost]}); err != nil {
+		return fmt.Errorf("lost pod: %w", err)
+	}
+	after, err := s.answers(ctx, app)
+	if err != nil {
+		return err
+	}
+	if !maps.Equal(before, after) {
+		return fmt.Errorf("replicas answered %v, and after the restart %v", before, after)
+	}
+	for host, text := range after {
+		if !strings.HasPrefix(text, host+"@") {
+			return fmt.Errorf("%s has the data of %s", host, text)
+		}
+	}
+	if err := s.client.Delete(ctx, app); err != nil {
+		return err
+	}
+	err = poll.Until(ctx, func(ctx context.Context) error {
+		left, err := s.podsByName(ctx, app)
+		if err == nil && len(left) > 0 {
+			err = fmt.Errorf("there are pods: %v", left)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	for _, object := range made { // the claims are still there
+		if err := s.client.Delete(ctx, object); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// podsByName returns the UIDs of all pods of an application.
+func (s *suite) podsByName(ctx context.Context, app client.Object) (map[string]types.UID, error) {
+	var list corev1.PodList
+	err := s.client.List(ctx, &list, client.InNamespace(app.GetNamespace()), client.MatchingLabels{"app.kubernetes.io/instance": app.GetName()})
+	found := map[string]types.UID{}
+	for i := range list.Items {
+		found[list.Items[i].Name] = list.Items[i].UID
+	}
+	return found, err
+}
+
+// untilOthers waits until pods are others than they were, and the application is ready.
+func (s *suite) untilOthers(ctx context.Context, app *v1.AppService, were map[string]types.UID) error {
+	err := poll.Until(ctx, func(ctx context.Context) error {
+		now, err := s.podsByName(ctx, app)
+		if err != nil {
+			return err
+		}
+		for name, uid := range were {
+			if now[name] == "" || now[name] == uid {
+				return fmt.Errorf("pod %s was not made again", name)
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return err
+	}
+	return s.untilReady(ctx, app)
+}
+
+// answers asks until each replica of an application has answered, and returns what they said, by host.
+func (s *suite) answers(ctx context.Context, app *v1.AppService) (map[string]string, error) {
+	said := map[string]string{}
+	return said, poll.Until(ctx, func(ctx context.Context) error {
+		text, err := s.answer(ctx, keptPort)
+		if err != nil {
+			return err
+		}
+		host, kept, found := strings.Cut(strings.TrimSpace(text), " ")
+		if !found {
+			return errors.New("the answer is " + text)
+		}
+		said[host] = kept
+		if len(said) < int(*app.Spec.Size) {
+			return fmt.Errorf("only %v answered", said)
+		}
+		return nil
+	})
+}
+
+// answer returns the page at a node port.
+func (s *suite) answer(ctx context.Context, nodePort int) (string, error) {
+	url := "http://" + net.JoinHostPort(s.cluster.address, strconv.Itoa(nodePort))
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, url, nil)
+	if err != nil {
+		return "", err
+	}
+	response, err := (&http.Client{Transport: &http.Transport{DisableKeepAlives: true}, Timeout: 5 * time.Second}).Do(request)
+	if err != nil {
+		return "", err
+	}
+	defer response.Body.Close()
+	text, err := io.ReadAll(response.Body)
+	return string(text), err
+}
