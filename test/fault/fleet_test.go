@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -25,12 +26,18 @@ func (s *scene) install(size int) {
 	}
 }
 
-// someAreInstalled waits until a part of a fleet is.
+// someAreInstalled waits until the Deployments of a part of a fleet are there. Records are written last: most of a fleet may be installed before
+// the first ones are.
 func (s *scene) someAreInstalled(size int) {
 	s.Helper()
 	harness.Eventually(s.T, "some are installed", func() error {
-		if records := s.revisions(); len(records) < size/4 {
-			return fmt.Errorf("%d of %d are", len(records), size)
+		deployments := &metav1.PartialObjectMetadataList{}
+		deployments.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
+		if err := cluster.Client.List(s.Context(), deployments, client.InNamespace(s.namespace)); err != nil {
+			return err
+		}
+		if there := len(deployments.Items); there < size/4 {
+			return fmt.Errorf("%d of %d are", there, size)
 		}
 		return nil
 	})
