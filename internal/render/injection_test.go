@@ -426,7 +426,7 @@ func TestEveryLetterArrives(t *testing.T) {
 		environment[name] = letters.String()
 		envs = append(envs, map[string]any{"name": name, "value": letters.String()})
 	}
-	resource := appService(t, "{image: a, ports: [{port: 80}]}")
+	resource := appService(t, "{image: a}")
 	resource.Object["spec"].(map[string]any)["config"] = map[string]any{"environment": environment}
 	resource.Object["spec"].(map[string]any)["envs"] = envs
 	result := rendered(t, shipped(t), resource)

@@ -77,11 +77,18 @@ How many replicas are kept at least.
 {{- end }}
 
 {{/*
-The environment that the configuration adds to the main container. What spec.envs sets itself goes first.
+The environment that the main container has besides spec.envs, which goes first: PORT, the port to listen on, unless the
+spec sets it, and what the configuration adds.
 */}}
-{{- define "appservice.configEnv" -}}
+{{- define "appservice.env" -}}
 {{- $taken := dict }}
 {{- range .Values.envs }}{{- $_ := set $taken .name true }}{{- end }}
+{{- if not (or (hasKey $taken "PORT") (hasKey (default dict .Values.config.environment) "PORT")) }}
+{{- with include "appservice.containerPorts" . | fromYamlArray }}
+- name: PORT
+  value: {{ int64 (first .).containerPort | quote }}
+{{- end }}
+{{- end }}
 {{- with .Values.config }}
 {{- if and .logLevel (not (hasKey $taken "LOG_LEVEL")) }}
 - name: LOG_LEVEL
@@ -100,72 +107,6 @@ The environment that the configuration adds to the main container. What spec.env
 {{- end }}
 {{- end }}
 {{- end }}
-{{- end }}
-
-{{/*
-The name of the container's port that an entry of ports leads to. All that sends traffic to pods goes by this name, so that each
-pod is reached on the number that it has itself while another number is rolled out. It is the entry's own name; of several
-entries with one target port that of the first, as a container's port has but one name. The only entry may have none: it
-is "http" then, or "udp" or "sctp". Takes a list: the root, the entry.
-*/}}
-{{- define "appservice.portName" -}}
-{{- $ports := (index . 0).Values.ports }}
-{{- $entry := index . 1 }}
-{{- if gt (len $ports) 1 }}
-{{- $name := required "ports[].name is required when there is more than one port" $entry.name }}
-{{- $target := int64 (default $entry.port $entry.targetPort) }}
-{{- $protocol := default "TCP" $entry.protocol }}
-{{- range reverse $ports }}
-{{- if and (eq $target (int64 (default .port .targetPort))) (eq $protocol (default "TCP" .protocol)) }}{{- $name = .name }}{{- end }}
-{{- end }}
-{{- $name -}}
-{{- else if $entry.name }}
-{{- $entry.name -}}
-{{- else -}}
-{{- lower (default "TCP" $entry.protocol) | replace "tcp" "http" -}}
-{{- end }}
-{{- end }}
-
-{{/*
-The ports of the main container, one of each number and protocol.
-*/}}
-{{- define "appservice.containerPorts" -}}
-{{- $seen := dict }}
-{{- range .Values.ports }}
-{{- $name := include "appservice.portName" (list $ .) }}
-{{- if not (hasKey $seen $name) }}
-{{- $_ := set $seen $name true }}
-- name: {{ $name | quote }}
-  containerPort: {{ int64 (default .port .targetPort) }}
-  protocol: {{ default "TCP" .protocol | quote }}
-{{- end }}
-{{- end }}
-{{- end }}
-
-{{/*
-A probe. Takes a list: the root, the probe. A port that is left out is that of the first entry, and the name of an entry
-stands for the container's port that the entry leads to. gRPC probes take numbers only.
-*/}}
-{{- define "appservice.probe" -}}
-{{- $root := index . 0 }}
-{{- $probe := deepCopy (index . 1) }}
-{{- range list "httpGet" "tcpSocket" "grpc" }}
-{{- if hasKey $probe . }}
-{{- $handler := deepCopy (default dict (get $probe .)) }}
-{{- if not $handler.port }}
-{{- if not $root.Values.ports }}{{ fail "ports is required: a probe without a port takes the first of them" }}{{ end }}
-{{- $first := first $root.Values.ports }}
-{{- if eq . "grpc" }}{{- $_ := set $handler "port" (int64 (default $first.port $first.targetPort)) }}
-{{- else }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root $first)) }}{{- end }}
-{{- else if kindIs "string" $handler.port }}
-{{- $name := $handler.port }}
-{{- range $root.Values.ports }}{{- if eq (default "" .name) $name }}{{- $_ := set $handler "port" (include "appservice.portName" (list $root .)) }}{{- end }}{{- end }}
-{{- end }}
-{{- if and (eq . "httpGet") (not $handler.path) }}{{- $_ := set $handler "path" "/" }}{{- end }}
-{{- $_ := set $probe . $handler }}
-{{- end }}
-{{- end }}
-{{- toJson $probe }}
 {{- end }}
 
 {{/*
