@@ -20,9 +20,10 @@ import (
 const (
 	// Name of the ConfigMap by which a namespace sets defaults.
 	Name = "appservice-defaults"
-	// ByNamespace and ByPlatform are the sources of layers.
+	// ByNamespace is the source of the layer that a namespace sets.
 	ByNamespace = "ConfigMap " + Name
-	ByPlatform  = "defaultValues of watches.yaml"
+	// ByPlatform is the source of the layer beneath it.
+	ByPlatform = "defaultValues of watches.yaml"
 	// most is how many bytes a namespace may say of a kind.
 	most = 64 << 10
 )
