@@ -3,6 +3,8 @@
 package objects
 
 import (
+	"strconv"
+
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -72,8 +74,13 @@ func pod(app *v1.AppService) corev1.PodSpec {
 			Name: "app", Image: app.Spec.Image, ImagePullPolicy: corev1.PullIfNotPresent,
 			TerminationMessagePolicy: corev1.TerminationMessageFallbackToLogsOnError,
 			Ports:                    []corev1.ContainerPort{{Name: "http", ContainerPort: port.TargetPort.IntVal, Protocol: corev1.ProtocolTCP}},
-			SecurityContext:          &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
-			Lifecycle:                &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
+			Env:                      []corev1.EnvVar{{Name: "PORT", Value: strconv.Itoa(int(port.TargetPort.IntVal))}},
+			ReadinessProbe: &corev1.Probe{
+				ProbeHandler:  corev1.ProbeHandler{TCPSocket: &corev1.TCPSocketAction{Port: intstr.FromString("http")}},
+				PeriodSeconds: 2, FailureThreshold: 15,
+			},
+			SecurityContext: &corev1.SecurityContext{AllowPrivilegeEscalation: ptr.To(false)},
+			Lifecycle:       &corev1.Lifecycle{PreStop: &corev1.LifecycleHandler{Sleep: &corev1.SleepAction{Seconds: 5}}},
 		}},
 	}
 }
