@@ -222,7 +222,7 @@ func (s *suite) makeStateful(ctx context.Context) (*v1.AppService, *corev1.Persi
 	app := web(apps, "stateful", 30004)
 	app.Spec.Size = ptr.To[int32](1)
 	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
-	app.Spec.ServiceAccount = &v1.ServiceAccount{}
+	app.Spec.ServiceAccount = &v1.ServiceAccount{Create: ptr.To(true)}
 	app.Spec.Persistence = &v1.Persistence{
 		Size: resource.MustParse("1Mi"), StorageClassName: ptr.To(volume.Spec.StorageClassName), MountPath: "/data",
 	}
