@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"net/http"
 	"sort"
+	"slices"
 	"strings"
 	"sync"
 )
@@ -135,6 +136,12 @@ func (r *Requests) Since(mark int) []Request {
 		out = append(out, request)
 	}
 	return out
+}
+
+// OfObjectsSince returns those requests since a mark that are about objects. What the cluster serves is asked again when any test
+// beside installs a kind, or deletes one.
+func (r *Requests) OfObjectsSince(mark int) []Request {
+	return slices.DeleteFunc(r.Since(mark), func(request Request) bool { return request.Target() == Target{} })
 }
 
 // WritesSince gives the writes made since a mark, less leases and events.

@@ -47,6 +47,14 @@ func TestDescribe(t *testing.T) {
 	}
 }
 
+func TestRequestsOfObjects(t *testing.T) {
+	get := func(path string) Request { return Request{Verb: "get", Path: path} }
+	r := &Requests{list: []Request{get("/version"), get("/apis"), get("/api/v1/pods"), get("/apis/apps/v1"), get("/apis/apps/v1/namespaces/a/deployments/b")}}
+	if got := r.OfObjectsSince(0); len(got) != 2 || got[0] != r.list[2] || got[1] != r.list[4] {
+		t.Errorf("got %v", got)
+	}
+}
+
 func TestCount(t *testing.T) {
 	get, patch := Request{Verb: "get"}, Request{Verb: "patch"}
 	cases := map[string]struct {

@@ -239,7 +239,7 @@ func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 		})
 	}
 	manager.Rest(t)
-	if requests := manager.Requests.Since(mark); len(requests) > 0 {
+	if requests := manager.Requests.OfObjectsSince(mark); len(requests) > 0 {
 		t.Errorf("got the requests %v, want none while all is well", requests)
 	}
 }

@@ -87,7 +87,7 @@ func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
 			return want("stalled", meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionStalled), false)
 		})
 		manager.Rest(t)
-		if made := manager.Requests.Since(mark); len(made) != 1 {
+		if made := manager.Requests.OfObjectsSince(mark); len(made) != 1 {
 			t.Errorf("%s: got the requests %v, want one status write", kind, made)
 		}
 		finalizers(`null`)

@@ -153,7 +153,7 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 		t.Fatal(err)
 	}
 	manager.Rest(t)
-	if requests := manager.Requests.Since(mark); len(requests) > 0 {
+	if requests := manager.Requests.OfObjectsSince(mark); len(requests) > 0 {
 		t.Errorf("got the requests %v, want none while all is well", requests)
 	}
 }
