@@ -3,8 +3,8 @@ package harness
 import (
 	"fmt"
 	"net/http"
-	"sort"
 	"slices"
+	"sort"
 	"strings"
 	"sync"
 )
