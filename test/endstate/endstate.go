@@ -90,7 +90,7 @@ func belongs(object *unstructured.Unstructured, app client.Object) bool {
 // neverTheSame are the fields that differ between any two objects.
 var neverTheSame = []string{
 	"uid", "resourceVersion", "generation", "observedGeneration", "managedFields",
-	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime",
+	"creationTimestamp", "lastTransitionTime", "lastUpdateTime", "lastScaleTime", "nextAttemptTime", "expirationTime",
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
 	"revision", "digest", // of the release

@@ -228,6 +228,7 @@ func TestEachLayerWinsOverThoseBelow(t *testing.T) {
 	restart := func(more string) {
 		t.Helper()
 		if running != nil {
+			running.Rest(t) // else the release before is unfinished
 			running.Stop(t)
 		}
 		running = cluster.Manager(t, namespace, watchesWith(t, more))

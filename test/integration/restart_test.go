@@ -115,7 +115,7 @@ func requests(t *testing.T, manager *harness.Manager, action func()) []harness.R
 	mark := manager.Requests.Mark()
 	action()
 	manager.Rest(t)
-	return manager.Requests.Since(mark)
+	return manager.Requests.OfObjectsSince(mark)
 }
 
 func withoutStatus(requests []harness.Request) []harness.Request {
