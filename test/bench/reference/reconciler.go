@@ -72,6 +72,8 @@ func (r *reconciler) write(ctx context.Context, app *v1.AppService) (*appsv1.Dep
 		return nil, err
 	}
 	wantDeployment, liveDeployment := objects.Deployment(app), &appsv1.Deployment{}
+	probe := wantDeployment.Spec.Template.Spec.Containers[0].ReadinessProbe
+	probe.TimeoutSeconds, probe.SuccessThreshold = 1, 1 // as the API server fills them in: to DeepDerivative, no number is unset
 	err = r.createOrUpdate(ctx, wantDeployment, liveDeployment, func() bool {
 		same := equality.Semantic.DeepDerivative(wantDeployment.Spec, liveDeployment.Spec)
 		liveDeployment.Spec = wantDeployment.Spec
