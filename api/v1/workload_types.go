@@ -210,7 +210,7 @@ type ServiceAccount struct {
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
-	// AutomountToken gives the pods a token of the account for the Kubernetes API.
+	// AutomountToken mounts a token of the account for the Kubernetes API into the pods.
 	// +optional
 	AutomountToken bool `json:"automountToken,omitempty"`
 }

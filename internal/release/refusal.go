@@ -1,6 +1,7 @@
 package release
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -120,21 +121,21 @@ func butFor(change Change, message string) Change {
 
 // fixedSize is the error for a claim that is to grow and whose class does not let it.
 func fixedSize(change Change, err error) *RefusedError {
-	refused := immutableChange(change, strings.Join(requested, "."), err)
-	what, _, _ := strings.Cut(refused.message, ": ")
-	refused.message = what + ", because its StorageClass does not let claims grow: set it back, or ask whoever runs the cluster for allowVolumeExpansion"
-	return refused
+	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, strings.Join(requested, ".")) +
+		", because its StorageClass does not let claims grow: set it back, or ask whoever runs the cluster for allowVolumeExpansion"}
+}
+
+// cannotChange says which field of an object cannot be changed; the one that is known to differ goes first.
+func cannotChange(change Change, field string) string {
+	key, what := kube.KeyOf(change.Desired), "cannot be changed"
+	if change.Old != "" || change.New != "" {
+		what = fmt.Sprintf("cannot change from %s to %s", change.Old, change.New)
+	}
+	return fmt.Sprintf("%s of %s %q %s", cmp.Or(change.Field, field), key.Kind, key.Name, what)
 }
 
 func immutableChange(change Change, field string, err error) *RefusedError {
 	key := kube.KeyOf(change.Desired)
-	what := "cannot be changed"
-	if change.Field != "" {
-		field = change.Field
-	}
-	if change.Old != "" || change.New != "" {
-		what = fmt.Sprintf("cannot change from %s to %s", change.Old, change.New)
-	}
 	remedy := fmt.Sprintf("set it back, or delete the %s so that it is made anew", key.Kind)
 	if kube.TraitsOf(key.GroupKind).Grows {
 		remedy += ", without its data"
@@ -142,8 +143,7 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	if kube.TraitsOf(key.GroupKind).Claims != nil {
 		remedy += ", with --cascade=orphan if its pods are to stay"
 	}
-	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err,
-		message: fmt.Sprintf("%s of %s %q %s: %s", field, key.Kind, key.Name, what, remedy)}
+	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
 }
 
 // takenPort names the Service that holds a node port where it is in the same namespace; any other is somebody else's business.

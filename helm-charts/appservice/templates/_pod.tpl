@@ -1,4 +1,23 @@
 {{/*
+The kind of the workload that keeps the pods.
+*/}}
+{{- define "appservice.workloadKind" -}}
+{{- ternary "StatefulSet" "Deployment" (default false .Values.persistence.perReplica) -}}
+{{- end }}
+
+{{/*
+The annotations of that workload.
+*/}}
+{{- define "appservice.workloadAnnotations" -}}
+{{- if .Values.autoscaling.maxReplicas }}
+app.example.com/initial-replicas: {{ int64 .Values.size | toString | quote }}
+{{- end }}
+{{- if .Values.reloadOnChange }}
+app.example.com/reload-on-change: "true"
+{{- end }}
+{{- end }}
+
+{{/*
 The pod template, whatever keeps the pods.
 */}}
 {{- define "appservice.podTemplate" -}}

@@ -94,3 +94,25 @@ Those of the main container.
 {{- end }}
 {{- end }}
 {{- end }}
+
+{{/*
+The ports of a Service. Takes a list: the root, whether it may have ports on nodes.
+*/}}
+{{- define "appservice.servicePorts" -}}
+{{- $root := index . 0 }}
+{{- $onNodes := index . 1 }}
+{{- range $root.Values.ports }}
+- port: {{ int64 .port }}
+  targetPort: {{ include "appservice.portName" (list $root .) | quote }}
+  protocol: {{ default "TCP" .protocol | quote }}
+  {{- with .name }}
+  name: {{ . | quote }}
+  {{- end }}
+  {{- if and $onNodes .nodePort }}
+  nodePort: {{ int64 .nodePort }}
+  {{- end }}
+  {{- with .appProtocol }}
+  appProtocol: {{ . | quote }}
+  {{- end }}
+{{- end }}
+{{- end }}
