@@ -11,9 +11,7 @@ import (
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
@@ -179,11 +177,6 @@ func (k *kindChart) enqueue(ctx context.Context) {
 		return
 	}
 	for i := range list.Items {
-		request := reconcile.Request{NamespacedName: client.ObjectKeyFromObject(&list.Items[i])}
-		if priorities, ok := k.queue.(priorityqueue.PriorityQueue[reconcile.Request]); ok {
-			priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(watch.Bookkeeping)}, request)
-			continue
-		}
-		k.queue.Add(request)
+		watch.Later(k.queue, client.ObjectKeyFromObject(&list.Items[i]))
 	}
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -80,7 +81,7 @@ func (d *Defaults) Watch(ctx context.Context, controller ctrl.Controller) error 
 			return
 		}
 		for _, name := range names {
-			later(q, name)
+			Later(q, name)
 		}
 	}
 	err := events(ctx, controller, d.Cache, &corev1.ConfigMap{}, handler.Funcs{
@@ -113,8 +114,8 @@ func (d *Defaults) says(object client.Object) string {
 	return defaults.Of(config, d.Kind).Digest
 }
 
-// later asks for a reconcile behind those that people ask for.
-func later(q queue, name types.NamespacedName) {
+// Later asks for a reconcile behind those that people ask for.
+func Later(q workqueue.TypedRateLimitingInterface[reconcile.Request], name types.NamespacedName) {
 	request := reconcile.Request{NamespacedName: name}
 	if priorities, is := q.(priorityqueue.PriorityQueue[reconcile.Request]); is {
 		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(Bookkeeping)}, request)

@@ -13,11 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/controller"
-	"sigs.k8s.io/controller-runtime/pkg/controller/priorityqueue"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/handler"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -213,10 +211,9 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	if echo || !t.Enqueue {
 		return
 	}
-	request := reconcile.Request{NamespacedName: by.NamespacedName}
-	if priorities, ok := q.(priorityqueue.PriorityQueue[reconcile.Request]); ok && !deleted {
-		priorities.AddWithOpts(priorityqueue.AddOpts{Priority: ptr.To(Bookkeeping)}, request)
+	if deleted {
+		q.Add(reconcile.Request{NamespacedName: by.NamespacedName})
 		return
 	}
-	q.Add(request)
+	Later(q, by.NamespacedName)
 }
