@@ -32,8 +32,8 @@ type made struct {
 	Resource string `json:"resource"`
 }
 
-// types are those that fields without a schema may hold.
-var types = map[string]reflect.Type{"PodSpec": podSpec, "Opaque": reflect.TypeFor[struct{}]()}
+// held are the types that fields without a schema may hold, by name.
+var held = map[string]reflect.Type{"PodSpec": podSpec, "Opaque": reflect.TypeFor[struct{}]()}
 
 // read returns what is declared of all kinds, by their names. Without the file, nothing is.
 func read(root string) (map[string]declared, error) {
@@ -61,7 +61,7 @@ func (d declared) complete(spec *node) error {
 		if !n.open || err != nil || d.Types[p.String()] == "" && len(p) > 1 && p[len(p)-2].open {
 			return
 		}
-		t, found := types[d.Types[p.String()]]
+		t, found := held[d.Types[p.String()]]
 		if !found {
 			err = fmt.Errorf("%s has no schema, so nobody sees what it refers to: name the type that it holds in types of %s (PodSpec, or Opaque for what refers to nothing)", p, File)
 			return

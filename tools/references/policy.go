@@ -14,7 +14,7 @@ const (
 	// maxNames is how many new names are asked about one by one: a check costs 350,000 of the 10,000,000 that a policy may cost.
 	maxNames = 20
 	// maxEntries is how many entries of lists are compared with those of before, one by one: an expression may cost 1,000,000.
-	maxEntries = 600
+	maxEntries = 400
 )
 
 //go:embed policy.yaml.tmpl
