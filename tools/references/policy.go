@@ -13,7 +13,9 @@ import (
 const (
 	// maxNames is how many new names are asked about one by one: a check costs 350,000 of the 10,000,000 that a policy may cost.
 	maxNames = 20
-	// maxEntries is how many entries of lists are compared with those of before, one by one: an expression may cost 1,000,000.
+	// maxNew is how many new references there may be to these names, each of which is compared with all others: an expression may cost 1,000,000.
+	maxNew = 100
+	// maxEntries is how many entries of lists are compared with those of before.
 	maxEntries = 400
 )
 
@@ -43,7 +45,7 @@ func Policies(root string, crd *apiextensionsv1.CustomResourceDefinition) (strin
 	}
 	for _, kind := range kinds {
 		if paths := found[kind.name]; len(paths) > 0 {
-			data.Policies = append(data.Policies, newPolicy(kind, paths, about))
+			data.Policies = append(data.Policies, newPolicy(kind, paths))
 		}
 	}
 	if data.Makes, err = about.made(spec); err != nil {
@@ -69,35 +71,32 @@ type policy struct {
 	To, Resource, Verb string
 	// Fields are those at the top of the spec that refer to something or hold what does.
 	Fields []string
-	// Pods and Others are expressions of what fields name, those whose content pods can read and the others; Sizes are how long lists are.
-	Pods, Others, Sizes  []string
-	Names                []int
-	MaxNames, MaxEntries int
+	// Pods and Others are expressions of what fields name, those whose content pods can read and the others. Entries is how long the lists
+	// are that these fields are in.
+	Pods, Others, Entries string
+	// Names are the numbers of new names, of which each is asked about.
+	Names []int
+	// MaxNew is how many new references, MaxEntries how many entries are compared.
+	MaxNames, MaxNew, MaxEntries int
 }
 
-func newPolicy(to kind, paths []path, about declared) policy {
-	p := policy{To: to.name, Resource: to.resource, Verb: to.verb, MaxNames: maxNames, MaxEntries: maxEntries}
+func newPolicy(to kind, paths []path) policy {
+	p := policy{To: to.name, Resource: to.resource, Verb: to.verb, MaxNames: maxNames, MaxNew: maxNew, MaxEntries: maxEntries, Entries: counted("o", leaves(paths))}
 	for i := range maxNames {
 		p.Names = append(p.Names, i)
 	}
+	var pods, others []path
 	for _, at := range paths {
 		if top := at[1].name; !slices.Contains(p.Fields, top) {
 			p.Fields = append(p.Fields, top)
 		}
 		if at.pods() {
-			p.Pods = append(p.Pods, at.names())
+			pods = append(pods, at)
 		} else {
-			p.Others = append(p.Others, at.names())
-		}
-		for i, n := range at {
-			if n.each == nil {
-				continue
-			}
-			if size := at[:i+1].size(); !slices.Contains(p.Sizes, size) {
-				p.Sizes = append(p.Sizes, size)
-			}
+			others = append(others, at)
 		}
 	}
+	p.Pods, p.Others = named("o", leaves(pods)), named("o", leaves(others))
 	return p
 }
 
