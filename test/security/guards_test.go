@@ -9,8 +9,8 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/harness"
@@ -50,36 +50,51 @@ func root(t *testing.T) string {
 // withoutRules takes the rules, bounds, patterns and enumerations out of the CRD of AppServices until the test is over.
 func withoutRules(t *testing.T) {
 	t.Helper()
-	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "appservices.app.example.com"}}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(crd), crd); err != nil {
-		t.Fatal(err)
+	loose := shippedCRD(t)
+	for i := range loose.Spec.Versions {
+		strip(loose.Spec.Versions[i].Schema.OpenAPIV3Schema)
 	}
-	asShipped := crd.Spec.DeepCopy()
-	loose := crd.Spec.DeepCopy()
-	for i := range loose.Versions {
-		strip(loose.Versions[i].Schema.OpenAPIV3Schema)
-	}
-	namespace := newNamespace(t, "off-rules-", map[string]string{guardsOff: "off"})
-	put := func(ctx context.Context, spec *apiextensionsv1.CustomResourceDefinitionSpec, takes bool) {
-		harness.Eventually(t, fmt.Sprintf("the CRD takes what its rules refuse: %t", takes), func() error {
-			if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
-				return err
-			}
-			spec.DeepCopyInto(&crd.Spec)
-			if err := cluster.Client.Update(ctx, crd); err != nil {
-				return err
-			}
-			return obeys(ctx, namespace, takes)
-		})
-	}
-	put(t.Context(), loose, true)
+	replaceCRD(t, loose, true)
 	t.Cleanup(func() {
-		_ = cluster.Client.Get(context.WithoutCancel(t.Context()), client.ObjectKeyFromObject(crd), crd)
-		asShipped.DeepCopyInto(&crd.Spec)
-		if err := cluster.Client.Update(context.WithoutCancel(t.Context()), crd); err != nil {
+		if err := update(context.WithoutCancel(t.Context()), shippedCRD(t)); err != nil {
 			t.Errorf("cannot put the CRD back: %v", err)
 		}
 	})
+}
+
+// shippedCRD is the CRD of AppServices in the repository.
+func shippedCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "config/crd/bases/app.example.com_appservices.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+// replaceCRD puts a CRD in place and waits until the API server takes what rules refuse, or does not.
+func replaceCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, takes bool) {
+	t.Helper()
+	namespace := newNamespace(t, "off-rules-", map[string]string{guardsOff: "off"})
+	harness.Eventually(t, fmt.Sprintf("the CRD takes what its rules refuse: %t", takes), func() error {
+		if err := update(t.Context(), crd); err != nil {
+			return err
+		}
+		return obeys(t.Context(), namespace, takes)
+	})
+}
+
+func update(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(crd), live); err != nil {
+		return err
+	}
+	crd.Spec.DeepCopyInto(&live.Spec)
+	return cluster.Client.Update(ctx, live)
 }
 
 // obeys returns nil if an image that no rule allows is taken, or is not.
