@@ -12,11 +12,11 @@ import (
 
 const (
 	// maxNames is how many new names are asked about one by one: a check costs 350,000 of the 10,000,000 that a policy may cost.
-	maxNames = 20
+	maxNames = 16
 	// maxNew is how many new references there may be to these names, each of which is compared with all others: an expression may cost 1,000,000.
-	maxNew = 100
+	maxNew = 50
 	// maxEntries is how many entries of lists are compared with those of before.
-	maxEntries = 400
+	maxEntries = 256
 )
 
 //go:embed policy.yaml.tmpl
