@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"reflect"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
 )
 
@@ -74,4 +75,17 @@ func (d declared) complete(spec *node) error {
 		}
 	}
 	return err
+}
+
+// Made returns what fields of a kind make that the role edit of Kubernetes does not give, as File declares it.
+func Made(root, kind string) ([]schema.GroupResource, error) {
+	all, err := read(root)
+	if err != nil {
+		return nil, err
+	}
+	var list []schema.GroupResource
+	for _, m := range all[kind].Makes {
+		list = append(list, schema.GroupResource{Group: m.Group, Resource: m.Resource})
+	}
+	return list, nil
 }
