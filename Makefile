@@ -14,6 +14,10 @@ SCORECARD_IMG ?= $(IMAGE_TAG_BASE)-scorecard:v$(VERSION)
 CHARTS ?=
 CHARTS_IMG ?= $(IMAGE_TAG_BASE)-charts:v$(VERSION)
 HELM_CHARTS ?= helm-charts
+# The namespaces that a manager that is deployed serves, with Roles in these and no ClusterRole; nothing for all of them.
+NAMESPACES ?=
+# What it may do besides: folders of config/rights, such as gatewayAPI.
+RIGHTS ?=
 CHANNELS ?= stable,fast,candidate
 DEFAULT_CHANNEL ?= stable
 BUNDLE_GEN_FLAGS ?= -q --overwrite --version $(VERSION) --channels=$(CHANNELS) --default-channel=$(DEFAULT_CHANNEL)
@@ -60,6 +64,10 @@ tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
 OPERATOR_SDK = go run ./tools/cmd/tool operator-sdk
 OPM = go run ./tools/cmd/tool opm
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
 
 .NOTPARALLEL:
 
@@ -342,7 +350,7 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 
 .PHONY: build-installer
 build-installer: ## Write dist/install.yaml: the CRD and the manager with the image IMG.
-	@$(call overlay,crd default); mkdir -p dist; \
+	@$(call overlay,crd default,,,$(NAMESPACES),$(RIGHTS)); mkdir -p dist; \
 	{ printf '%s\n' '# Install with: kubectl apply -f install.yaml' \
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
 	  cat "$$dir/all.yaml"; } > dist/install.yaml
@@ -438,7 +446,7 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its ap
 
 .PHONY: deploy
 deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
-	@$(call overlay,default,,$(CHARTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
+	@$(call overlay,default,,$(CHARTS),$(NAMESPACES),$(RIGHTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
 deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
@@ -450,7 +458,7 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
 undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
-	@$(call overlay,default,,$(CHARTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
+	@$(call overlay,default,,$(CHARTS),$(NAMESPACES),$(RIGHTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
@@ -459,12 +467,18 @@ undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the 
 	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
-# second argument; with charts from where the third one says. The folder $$dir is ignored by git and
-# deleted at the end, so the tree stays as it is.
+# second argument; with charts from where the third one says, for the namespaces of the fourth, with the rights of the
+# fifth. The folder $$dir is ignored by git and deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
-{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
-  $(if $(3),echo 'components: [../../config/chart-$(3)]';) echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
+for namespace in $(4); do mkdir "$$dir/$$namespace"; \
+  printf 'namespace: %s\nresources: [../../../config/namespaced/rights]\n' "$$namespace" > "$$dir/$$namespace/kustomization.yaml"; done; \
+{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; for namespace in $(4); do echo "- $$namespace"; done; \
+  echo 'components:'; $(if $(3),echo '- ../../config/chart-$(3)';) for right in $(5); do echo "- ../../config/rights/$$right"; done; \
+  if [ -n '$(strip $(4))' ]; then echo '- ../../config/namespaced'; echo 'patches:'; \
+  echo '- target: {kind: Deployment, name: controller-manager}'; \
+  echo '  patch: "- {op: replace, path: /spec/template/spec/containers/0/env/0/value, value: \"$(subst $(space),$(comma),$(strip $(4)))\"}"'; fi; \
+  echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
 $(if $(filter configmap,$(3)),$(call package,$$dir/charts); (cd "$$dir" && $(KUSTOMIZE) edit add configmap appservice-operator-charts \
   --namespace=$(NAMESPACE) --disableNameSuffixHash --from-file='charts/*.tgz');) \
 (cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)' $(if $(filter image,$(3)),'charts=$(CHARTS_IMG)')); \

@@ -43,7 +43,7 @@ func (m *Manager) Synced(t *testing.T) {
 	}
 }
 
-// Launch starts an operator that serves one namespace and waits for nothing.
+// Launch starts an operator that serves one namespace and waits for nothing. It may what config/rbac says; one with other charts, Unbound.
 func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
 	t.Helper()
 	requests := &Requests{}
@@ -58,7 +58,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	for _, apply := range change {
 		apply(&options, requests)
 	}
-	config := rest.CopyConfig(c.Config)
+	config := rest.CopyConfig(c.identity())
 	config.WrapTransport = requests.Wrap
 	mgr, err := operator.New(config, options)
 	if err != nil {
