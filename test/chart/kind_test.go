@@ -68,7 +68,7 @@ func probeIsServed(t *testing.T, r repository) {
 		t.Fatal(err)
 	}
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
+	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
 	sample := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object); err != nil {
 		t.Fatal(err)

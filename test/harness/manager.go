@@ -67,7 +67,12 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1), synced: mgr.GetCache().WaitForCacheSync}
 	go func() { running.done <- mgr.Start(ctx) }()
-	t.Cleanup(func() { running.Stop(t) })
+	t.Cleanup(func() {
+		running.Stop(t)
+		if whole := requests.WholeSecrets(); len(whole) > 0 {
+			t.Errorf("Secrets are listed or watched with what is in them: %v", whole)
+		}
+	})
 	return running
 }
 

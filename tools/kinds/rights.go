@@ -138,13 +138,17 @@ func needed(root string, list []kind) ([]rights.Need, error) {
 		}
 		served = append(served, own...)
 	}
-	slices.SortFunc(rendered, func(a, b rights.Need) int { return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource)) })
+	slices.SortFunc(rendered, func(a, b rights.Need) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	})
 	return slices.Concat(served, merged(rendered, rights.OfCode())), nil
 }
 
 // merged drops what is listed twice, and of what the code needs all that charts need anyway; where it needs more, it says why.
 func merged(rendered, code []rights.Need) []rights.Need {
-	same := func(a, b rights.Need) bool { return a.GroupResource == b.GroupResource && a.ClusterScoped == b.ClusterScoped }
+	same := func(a, b rights.Need) bool {
+		return a.GroupResource == b.GroupResource && a.ClusterScoped == b.ClusterScoped
+	}
 	rendered = slices.CompactFunc(rendered, same)
 	covers := func(all, some []string) bool {
 		return !slices.ContainsFunc(some, func(verb string) bool { return !slices.Contains(all, verb) })
