@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"regexp"
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -11,6 +12,9 @@ import (
 // AnnotationForeignKinds of a Chart.yaml says what cannot be known of kinds that are no part of Kubernetes, by kind and group, as in
 // "Bucket.example.com: {resource: buckets, option: storage}".
 const AnnotationForeignKinds = "app.example.com/foreign-kinds"
+
+// optionName is what can be a folder, and a key of values.
+var optionName = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
 
 // Foreign is what a chart says of a kind that is no part of Kubernetes.
 type Foreign struct {
@@ -37,6 +41,10 @@ func ForeignKinds(c *chart.Chart) (map[schema.GroupKind]Foreign, error) {
 		if kind.Group == "" || foreign.Resource == "" {
 			return nil, fmt.Errorf("annotation %s of Chart.yaml: %s must be a kind with its group, and have a resource, as in \"Bucket.example.com: {resource: buckets}\"",
 				AnnotationForeignKinds, name)
+		}
+		if foreign.Option != "" && !optionName.MatchString(foreign.Option) {
+			return nil, fmt.Errorf("annotation %s of Chart.yaml: option %q of %s must be a word of letters and digits that begins with a small letter",
+				AnnotationForeignKinds, foreign.Option, name)
 		}
 		kinds[kind] = foreign
 	}

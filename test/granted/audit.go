@@ -2,6 +2,7 @@ package granted
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -42,7 +43,7 @@ func All(rules ...[]rbacv1.PolicyRule) []Right {
 
 func sorted(rights map[Right]bool) []Right {
 	return slices.SortedFunc(maps.Keys(rights), func(a, b Right) int {
-		return strings.Compare(a.GroupResource.String()+a.Verb, b.GroupResource.String()+b.Verb)
+		return cmp.Or(strings.Compare(a.GroupResource.String(), b.GroupResource.String()), strings.Compare(a.Verb, b.Verb))
 	})
 }
 
