@@ -167,6 +167,16 @@ test-injection: ## Put what means something to YAML, templates and shells into e
 	@mkdir -p bin && go test -c -o bin/injection.test ./test/injection
 	@cd test/injection && '$(CURDIR)/bin/injection.test'
 
+# How long each fuzzer runs, and which ones do.
+FUZZTIME ?= 1m
+FUZZ ?= .
+.PHONY: fuzz
+fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. What one finds is kept in testdata/fuzz, and every go test tries it.
+	@grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z]*' api internal | grep -e '$(FUZZ)' | sort | while IFS=: read -r file name; do \
+	  echo "==> $${name#func } of $${file%/*}"; \
+	  go test "./$${file%/*}" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 10s $(FUZZFLAGS) </dev/null || exit; \
+	done
+
 .PHONY: test-alerts
 test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
 	@echo '==> Alerts and dashboards.'
