@@ -1,23 +1,15 @@
 package integration
 
 import (
-	"errors"
 	"fmt"
-	"io"
-	"net/http"
 	"strings"
 	"testing"
 
-	authenticationv1 "k8s.io/api/authentication/v1"
-	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
-	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/granted"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -84,53 +76,4 @@ func TestAnOwnerReferenceNeedsARight(t *testing.T) {
 	account.allow(t)
 	cluster.Ready(t, app)
 	process.ends(t)
-}
-
-// The manager asks the API server who reads its metrics, and whether they may.
-func TestMetricsAreForThoseWhoMayReadThem(t *testing.T) {
-	t.Parallel()
-	namespace, address := cluster.Namespace(t), harness.FreeAddress(t)
-	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
-		options.MetricsAddress, options.MetricsSecure = address, true
-	})
-	role := &rbacv1.ClusterRole{
-		ObjectMeta: metav1.ObjectMeta{Name: namespace + "-reads-metrics"},
-		Rules:      []rbacv1.PolicyRule{{NonResourceURLs: []string{"/metrics"}, Verbs: []string{"get"}}},
-	}
-	bind(t, role, &rbacv1.ClusterRoleBinding{
-		ObjectMeta: role.ObjectMeta, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: role.Name},
-		Subjects: []rbacv1.Subject{{Kind: rbacv1.ServiceAccountKind, Namespace: namespace, Name: "reader"}},
-	})
-	for name, want := range map[string]int{"reader": http.StatusOK, "stranger": http.StatusForbidden} {
-		config := rest.AnonymousClientConfig(&rest.Config{Host: "https://" + address, TLSClientConfig: rest.TLSClientConfig{Insecure: true}})
-		config.BearerToken = tokenOf(t, namespace, name)
-		scraper, err := rest.HTTPClientFor(config)
-		if err != nil {
-			t.Fatal(err)
-		}
-		harness.Eventually(t, "the answer for the "+name, func() error {
-			answer, err := scraper.Get(config.Host + "/metrics")
-			if err != nil {
-				return err
-			}
-			defer func() { _ = answer.Body.Close() }()
-			text, err := io.ReadAll(answer.Body)
-			if answer.StatusCode != want || want == http.StatusOK && !strings.Contains(string(text), "appservice_build_info") {
-				return errors.Join(err, fmt.Errorf("it is %s: %.200s", answer.Status, text))
-			}
-			return nil
-		})
-	}
-}
-
-// tokenOf makes a service account and returns its token.
-func tokenOf(t *testing.T, namespace, name string) string {
-	t.Helper()
-	account := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
-	cluster.Create(t, account)
-	token := &authenticationv1.TokenRequest{}
-	if err := cluster.Client.SubResource("token").Create(t.Context(), account, token); err != nil {
-		t.Fatal(err)
-	}
-	return token.Status.Token
 }
