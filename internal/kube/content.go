@@ -30,9 +30,9 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds are kept whole; of all
-// else, what may belong to one of them up to a bound, and of the rest the identity: everybody may make an object that the cache
-// selects, of any size.
+// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds become compact; of all
+// else, what may belong to one of them is kept up to a bound, and of the rest the identity: everybody may make an object that the
+// cache selects, of any size.
 func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 	return func(in any) (any, error) {
 		object, ok := in.(client.Object)
@@ -45,6 +45,9 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		stripManagedFields(object)
 		switch {
 		case slices.Contains(served, object.GetObjectKind().GroupVersionKind()):
+			if resource, whole := object.(*unstructured.Unstructured); whole {
+				return Compact(resource)
+			}
 			return object, nil
 		case !mayBeOurs(object, served):
 			return identity(object), nil
