@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/extent"
 )
 
 // Shape makes an AppService large in one way, by so many items.
@@ -63,6 +64,13 @@ func eachSidecar(app *v1.AppService, items int, add func(sidecar *corev1.Contain
 	}
 	for i := range items {
 		add(&app.Spec.Sidecars[i%sidecars], i)
+	}
+}
+
+// Fill makes an AppService as large as it may be, by a command that does not compress.
+func Fill(app *v1.AppService) {
+	if room := extent.Resource - SizeOf(app) - 2<<10; room > 0 { // the rest is for what the API server adds
+		app.Spec.Command = []string{noise(room)}
 	}
 }
 
