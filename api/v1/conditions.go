@@ -104,6 +104,8 @@ const (
 	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
 	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
+	// ReasonPolicyViolation: an object would be what the platform's policy does not allow in the namespace.
+	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"
@@ -195,6 +197,10 @@ const LabelRenderedBy = "app.example.com/rendered-by"
 // LabelDefaults is the label of a release record that tells the defaults of its namespace apart that it was rendered with; there is none if
 // the namespace had none.
 const LabelDefaults = "app.example.com/defaults"
+
+// LabelReferences is the label of a release record that identifies the content of the ConfigMaps and Secrets that its pods refer to, and the
+// version of it that the pods carry. It has a digest of values of Secrets, as the record, a Secret itself, has other values.
+const LabelReferences = "app.example.com/references"
 
 // LabelRollout is the label of a release record that says which chart, operator and defaults began to change the resource although its
 // user changed nothing, and the generation of the resource then.
