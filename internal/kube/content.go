@@ -42,7 +42,7 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		if err := setKind(object); err != nil {
 			return nil, err
 		}
-		stripManagedFields(object)
+		StripManagedFields(object)
 		switch {
 		case slices.Contains(served, object.GetObjectKind().GroupVersionKind()):
 			if resource, whole := object.(*unstructured.Unstructured); whole {
@@ -71,8 +71,8 @@ func setKind(object client.Object) error {
 	return nil
 }
 
-// stripManagedFields drops all managed fields but those by which others own parts of a pod template.
-func stripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
+// StripManagedFields drops all managed fields of an object but those by which others own parts of a pod template.
+func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
 // Content gives all that an object says, as JSON has it; false where only its outline is known. It may be shared: nobody
 // may change it.

@@ -49,6 +49,15 @@ func Large(object client.Object) bool {
 	return footprint(reflect.ValueOf(object)) > bound
 }
 
+// Remembered returns of an object what may be remembered of it: itself, or the outline if it was read past the caches and is larger than
+// what they keep.
+func Remembered(object client.Object) client.Object {
+	if whole, read := object.(*unstructured.Unstructured); read && !IsOutline(whole) && Large(whole) {
+		return outline(whole)
+	}
+	return object
+}
+
 // footprint is about how many bytes a Go value takes in memory, less its outermost struct. Requests are no measure of that: {} takes two
 // bytes of one and may become a struct of fifty.
 func footprint(value reflect.Value) int {
