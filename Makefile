@@ -111,6 +111,7 @@ vet: ## Run go vet.
 lint: ## Run golangci-lint.
 	$(call tool,golangci-lint) run
 	cd tools/images && $(call tool,golangci-lint) run
+	cd tools/sbom && $(call tool,golangci-lint) run
 
 .PHONY: vuln
 vuln: build ## Look up known vulnerabilities of what is compiled into the manager. Where the database cannot be had, it says so and goes on.
