@@ -116,11 +116,19 @@ fmt: ## Format the Go code.
 vet: ## Run go vet.
 	go vet ./...
 	go vet -C tools/images ./...
+	go vet -C tools/sbom ./...
 
 .PHONY: lint
 lint: ## Run golangci-lint.
 	$(call tool,golangci-lint) run
 	cd tools/images && $(call tool,golangci-lint) run
+	cd tools/sbom && $(call tool,golangci-lint) run
+
+.PHONY: vuln
+vuln: build ## Look up known vulnerabilities of what is compiled into the manager. Where the database cannot be had, it says so and goes on.
+	@if found=$$($(call tool,govulncheck) -mode=binary bin/manager 2>&1); then echo "$$found"; else \
+	  case "$$found" in *'fetching vulnerabilities'*) echo 'govulncheck cannot reach the database of vulnerabilities: nothing was looked up.' ;; \
+	  *) echo "$$found" >&2; exit 1 ;; esac; fi
 
 .PHONY: lint-fix
 lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
@@ -138,7 +146,7 @@ verify: ## Check that the generated files, the bundle among them, are up to date
 	[ "$$before" = "$$after" ] || { echo 'Generated files were out of date. They are new now: commit them.' >&2; exit 1; }
 
 .PHONY: check
-check: vet lint lint-chart verify catalog test test-olm scorecard ## Run all that CI runs.
+check: vet lint lint-chart vuln verify catalog test test-olm scorecard ## Run all that CI runs.
 
 .PHONY: clean
 clean: ## Delete what was built here. Pinned tools and clusters are kept in your cache folder.
@@ -158,6 +166,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
 	@go test -C tools/crdgen $(TESTFLAGS) ./...
+	@go test -C tools/sbom $(TESTFLAGS) ./...
 
 .PHONY: test-chart
 test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what chart maintainers rely on. CHARTFLAGS='-test.run=NAME' narrows it.
@@ -383,6 +392,15 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 	@mkdir -p dist
 	@go run -C tools/images . -arch '$(ARCH)' -version '$(VERSION)' -tag '$(IMG)' \
 	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
+
+.PHONY: sbom
+sbom: build ## Write what the manager is made of, by its build information: dist/appservice-operator-VERSION.spdx.json and .cdx.json.
+	@mkdir -p dist && go run -C tools/sbom . -version '$(VERSION)' -created "$$(git log -1 --format=%ct)" \
+	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)' '$(CURDIR)/bin/manager'
+
+.PHONY: test-reproducible
+test-reproducible: ## Build the manager and its image twice, in two folders: the digests must be the same.
+	@go test -C tools/images -count=1 -v -run '^(TestManager|TestTheSameSourcesElsewhere)$$' .
 
 .PHONY: build-installer
 build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS; beside it admission.yaml: its admission policies alone, for OLM.
