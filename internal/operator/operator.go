@@ -93,7 +93,13 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules, err := newPolicy(options.Policy, counters)
+	if err != nil {
+		return nil, err
+	}
+	rules.changed = charts.enqueue
 	shared := shared{
+		Policy:                  rules.current,
 		Charts:                  charts,
 		Informers:               informers,
 		References:              references,
@@ -120,6 +126,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	}
 	if err := mgr.Add(charts); err != nil {
 		return nil, fmt.Errorf("cannot follow the charts: %w", err)
+	}
+	if err := mgr.Add(rules); err != nil {
+		return nil, fmt.Errorf("cannot follow the policy: %w", err)
 	}
 	return mgr, nil
 }

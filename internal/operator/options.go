@@ -22,6 +22,8 @@ type Options struct {
 	WatchesFile string
 	// ChartDir is the folder that the chart paths of the watches file start from; empty for the embedded charts.
 	ChartDir string
+	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in default alone.
+	Policy string
 	// WatchNamespaces are the namespaces to serve; none for all.
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
@@ -46,6 +48,7 @@ type Options struct {
 func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
 	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
+	flags.StringVar(&o.Policy, "policy", "", "file that says what workloads and routes of which namespace may be (default, and where there is no such file: the built-in default)")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {
 		o.WatchNamespaces = splitList(value)
