@@ -155,11 +155,19 @@ func (c Claim) compare(other Claim) int {
 	)
 }
 
+// HostOrAll is the host, or what stands for all, as in any host of Gateway infra/public.
+func (c Claim) HostOrAll() string {
+	if c.Host != "" {
+		return c.Host
+	}
+	return strings.TrimSpace("any host of " + c.Entry.Kind + " " + c.Entry.Name)
+}
+
 // String is what people call it, as in www.example.com/shop or GET www.example.com/.
 func (c Claim) String() string {
-	host := c.Host
-	if host == "" {
-		host = strings.TrimSpace("any host of "+c.Entry.Kind+" "+c.Entry.Name) + " under "
+	host := c.HostOrAll()
+	if c.Host == "" {
+		host += " under "
 	}
 	text := host + "/" + strings.Trim(c.Path.Text, "/")
 	if c.Method != "" {

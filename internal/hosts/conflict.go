@@ -44,8 +44,13 @@ func (e *ConflictError) Hint() string {
 	return "take another host, or ask the platform team: hosts of its policy grants one to a namespace, sharedHosts lets several have paths of it"
 }
 
-func conflictOf(s *stake, claim Claim, rival *stake) error {
-	conflict := &ConflictError{Claim: claim.String(), Granted: rival.entitled && !s.entitled}
+// conflict says what a stake has to wait for, or go for; nil for nothing.
+func (h *Hosts) conflict(s *stake, found obstacle) error {
+	rival := found.rival
+	if rival == nil {
+		return nil
+	}
+	conflict := &ConflictError{Claim: found.claim.String(), Granted: h.entitled(rival) && !h.entitled(s)}
 	if rival.place.namespace == s.place.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {

@@ -45,13 +45,14 @@ type Hosts struct {
 	all    index
 }
 
-// New makes a room that reads live routes from informers, of the kinds that the mapper knows.
-func New(informers cache.Cache, mapper meta.RESTMapper) *Hosts {
+// New makes a room that reads live routes from informers, of the kinds that the mapper knows. When the rules say something else of a
+// namespace, its resources have to be reconciled.
+func New(informers cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		informers: informers, mapper: mapper,
 		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
 		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{},
-		proven: map[owner]bool{}, rules: free{}, all: index{},
+		proven: map[owner]bool{}, rules: rules, all: index{},
 	}
 }
 
@@ -112,10 +113,9 @@ func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.K
 		return nil
 	}
 	h.report(by, objects)
-	h.renew(by)
 	stakes := make(map[kube.Key]*stake, len(wanted))
 	for key, claims := range wanted {
-		stakes[key] = h.under(&stake{owner: by, place: place{key, resource.GetNamespace()}, born: bornOf(resource), claims: claims})
+		stakes[key] = &stake{owner: by, place: place{key, resource.GetNamespace()}, born: bornOf(resource), claims: claims}
 	}
 	h.want(by, stakes)
 	var held []Held

@@ -10,9 +10,9 @@ import (
 
 // see takes an event of a live route object into account.
 func (h *Hosts) see(object client.Object, deleted bool) {
+	seen := stakeOf(object)
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	seen := h.under(stakeOf(object))
 	known, feed := h.liveAt(seen.place), feedOf(seen.place)
 	if latest := h.seen[feed]; latest == "" || kube.Newer(seen.version, latest) {
 		h.seen[feed] = seen.version
@@ -42,7 +42,7 @@ func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 		if latest := h.seen[feedOf(at)]; latest != "" && !kube.Newer(object.GetResourceVersion(), latest) {
 			continue // the informer showed that or what came after it, be it the end
 		}
-		s := h.under(stakeOf(object))
+		s := stakeOf(object)
 		s.ahead = true
 		h.replace(by, h.liveAt(at), s)
 	}

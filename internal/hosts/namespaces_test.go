@@ -46,7 +46,7 @@ func TestContradictionsBetweenNamespaces(t *testing.T) {
 					other *stake
 					rules Rules
 					want  bool
-				}{{two, free{}, test.apart}, {two, shares, test.shared}, {one, free{}, test.beside}} {
+				}{{two, Free{}, test.apart}, {two, shares, test.shared}, {one, Free{}, test.beside}} {
 					if got := one.contradicts(pair[0], pair[1], check.other, check.rules); got != check.want {
 						t.Errorf("%s and %s: got %t, want %t", pair[0], pair[1], got, check.want)
 					}

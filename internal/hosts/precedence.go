@@ -13,8 +13,8 @@ import (
 // precedes reports whether a stake goes before another one whoever of them is live: if the platform granted it, or if the application
 // was ever ready and the other's is known never to have been. Both last, so that a host never goes back and forth.
 func (h *Hosts) precedes(s, other *stake) bool {
-	if s.entitled != other.entitled {
-		return s.entitled
+	if mine := h.entitled(s); mine != h.entitled(other) {
+		return mine
 	}
 	proven, known := h.proven[other.owner]
 	return h.proven[s.owner] && known && !proven
@@ -23,15 +23,14 @@ func (h *Hosts) precedes(s, other *stake) bool {
 // turns compares two stakes by when they have their turn.
 func (h *Hosts) turns(a, b *stake) int {
 	rank := func(s *stake) int {
-		switch {
-		case s.entitled && h.proven[s.owner]:
-			return 0
-		case s.entitled:
-			return 1
-		case h.proven[s.owner]:
-			return 2
+		rank := 0
+		if !h.entitled(s) {
+			rank += 2
 		}
-		return 3
+		if !h.proven[s.owner] {
+			rank++
+		}
+		return rank
 	}
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.born.compare(b.born))
 }
@@ -40,16 +39,12 @@ func (h *Hosts) turns(a, b *stake) int {
 // written: only its own reconcile gives that up, unless another's route is live.
 func (h *Hosts) judge(s *stake, own bool) (news bool) {
 	waited, next, keep := s.waits, s.next, s.granted() && !own
-	switch {
-	case s.refused != nil && keep:
-		h.wake(s.owner)
-		return false
-	case s.refused != nil:
-		s.waits, s.next = s.refused, false
+	if refused := h.refusal(s); refused != nil && !keep {
+		s.waits, s.next = refused, false
 		return next || !same(waited, s.waits)
 	}
 	found := h.obstacle(s, keep)
-	s.waits, s.next = found.conflict(s), found.next
+	s.waits, s.next = h.conflict(s, found), found.next
 	for _, other := range found.yielding {
 		h.wake(other.owner)
 	}
@@ -67,13 +62,6 @@ type obstacle struct {
 	// yielding are those that have to go because of it. If they are all that it waits for, it is next.
 	yielding []*stake
 	next     bool
-}
-
-func (o obstacle) conflict(s *stake) error {
-	if o.rival == nil {
-		return nil
-	}
-	return conflictOf(s, o.claim, o.rival)
 }
 
 // obstacle returns what stands in the way of a wanted stake. Who serves goes before who does not, and of two that serve, the route
@@ -150,7 +138,7 @@ func (h *Hosts) Yields(kind schema.GroupKind, name types.NamespacedName) []Held 
 			})
 		}
 		if found.rival != nil {
-			list = append(list, Held{at.Key, found.conflict(s)})
+			list = append(list, Held{at.Key, h.conflict(s, found)})
 		}
 	}
 	slices.SortFunc(list, func(a, b Held) int { return kube.Key.Compare(a.Key, b.Key) })

@@ -1,61 +1,46 @@
 package hosts
 
-// Rules are what the platform says of hosts, for each namespace.
+import "github.com/example/appservice-operator/internal/kube"
+
+// Rules are what the platform says of hosts, for each namespace, at any time.
 type Rules interface {
-	// Refused returns why routes of a namespace may not claim a host, which may be a wildcard, or empty for all of a gateway; nil if
-	// they may.
-	Refused(namespace string, claim Claim) error
-	// Granted reports whether the platform named a host for a namespace, which then has it before anybody else.
+	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an entry; nil if it
+	// may.
+	Refused(namespace string, route kube.Key, claim Claim) error
+	// Granted reports whether the platform granted a host to a namespace, which then has it before anybody else.
 	Granted(namespace, host string) bool
-	// Shared reports whether routes of a namespace may share a host with those of others for which that is also so.
+	// Shared reports whether routes of a namespace may have paths of a host of which others have some, if that is so for these, too.
 	Shared(namespace, host string) bool
 }
 
-// free are rules that allow everything, and grant and share nothing.
-type free struct{}
+// Free are rules that allow everything, and grant and share nothing.
+type Free struct{}
 
-func (free) Refused(string, Claim) error { return nil }
-func (free) Granted(string, string) bool { return false }
-func (free) Shared(string, string) bool  { return false }
+// Refused implements Rules.
+func (Free) Refused(string, kube.Key, Claim) error { return nil }
 
-// Rule puts other rules in the place of those before. Resources for which that makes a difference are reconciled.
-func (h *Hosts) Rule(rules Rules) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.rules = rules
-	var all []*stake
-	for _, of := range h.live {
-		for _, s := range of {
-			all = append(all, h.under(s))
-		}
-	}
-	for _, of := range h.wanted {
-		for _, s := range of {
-			all = append(all, h.under(s))
-		}
-	}
-	h.review(owner{}, all...)
-}
+// Granted implements Rules.
+func (Free) Granted(string, string) bool { return false }
 
-// renew notes what the rules say of the live routes of a resource now: they may depend on the labels of its namespace.
-func (h *Hosts) renew(by owner) {
-	var changed []*stake
-	for _, s := range h.live[by] {
-		if before := s.entitled; h.under(s).entitled != before {
-			changed = append(changed, s)
-		}
-	}
-	h.review(by, changed...)
-}
+// Shared implements Rules.
+func (Free) Shared(string, string) bool { return false }
 
-// under notes what the rules say of a stake, and returns it.
-func (h *Hosts) under(s *stake) *stake {
-	s.entitled, s.refused = len(s.claims) > 0, nil
+// entitled reports whether the platform granted all that a stake claims.
+func (h *Hosts) entitled(s *stake) bool {
 	for _, claim := range s.claims {
-		s.entitled = s.entitled && h.rules.Granted(s.place.namespace, claim.Host)
-		if s.refused == nil && !s.live {
-			s.refused = h.rules.Refused(s.place.namespace, claim)
+		if !h.rules.Granted(s.place.namespace, claim.Host) {
+			return false
 		}
 	}
-	return s
+	return len(s.claims) > 0
+}
+
+// refusal is why the platform does not allow what a stake claims; nil if it does.
+func (h *Hosts) refusal(s *stake) error {
+	for _, claim := range s.claims {
+		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
+			return err
+		}
+	}
+	return nil
 }

@@ -31,9 +31,6 @@ type stake struct {
 	place  place
 	born   born
 	claims []Claim
-	// entitled says that the platform granted all of the claims to the namespace; refused is why it does not allow one.
-	entitled bool
-	refused  error
 	// live says that the object is there; otherwise it is wanted.
 	live bool
 	// waits says what a wanted route waits for; nil if it is granted. If it is next, all that it waits for is about to go.
@@ -79,8 +76,7 @@ func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool 
 
 // alike reports whether two stakes of a place make no difference to anybody.
 func (s *stake) alike(other *stake) bool {
-	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims) &&
-		s.entitled == other.entitled && same(s.refused, other.refused)
+	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims)
 }
 
 // serves reports whether one of the claims is for the same requests.

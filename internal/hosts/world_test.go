@@ -66,11 +66,10 @@ func sorted[K comparable, V any](of map[K]V) []K {
 
 // restart begins a new process, whose informers show all there is.
 func (w *world) restart() {
-	w.hosts, w.events, w.shown = New(nil, nil), nil, maps.Clone(w.objects)
+	w.hosts, w.events, w.shown = New(nil, nil, w), nil, maps.Clone(w.objects)
 	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	w.t.Cleanup(w.queue.ShutDown)
 	w.hosts.queues[appService.GroupKind()] = w.queue
-	w.hosts.Rule(w.rules)
 	for _, o := range w.shown {
 		w.hosts.see(o, false)
 	}
@@ -286,17 +285,26 @@ func (r rulesOf) Shared(_, host string) bool { return slices.Contains(r.shared, 
 
 func (r rulesOf) Granted(namespace, host string) bool { return r.granted[host] == namespace }
 
-func (r rulesOf) Refused(_ string, claim Claim) error {
+func (r rulesOf) Refused(_ string, _ kube.Key, claim Claim) error {
 	if slices.Contains(r.refused, claim.Host) {
 		return fmt.Errorf("%s is not allowed", claim)
 	}
 	return nil
 }
 
-// rule puts other rules to use.
+// Shared, Granted and Refused implement Rules by those that are in use.
+func (w *world) Shared(namespace, host string) bool  { return w.rules.Shared(namespace, host) }
+func (w *world) Granted(namespace, host string) bool { return w.rules.Granted(namespace, host) }
+func (w *world) Refused(namespace string, route kube.Key, claim Claim) error {
+	return w.rules.Refused(namespace, route, claim)
+}
+
+// rule puts other rules to use, and asks for a reconcile of each resource.
 func (w *world) rule(rules rulesOf) {
 	w.rules = rules
-	w.hosts.Rule(rules)
+	for _, name := range sorted(w.actors) {
+		w.enqueue(name)
+	}
 }
 
 // contradictions lists live objects of different resources that claim the same.
