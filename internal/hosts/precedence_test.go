@@ -75,6 +75,13 @@ func TestWhoGoesBeforeWhoServes(t *testing.T) {
 				w.t.Error("it is taken")
 			}
 		},
+		"a status from before it was ready changes nothing": func(_ *testing.T, w *world) {
+			serving, other := w.app("one", "serving", 0, shop), w.app("two", "other", 9, shop)
+			w.becomes(serving, true)
+			w.hosts.Note(appService.GroupKind(), named("one", "serving"), false)
+			w.becomes(other, true)
+			w.serves(serving)
+		},
 		"who is paused gives way as well": func(_ *testing.T, w *world) {
 			never, ready := w.app("one", "never", 0, shop), w.app("two", "ready", 9)
 			w.rest()
@@ -92,6 +99,7 @@ func TestWhoGoesBeforeWhoServes(t *testing.T) {
 			w.becomes(ready, true)
 			w.want(ready, shop, cart)
 			w.rest()
+			w.becomes(never, false) // it looks again whether it has to go
 			w.serves(never, serving)
 		},
 		"of those that wait, who was ready goes before who is older": func(_ *testing.T, w *world) {

@@ -69,13 +69,15 @@ func Generate(root string) error {
 	for file, lines := range map[string][]string{
 		"config/crd/kustomization.yaml":  bases(list),
 		"config/rbac/kustomization.yaml": roleFiles(list),
-		"config/rbac/role.yaml":          rules(list),
 		// Consoles offer the first sample of a kind.
 		"config/samples/kustomization.yaml": samples(list),
 	} {
 		if err := replace(filepath.Join(root, file), lines); err != nil {
 			return err
 		}
+	}
+	if err := grants(root, list); err != nil {
+		return err
 	}
 	return describe(root, list)
 }
