@@ -99,6 +99,12 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
+	// NeverReady says that no pod of it was ever ready to answer requests. As long as that is so, a host goes to another resource that asks
+	// for it and has been ready. It is left out once a pod is ready, and for good.
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Never ready",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	NeverReady bool `json:"neverReady,omitempty"`
+
 	// Conditions are Ready (the summary), Available, Progressing, Deployed, Reconciling and Stalled.
 	// +listType=map
 	// +listMapKey=type

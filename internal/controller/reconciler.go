@@ -103,8 +103,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 // reconcile is the list of steps. It returns what came of it and when to look again.
 func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
 	s, err := r.read(ctx, request)
-	switch {
-	case err != nil || s == nil:
+	if err != nil || s == nil {
 		return metrics.Gone, reconcile.Result{}, err
 	}
 	end, err := r.InFlight.Begin(ctx, s.size)
@@ -112,6 +111,9 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		return metrics.Error, reconcile.Result{}, err
 	}
 	defer end()
+	if err := r.yield(ctx, s); err != nil {
+		return metrics.Error, reconcile.Result{}, err
+	}
 	switch {
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
@@ -162,7 +164,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		return metrics.Acted, after(retry.Notice), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
-		done.err = wanted.held[0].Conflict
+		done.err = wanted.held[0].Err
 	}
 	return r.report(ctx, s, wanted, done)
 }

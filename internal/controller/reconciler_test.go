@@ -142,7 +142,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	translator := values.For(appService, tiny, nil)
 	b.Reconciler = &Reconciler{
-		Hosts: hosts.New(nil, nil),
+		Hosts: hosts.New(nil, nil, hosts.Free{}),
 		Kind:  appService,
 		Charts: render.NewCurrent(&render.Renderer{
 			Chart: tiny,

@@ -59,6 +59,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
+		r.Hosts.Note(r.Kind.GroupKind(), s.name(), wasEverReady(current))
 		r.recordState(ctx, s, current, problem)
 		r.recordExpiry(s, current)
 	}

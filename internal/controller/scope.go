@@ -99,7 +99,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 // forget drops all that the process knows of a resource that is gone.
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
-	r.Hosts.Forget(r.Kind.GroupKind(), name)
+	r.Hosts.Gone(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
 	r.Gates.Forget(name)
 	r.Rollouts.End(r.candidate(name))

@@ -39,7 +39,7 @@ var hints = map[string]string{
 	v1.ReasonIngressClassMissing:       "set spec.ingress.className (kubectl get ingressclass)",
 	v1.ReasonNodePortInvalid:           "take a node port of the range that the message names, or leave it out",
 	v1.ReasonNodePortConflict:          "take another node port, or leave it out",
-	v1.ReasonHostConflict:              "take another host or path",
+	v1.ReasonHostConflict:              "take another host, or, where it is served from this namespace, another path",
 	v1.ReasonRouteNotAccepted:          "change what the message names in spec.route, or ask whoever the Gateway belongs to",
 	v1.ReasonImmutableChange:           "set the field back, or delete the object so that it is made anew",
 	v1.ReasonTooLarge:                  "move large content into ConfigMaps of your own",

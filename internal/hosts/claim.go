@@ -2,6 +2,8 @@ package hosts
 
 import (
 	"cmp"
+	"net/url"
+	"path"
 	"slices"
 	"strings"
 
@@ -38,7 +40,7 @@ type Entry struct {
 // Path says which paths match.
 type Path struct {
 	Match Match
-	Text  string // of a prefix, without the last slash, unless it is all
+	Text  string // plain, and of a prefix without the last slash, unless it is all; of a pattern as it is written
 	start string // what all paths that match a pattern begin with
 }
 
@@ -99,30 +101,49 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 			list = append(list, claim) // goes to the default backend
 			continue
 		}
-		for _, path := range rule.HTTP.Paths {
+		for _, part := range rule.HTTP.Paths {
 			match := Pattern // the type is required; what is specific to a controller may be a regular expression
-			if path.PathType != nil && *path.PathType != networkingv1.PathTypeImplementationSpecific {
-				match = Match(*path.PathType)
+			if part.PathType != nil && *part.PathType != networkingv1.PathTypeImplementationSpecific {
+				match = Match(*part.PathType)
 			}
-			claim.Path = pathOf(match, path.Path)
+			claim.Path = pathOf(match, part.Path)
 			list = append(list, claim)
 		}
 	}
 	return list
 }
 
+// pathOf makes a path of how it is written. Of several ways to write one, proxies take some for the same.
 func pathOf(match Match, text string) Path {
+	if match != Pattern {
+		text = plain(text)
+	}
 	if match == Prefix {
 		text = strings.TrimRight(text, "/")
 	}
 	if text == "" {
 		text = everything
 	}
-	path := Path{Match: match, Text: text}
+	out := Path{Match: match, Text: text}
 	if match == Pattern {
-		path.start = literalStart(text)
+		out.start = literalStart(text)
 	}
-	return path
+	return out
+}
+
+// plain writes a path without percent encoding and without elements that mean nothing. A slash at the end stays.
+func plain(text string) string {
+	if decoded, err := url.PathUnescape(text); err == nil {
+		text = decoded
+	}
+	if text == "" {
+		return ""
+	}
+	clean := path.Clean("/" + text)
+	if strings.HasSuffix(text, "/") && clean != everything {
+		clean += "/"
+	}
+	return clean
 }
 
 func (c Claim) compare(other Claim) int {
@@ -134,11 +155,19 @@ func (c Claim) compare(other Claim) int {
 	)
 }
 
+// HostOrAll is the host, or what stands for all, as in any host of Gateway infra/public.
+func (c Claim) HostOrAll() string {
+	if c.Host != "" {
+		return c.Host
+	}
+	return strings.TrimSpace("any host of " + c.Entry.Kind + " " + c.Entry.Name)
+}
+
 // String is what people call it, as in www.example.com/shop or GET www.example.com/.
 func (c Claim) String() string {
-	host := c.Host
-	if host == "" {
-		host = strings.TrimSpace("any host of "+c.Entry.Kind+" "+c.Entry.Name) + " under "
+	host := c.HostOrAll()
+	if c.Host == "" {
+		host += " under "
 	}
 	text := host + "/" + strings.Trim(c.Path.Text, "/")
 	if c.Method != "" {

@@ -7,32 +7,50 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Held is a rendered route object that has to be held back: what is live of it stays as it is.
+// Held is a route object that has to be held back, or has to go.
 type Held struct {
-	Key      kube.Key
-	Conflict *ConflictError
+	Key kube.Key
+	// Err is a ConflictError, or what the platform's rules say.
+	Err error
 }
 
-// ConflictError says that somebody else serves what a route object claims.
+// ConflictError says that somebody else has what a route object claims.
 type ConflictError struct {
 	Claim string // as in www.example.com/shop
-	// Holder is the kind and the name of who serves it; empty if that is in another namespace, which may be somebody else's business.
+	// Holder is the kind and the name of who has it; empty if that is in another namespace, which may be somebody else's business.
 	Holder string
+	// Granted says that the holder has it because the platform granted it.
+	Granted bool
 }
 
 func (e *ConflictError) Error() string {
-	holder := e.Holder
-	if holder == "" {
-		holder = "somebody in another namespace"
+	switch {
+	case e.Holder != "":
+		return fmt.Sprintf("%s is served by %s: choose another host or path", e.Claim, e.Holder)
+	case e.Granted:
+		return e.Claim + " is granted to another namespace by the platform's policy: choose another host"
 	}
-	return fmt.Sprintf("%s is served by %s: choose another host or path", e.Claim, holder)
+	return e.Claim + " is served by somebody in another namespace, and a host belongs to one: choose another host"
 }
 
 // Reason is that of Ready.
 func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
 
-func conflictOf(s *stake, claim Claim, rival *stake) *ConflictError {
-	conflict := &ConflictError{Claim: claim.String()}
+// Hint says who can change it.
+func (e *ConflictError) Hint() string {
+	if e.Holder != "" {
+		return ""
+	}
+	return "take another host, or ask the platform team: hosts of its policy grants one to a namespace, sharedHosts lets several have paths of it"
+}
+
+// conflict says what a stake has to wait for, or go for; nil for nothing.
+func (h *Hosts) conflict(s *stake, found obstacle) error {
+	rival := found.rival
+	if rival == nil {
+		return nil
+	}
+	conflict := &ConflictError{Claim: found.claim.String(), Granted: h.entitled(rival) && !h.entitled(s)}
 	if rival.place.namespace == s.place.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {

@@ -1,6 +1,8 @@
-// Package hosts decides which resource serves a host, a path or any other set of requests that several ask for: the one whose
-// Ingress or HTTPRoute is live, or, if nobody's is, the one that asked first, and of those that wait the oldest. It reads live
-// routes from informers and wanted ones from reconciles, and never writes: a reconcile leaves out what is held back.
+// Package hosts decides which resource serves a host. Between namespaces a host belongs to one, whatever the paths, unless the platform
+// shares it; within a namespace, equal claims contradict each other. Who has it is whom the platform granted it to; else the one whose
+// Ingress or HTTPRoute is live, unless its application was never ready and that of another one was; or, if nobody's is live, of those that
+// wait the one whose application was ready, and of these the oldest. It reads live routes from informers and wanted ones from reconciles,
+// and never writes: a reconcile leaves out what is held back, and deletes what has to go.
 package hosts
 
 import (
@@ -23,7 +25,8 @@ import (
 // Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
 //
 // A wanted route is granted or waits, as a whole. After each change, every wanted route that nothing stands in the way of is
-// granted: a grant lasts until the resource asks for something else, is forgotten, or finds another's route live.
+// granted: a grant lasts until the resource asks for something else, is forgotten, finds another's route live, or asks again while one
+// that goes before it waits: its own reconcile is the only one that cannot be about to write it meanwhile.
 type Hosts struct {
 	informers cache.Cache
 	mapper    meta.RESTMapper
@@ -37,15 +40,19 @@ type Hosts struct {
 	live   map[owner]map[place]*stake // objects without a controller belong to the zero owner
 	owners map[place]owner            // of live objects
 	seen   map[feed]string            // the newest version that an informer showed
+	proven map[owner]bool             // whether applications were ever ready, as far as that is known
+	rules  Rules
 	all    index
 }
 
-// New makes a room that reads live routes from informers, of the kinds that the mapper knows.
-func New(informers cache.Cache, mapper meta.RESTMapper) *Hosts {
+// New makes a room that reads live routes from informers, of the kinds that the mapper knows. When the rules say something else of a
+// namespace, its resources have to be reconciled.
+func New(informers cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		informers: informers, mapper: mapper,
 		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
-		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{}, all: index{},
+		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{},
+		proven: map[owner]bool{}, rules: rules, all: index{},
 	}
 }
 
@@ -92,13 +99,21 @@ func (h *Hosts) Settle(ctx context.Context, resource client.Object, wanted Wante
 	return h.settle(resource, wanted, objects), nil
 }
 
-// Forget drops what a resource wants.
+// Forget drops what a resource wants. What is live of it stays its own.
 func (h *Hosts) Forget(kind schema.GroupKind, name types.NamespacedName) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	by := owner{kind, name}
 	h.report(by, nil)
 	h.want(by, nil)
+}
+
+// Gone drops all that is known of a resource that is gone.
+func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
+	h.Forget(kind, name)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	delete(h.proven, owner{kind, name})
 }
 
 func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.Key]client.Object) []Held {
@@ -114,8 +129,8 @@ func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.K
 	h.want(by, stakes)
 	var held []Held
 	for _, s := range ordered(stakes) {
-		if s.conflict != nil {
-			held = append(held, Held{s.place.Key, s.conflict})
+		if s.waits != nil {
+			held = append(held, Held{s.place.Key, s.waits})
 		}
 	}
 	return held
@@ -123,15 +138,15 @@ func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.K
 
 // want replaces what a resource wants, and grants what nothing stands in the way of.
 func (h *Hosts) want(by owner, stakes map[kube.Key]*stake) {
-	var dropped []*stake
+	var changed []*stake
 	for key, old := range h.wanted[by] {
 		if s := stakes[key]; s != nil && s.alike(old) {
 			stakes[key] = old
 			continue
 		}
 		h.all.remove(old)
-		if old.granted() {
-			dropped = append(dropped, old)
+		if old.stands() {
+			changed = append(changed, old)
 		}
 	}
 	for key, s := range stakes {
@@ -139,41 +154,12 @@ func (h *Hosts) want(by owner, stakes map[kube.Key]*stake) {
 		if !kept {
 			h.all.add(s)
 		}
-		if granted := s.granted(); h.judge(s) && kept && granted {
-			dropped = append(dropped, s)
+		if h.judge(s, true) || !kept && s.stands() {
+			changed = append(changed, s)
 		}
 	}
 	put(h.wanted, by, stakes)
-	h.review(by, dropped...)
-}
-
-// judge finds out whether a wanted route has to wait, and reports whether that is news.
-func (h *Hosts) judge(s *stake) (news bool) {
-	var found *ConflictError
-	if claim, rival := h.rival(s); rival != nil {
-		found = conflictOf(s, claim, rival)
-	}
-	before := s.conflict
-	s.conflict = found
-	return before != found && (before == nil || found == nil || *before != *found)
-}
-
-// rival returns the oldest stake that stands in the way of a wanted one, and the claim that it is in the way of; nil if there is
-// none. Who serves goes before who does not, and of two that serve, the route object that is older.
-func (h *Hosts) rival(s *stake) (claim Claim, oldest *stake) {
-	for _, claim := range s.claims {
-		mine := h.serving(s, claim)
-		h.all.rivals(s, claim, func(other *stake) {
-			before := mine == nil && (other.live || other.granted()) || mine != nil && other.live && other.born.compare(mine.born) < 0
-			if before && (oldest == nil || other.born.compare(oldest.born) < 0) {
-				oldest = other
-			}
-		})
-		if oldest != nil {
-			return claim, oldest
-		}
-	}
-	return Claim{}, nil
+	h.review(by, changed...)
 }
 
 // serving returns the oldest live route of the same resource that answers a claim; nil if there is none.
@@ -192,21 +178,19 @@ func (h *Hosts) serving(s *stake, claim Claim) (oldest *stake) {
 	return oldest
 }
 
-// review judges again what is wanted and contradicts stakes that came or went: first whether something live stands in the way
-// of what was granted, then whether something that waits is free, the oldest first. Resources for which that makes a difference
-// are reconciled, except for the one that is just settled.
+// review judges again what is wanted and contradicts stakes that came, went or changed: first whether something stands in the way
+// of what was granted, then whether something that waits is free, those first that go before others. Resources for which that makes a
+// difference are reconciled, except for the one that is just settled.
 func (h *Hosts) review(settled owner, changed ...*stake) {
 	for len(changed) > 0 {
 		affected := h.affected(changed)
 		changed = nil
 		for _, granted := range []bool{true, false} {
 			for _, s := range affected {
-				if s.granted() != granted || !h.judge(s) {
+				if s.granted() != granted || !h.judge(s, false) {
 					continue
 				}
-				if granted {
-					changed = append(changed, s)
-				}
+				changed = append(changed, s)
 				if s.owner != settled {
 					h.wake(s.owner)
 				}
@@ -215,7 +199,7 @@ func (h *Hosts) review(settled owner, changed ...*stake) {
 	}
 }
 
-// affected lists what is wanted by the owners of stakes or contradicts these, the oldest first.
+// affected lists what is wanted by the owners of stakes or contradicts these, in the order in which it has its turn.
 func (h *Hosts) affected(changed []*stake) []*stake {
 	found := map[*stake]bool{}
 	for _, s := range changed {
@@ -223,11 +207,11 @@ func (h *Hosts) affected(changed []*stake) []*stake {
 			found[own] = true
 		}
 		for _, claim := range s.claims {
-			h.all.rivals(s, claim, func(other *stake) { found[other] = true })
+			h.all.rivals(s, claim, h.rules, func(other *stake) { found[other] = true })
 		}
 	}
 	maps.DeleteFunc(found, func(s *stake, _ bool) bool { return s.live })
-	return slices.SortedFunc(maps.Keys(found), func(a, b *stake) int { return a.born.compare(b.born) })
+	return slices.SortedFunc(maps.Keys(found), h.turns)
 }
 
 // ordered lists stakes by kind and name.

@@ -28,7 +28,7 @@ func (x index) remove(s *stake) {
 }
 
 // rivals calls visit for each stake of another resource that contradicts a claim of a stake.
-func (x index) rivals(of *stake, claim Claim, visit func(*stake)) {
+func (x index) rivals(of *stake, claim Claim, rules Rules, visit func(*stake)) {
 	for _, bucket := range looksInto(claim) {
 	next:
 		for other, claims := range x[bucket] {
@@ -36,7 +36,7 @@ func (x index) rivals(of *stake, claim Claim, visit func(*stake)) {
 				continue
 			}
 			for _, theirs := range claims {
-				if of.contradicts(claim, theirs, other) {
+				if of.contradicts(claim, theirs, other, rules) {
 					visit(other)
 					continue next
 				}

@@ -107,22 +107,26 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 	overlapping := 0
 	for range 20_000 {
 		a, b := anyClaim(random), anyClaim(random)
+		shares := rulesOf{}
+		if random.IntN(2) == 0 {
+			shares.shared = []string{"a.example.com", "*.example.com"}
+		}
 		mine := &stake{owner: owner{ingressKind, named("one", "a")}, place: place{namespace: "one"}, claims: []Claim{a}}
 		theirs := &stake{owner: owner{ingressKind, named("two", "b")}, place: place{namespace: "two"}, claims: []Claim{b}}
 		all := index{}
 		all.add(mine)
 		all.add(theirs)
 		found := false
-		all.rivals(mine, a, func(*stake) { found = true })
-		want := Overlap(a, b)
+		all.rivals(mine, a, shares, func(*stake) { found = true })
+		want := mine.contradicts(a, b, theirs, shares)
 		if found != want {
-			t.Fatalf("%+v and %+v: found %t, overlap %t", a, b, found, want)
+			t.Fatalf("%+v and %+v: found %t, contradiction %t", a, b, found, want)
 		}
 		if want {
 			overlapping++
 		}
-		if Same(a, b) && !want {
-			t.Fatalf("%+v and %+v are the same and do not overlap", a, b)
+		if Overlap(a, b) && !want || Same(a, b) && !Overlap(a, b) {
+			t.Fatalf("%+v and %+v: same %t, overlap %t, contradiction %t", a, b, Same(a, b), Overlap(a, b), want)
 		}
 		all.remove(theirs)
 		all.remove(mine)

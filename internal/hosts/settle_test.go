@@ -57,7 +57,7 @@ func TestSettle(t *testing.T) {
 			w.want(older, shop)
 			w.rest()
 			w.serves(serving)
-			if got, want := older.held[0].Conflict.Error(), shop+"/ is served by somebody in another namespace: choose another host or path"; got != want {
+			if got, want := older.held[0].Err.Error(), shop+"/ is served by somebody in another namespace, and a host belongs to one: choose another host"; got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		},
@@ -66,7 +66,7 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			waiting := w.app("one", "older", 0, shop)
 			w.rest()
-			if got, want := waiting.held[0].Conflict.Holder, `AppService "serving"`; got != want {
+			if got, want := waiting.held[0].Err.(*ConflictError).Holder, `AppService "serving"`; got != want {
 				t.Errorf("got %s, want %s", got, want)
 			}
 		},

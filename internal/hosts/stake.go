@@ -33,14 +33,18 @@ type stake struct {
 	claims []Claim
 	// live says that the object is there; otherwise it is wanted.
 	live bool
-	// conflict says what a wanted route waits for; nil if it is granted.
-	conflict *ConflictError
+	// waits says what a wanted route waits for; nil if it is granted. If it is next, all that it waits for is about to go.
+	waits error
+	next  bool
 	// version of a live object, and whether a reconcile reported it, which the informer may not show yet.
 	version string
 	ahead   bool
 }
 
-func (s *stake) granted() bool { return !s.live && s.conflict == nil }
+func (s *stake) granted() bool { return !s.live && s.waits == nil }
+
+// stands reports whether a stake keeps others waiting.
+func (s *stake) stands() bool { return s.live || s.granted() || s.next }
 
 // born orders objects, and resources, by age; the name decides between two of one second.
 type born struct {
@@ -58,12 +62,16 @@ func (b born) compare(other born) int {
 }
 
 // contradicts reports whether two claims cannot be both granted. Within a namespace, narrower claims beside wider ones are a
-// choice of its people; between namespaces they take requests from somebody else.
-func (s *stake) contradicts(mine, theirs Claim, other *stake) bool {
-	if s.place.namespace == other.place.namespace {
+// choice of its people. A host belongs to one namespace: on more specific paths, methods or headers, another one would take requests
+// from it. Where the platform shares a host, only requests that both would answer count.
+func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool {
+	switch {
+	case s.place.namespace == other.place.namespace:
 		return Same(mine, theirs)
+	case !hostsOverlap(mine, theirs):
+		return false
 	}
-	return Overlap(mine, theirs)
+	return Overlap(mine, theirs) || !rules.Shared(s.place.namespace, mine.Host) || !rules.Shared(other.place.namespace, theirs.Host)
 }
 
 // alike reports whether two stakes of a place make no difference to anybody.

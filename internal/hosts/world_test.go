@@ -30,6 +30,8 @@ type world struct {
 	hosts   *Hosts
 	queue   queue
 	actors  map[types.NamespacedName]*actor
+	rules   rulesOf
+	yielded int // routes that had to go
 }
 
 type change struct {
@@ -42,6 +44,8 @@ type actor struct {
 	resource *unstructured.Unstructured
 	spec     []*unstructured.Unstructured // its route objects
 	paused   bool
+	ready    bool // now
+	proven   bool // ready at some time, as its status has it
 	// snapshot and writes of a reconcile that is under way; journal is what it wrote and the informers do not show.
 	snapshot map[kube.Key]client.Object
 	writes   []func()
@@ -62,7 +66,7 @@ func sorted[K comparable, V any](of map[K]V) []K {
 
 // restart begins a new process, whose informers show all there is.
 func (w *world) restart() {
-	w.hosts, w.events, w.shown = New(nil, nil), nil, maps.Clone(w.objects)
+	w.hosts, w.events, w.shown = New(nil, nil, w), nil, maps.Clone(w.objects)
 	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	w.t.Cleanup(w.queue.ShutDown)
 	w.hosts.queues[appService.GroupKind()] = w.queue
@@ -138,12 +142,23 @@ func (w *world) show() {
 	w.enqueue(name)
 }
 
-// look, settle and write are the steps of a reconcile.
+// look, settle and write are the steps of a reconcile. Before it looks, it deletes what has to go.
 func (w *world) look(a *actor) {
-	a.snapshot = map[kube.Key]client.Object{}
+	name := client.ObjectKeyFromObject(a.resource)
 	if a.journal == nil {
 		a.journal = map[place]change{}
+		w.hosts.Gone(appService.GroupKind(), name) // another one had the name before
 	}
+	w.hosts.Note(appService.GroupKind(), name, a.proven)
+	for _, route := range w.hosts.Yields(appService.GroupKind(), name) {
+		at := place{route.Key, name.Namespace}
+		if live := w.objects[at]; live != nil && !w.mayLose(a, live) {
+			w.t.Errorf("%s was ready and lost %v: %v", name, claimsOf(live), route.Err)
+		}
+		w.remove(a, at)
+		w.yielded++
+	}
+	a.snapshot = map[kube.Key]client.Object{}
 	overlay := maps.Clone(w.shown)
 	for at, note := range a.journal {
 		if overlay[at] = note.object; note.deleted {
@@ -184,6 +199,25 @@ func (w *world) settle(a *actor) {
 	}
 }
 
+// mayLose reports whether a live route may be taken from a resource: if the platform granted a host of it to another namespace, or the
+// resource was never ready.
+func (w *world) mayLose(a *actor, live client.Object) bool {
+	for host, namespace := range w.rules.granted {
+		for _, claim := range claimsOf(live) {
+			if namespace != live.GetNamespace() && hostsOverlap(claim, Claim{Host: host, Entry: claim.Entry}) {
+				return true
+			}
+		}
+	}
+	return !a.proven
+}
+
+// report writes the status of a resource.
+func (w *world) report(a *actor) {
+	a.proven = a.proven || a.ready
+	w.hosts.Note(appService.GroupKind(), client.ObjectKeyFromObject(a.resource), a.proven)
+}
+
 // next does the next step of the reconcile of a resource, and reports whether that was its last.
 func (w *world) next(a *actor) (done bool) {
 	switch {
@@ -192,7 +226,7 @@ func (w *world) next(a *actor) (done bool) {
 		return false
 	case a.writes == nil:
 		w.settle(a)
-		a.writes = append(a.writes, func() {}) // the status
+		a.writes = append(a.writes, func() { w.report(a) })
 		return false
 	}
 	a.writes[0]()
@@ -233,11 +267,44 @@ func (w *world) take() {
 	request, _ := w.queue.Get()
 	a := w.actors[request.NamespacedName]
 	if a == nil {
-		w.hosts.Forget(appService.GroupKind(), request.NamespacedName)
+		w.hosts.Gone(appService.GroupKind(), request.NamespacedName)
 		w.queue.Done(request)
 		return
 	}
 	w.next(a)
+}
+
+// rulesOf are rules by lists: what is shared by all, what is granted to namespaces, and what nobody may claim.
+type rulesOf struct {
+	shared  []string
+	granted map[string]string // namespaces by host
+	refused []string
+}
+
+func (r rulesOf) Shared(_, host string) bool { return slices.Contains(r.shared, host) }
+
+func (r rulesOf) Granted(namespace, host string) bool { return r.granted[host] == namespace }
+
+func (r rulesOf) Refused(_ string, _ kube.Key, claim Claim) error {
+	if slices.Contains(r.refused, claim.Host) {
+		return fmt.Errorf("%s is not allowed", claim)
+	}
+	return nil
+}
+
+// Shared, Granted and Refused implement Rules by those that are in use.
+func (w *world) Shared(namespace, host string) bool  { return w.rules.Shared(namespace, host) }
+func (w *world) Granted(namespace, host string) bool { return w.rules.Granted(namespace, host) }
+func (w *world) Refused(namespace string, route kube.Key, claim Claim) error {
+	return w.rules.Refused(namespace, route, claim)
+}
+
+// rule puts other rules to use, and asks for a reconcile of each resource.
+func (w *world) rule(rules rulesOf) {
+	w.rules = rules
+	for _, name := range sorted(w.actors) {
+		w.enqueue(name)
+	}
 }
 
 // contradictions lists live objects of different resources that claim the same.
@@ -245,7 +312,7 @@ func (w *world) contradictions() []string {
 	var list []string
 	for at, o := range w.objects {
 		for other, p := range w.objects {
-			if a, b := stakeOf(o), stakeOf(p); a.owner != b.owner && a.against(b) && at != other {
+			if a, b := stakeOf(o), stakeOf(p); a.owner != b.owner && a.against(b, w.rules) && at != other {
 				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.claims, other, b.claims))
 			}
 		}
@@ -253,10 +320,10 @@ func (w *world) contradictions() []string {
 	return list
 }
 
-func (s *stake) against(other *stake) bool {
+func (s *stake) against(other *stake, rules Rules) bool {
 	for _, mine := range s.claims {
 		for _, theirs := range other.claims {
-			if s.contradicts(mine, theirs, other) {
+			if s.contradicts(mine, theirs, other, rules) {
 				return true
 			}
 		}

@@ -1,6 +1,7 @@
 package operator
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"time"
@@ -97,6 +98,14 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return nil, err
 	}
 	rules.changed = charts.enqueue
+	dependencies := dependency.NewDependencies(references, mgr.GetAPIReader())
+	hosting := hostRules{policy: rules.current, labels: func(namespace string) map[string]string {
+		if referenceInformers.Seen(dependency.NamespaceKind) != nil { // nobody waits for it
+			return nil
+		}
+		labels, _ := dependencies.Labels(context.Background(), namespace) // they are in memory
+		return labels
+	}}
 	shared := shared{
 		Policy:                  rules.current,
 		Charts:                  charts,
@@ -105,9 +114,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		ReferenceInformers:      referenceInformers,
 		Defaults:                defaults,
 		DefaultInformers:        defaultInformers,
-		Dependencies:            dependency.NewDependencies(references, mgr.GetAPIReader()),
+		Dependencies:            dependencies,
 		MayWatch:                rights(mgr),
-		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper()),
+		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper(), hosting),
 		Observer:                cluster.New(mgr.GetCache(), informers, mgr.GetAPIReader()),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,

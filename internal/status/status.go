@@ -101,6 +101,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
 	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, main, verdict)
+	out.NeverReady = neverReady(in, list)
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, main, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration

@@ -134,13 +134,17 @@ func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 		beside        bool // in the same namespace
 	}{
 		"a path below":                      {serves: ingressFor("HOST", "/"), wants: ingressFor("HOST", "/x"), conflict: true},
-		"a path beside":                     {serves: ingressFor("HOST", "/x"), wants: ingressFor("HOST", "/y")},
+		"a path beside":                     {serves: ingressFor("HOST", "/x"), wants: ingressFor("HOST", "/y"), conflict: true},
+		"a path beside of a shared host":    {serves: ingressFor("shared.HOST", "/x"), wants: ingressFor("shared.HOST", "/y")},
+		"a path below of a shared host":     {serves: ingressFor("shared.HOST", "/x"), wants: ingressFor("shared.HOST", "/x/%79"), conflict: true},
+		"a path beside in the namespace":    {serves: ingressFor("HOST", "/x"), wants: ingressFor("HOST", "/y"), beside: true},
 		"a path below in the namespace":     {serves: ingressFor("HOST", "/"), wants: ingressFor("HOST", "/x"), beside: true},
 		"the same in the namespace":         {serves: ingressFor("HOST", "/x"), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Path: "/x"})), beside: true, conflict: true},
 		"a host of a wildcard":              {serves: ingressFor("*.HOST", "/"), wants: ingressFor("x.HOST", "/"), conflict: true},
 		"a wildcard over a host":            {serves: routeOf("x.HOST", "public"), wants: routeOf("*.HOST", "public"), conflict: true},
 		"one method":                        {serves: routeOf("HOST", "public"), wants: routeOf("HOST", "public", get("/")...), conflict: true},
-		"another method":                    {serves: routeOf("HOST", "public", rules(v1.RouteMatch{Method: "PUT"})), wants: routeOf("HOST", "public", get("/")...)},
+		"another method":                    {serves: routeOf("HOST", "public", rules(v1.RouteMatch{Method: "PUT"})), wants: routeOf("HOST", "public", get("/")...), conflict: true},
+		"another method of a shared host":   {serves: routeOf("shared.HOST", "public", rules(v1.RouteMatch{Method: "PUT"})), wants: routeOf("shared.HOST", "public", get("/")...)},
 		"a header":                          {serves: routeOf("HOST", "public"), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Headers: map[string]v1.Annotation{"x-test": "1"}})), conflict: true},
 		"a regular expression":              {serves: routeOf("HOST", "public", get("/x/y")...), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Path: "/x/[a-z]", PathType: "RegularExpression"})), conflict: true},
 		"all hosts of the gateway":          {serves: routeOf("HOST", "GATEWAY"), wants: routeOf("", "GATEWAY"), conflict: true},
@@ -148,7 +152,10 @@ func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 		"a host of a gateway that is taken": {serves: routeOf("", "GATEWAY"), wants: routeOf("HOST", "GATEWAY"), conflict: true},
 	}
 	one, two := cluster.Namespace(t), cluster.Namespace(t)
-	manager := cluster.Manager(t, one, func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = []string{one, two} })
+	platform := policyOf(t, fmt.Sprintf("default: {wildcardHosts: true, sharedHosts: [%s]}", sharedHosts(one, 20)))
+	manager := cluster.Manager(t, one, func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces, options.Policy = []string{one, two}, platform
+	})
 	number := 0
 	for name, test := range cases {
 		number++

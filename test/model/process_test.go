@@ -91,7 +91,7 @@ func newProcess(w *world) *process {
 		Tracker:      nothing{},
 		References:   nothing{},
 		Recorder:     nothing{},
-		Hosts:        hosts.New(nil, nil),
+		Hosts:        hosts.New(nil, nil, hosts.Free{}),
 		Rollouts:     &fleet.Rollouts{Limit: 1},
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
