@@ -12,6 +12,8 @@ SCORECARD_IMG ?= $(IMAGE_TAG_BASE)-scorecard:v$(VERSION)
 # Where a manager that is deployed has its charts from: configmap, image, or nothing for those in its own image. The image
 # CHARTS_IMG and the ConfigMap are made of the folder HELM_CHARTS.
 CHARTS ?=
+# Components of config/ that make deploy adds: metrics-certificate, certmanager.
+COMPONENTS ?=
 CHARTS_IMG ?= $(IMAGE_TAG_BASE)-charts:v$(VERSION)
 HELM_CHARTS ?= helm-charts
 CHANNELS ?= stable,fast,candidate
@@ -53,8 +55,8 @@ override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/chart, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -134,7 +136,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-integration test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, the integration tests, a sample of the faults and of random walks.
+test: test-unit test-chart test-contract test-alerts test-security test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, injections, tenant vectors and integration tests, a sample of the faults and of random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -160,6 +162,36 @@ test-contract: ## Check that each field of the API does something. CONTRACTFLAGS
 	@echo '==> Contract test.'
 	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
+
+.PHONY: test-injection
+test-injection: ## Put what means something to YAML, templates and shells into each text of the API: nothing but the text may change.
+	@echo '==> Injections.'
+	@mkdir -p bin && go test -c -o bin/injection.test ./test/injection
+	@rm -f bin/security/input
+	@cd test/injection && SECURITY_FIGURES='$(CURDIR)/bin/security/input' '$(CURDIR)/bin/injection.test'
+
+.PHONY: test-vectors
+test-vectors: ## Play tenants who want more than their AppServices, each once with its guard off. VECTORFLAGS='-test.run=TestVectors/.*/NAME' narrows it.
+	@echo '==> Tenant vectors.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@rm -f bin/security/vectors
+	@mkdir -p bin && go test -c -o bin/security.test ./test/security
+	@cd test/security && SECURITY_FIGURES='$(CURDIR)/bin/security/vectors' '$(CURDIR)/bin/security.test' -test.timeout=20m -test.parallel=8 $(VECTORFLAGS)
+
+# The rights that the operator uses are counted in the integration tests.
+.PHONY: test-security
+test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
+	@go run ./tools/cmd/security
+
+# How long each fuzzer runs, and which ones do.
+FUZZTIME ?= 1m
+FUZZ ?= .
+.PHONY: fuzz
+fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. What one finds is kept in testdata/fuzz, and every go test tries it.
+	@grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z]*' api internal | grep -e '$(FUZZ)' | sort | while IFS=: read -r file name; do \
+	  echo "==> $${name#func } of $${file%/*}"; \
+	  go test "./$${file%/*}" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 10s $(FUZZFLAGS) </dev/null || exit; \
+	done
 
 .PHONY: test-alerts
 test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
@@ -437,8 +469,8 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its ap
 	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
-	@$(call overlay,default,,$(CHARTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
+deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager.
+	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
 deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
@@ -450,7 +482,7 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
 undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
-	@$(call overlay,default,,$(CHARTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
+	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
@@ -459,12 +491,12 @@ undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the 
 	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
-# second argument; with charts from where the third one says. The folder $$dir is ignored by git and
+# second argument; with charts from where the third one says, and the components of the fourth. The folder $$dir is ignored by git and
 # deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
 { echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
-  $(if $(3),echo 'components: [../../config/chart-$(3)]';) echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
+  echo 'components:'; for folder in $(if $(3),chart-$(3)) $(4); do echo "- ../../config/$$folder"; done; echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
 $(if $(filter configmap,$(3)),$(call package,$$dir/charts); (cd "$$dir" && $(KUSTOMIZE) edit add configmap appservice-operator-charts \
   --namespace=$(NAMESPACE) --disableNameSuffixHash --from-file='charts/*.tgz');) \
 (cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)' $(if $(filter image,$(3)),'charts=$(CHARTS_IMG)')); \
