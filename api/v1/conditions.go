@@ -119,7 +119,8 @@ const (
 	ReasonNodePortConflict = "NodePortConflict"
 	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
 	ReasonImmutableChange = "ImmutableChange"
-	// ReasonTooLarge: the release record would be larger than a Secret may be.
+	// ReasonTooLarge: the spec, what it refers to, what its routes claim, what is rendered for it or the record of its release is larger
+	// than it may be.
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
 	ReasonRecordDamaged = "RecordDamaged"

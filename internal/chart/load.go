@@ -51,6 +51,9 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 	if _, err := PodSecurity(c); err != nil {
 		return nil, err
 	}
+	if _, err := ForeignKinds(c); err != nil {
+		return nil, err
+	}
 	if err := fields.Complete(c, "."); err != nil {
 		return nil, ofFields(c, err)
 	}
@@ -166,6 +169,18 @@ func Digest(c *chart.Chart) string {
 	}
 	add("", c)
 	return hex.EncodeToString(sum.Sum(nil))[:32]
+}
+
+// Size returns how many bytes the files of a chart have, subcharts included.
+func Size(c *chart.Chart) int {
+	size := 0
+	for _, file := range c.Raw {
+		size += len(file.Data)
+	}
+	for _, dependency := range c.Dependencies() {
+		size += Size(dependency)
+	}
+	return size
 }
 
 func readIgnore(fsys fs.FS, name string) (*ignore.Rules, error) {

@@ -106,6 +106,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	if pending == nil && !plan.Empty() {
+		for i := range created {
+			created[i] = kube.Remembered(created[i])
+		}
 		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
 		return a
 	}

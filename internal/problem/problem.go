@@ -10,6 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -123,7 +124,7 @@ func Retried(err error) bool {
 		return false
 	case errors.As(err, &decaying):
 		return true // what runs is repaired then
-	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
+	case Awaited(err), Stale(err), extent.Is(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // else nobody was asked
