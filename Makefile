@@ -53,8 +53,8 @@ override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/chart, test/contract, test/fault, test/integration, test/monitoring, test/olm and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault integration monitoring olm walk),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/chart, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -134,7 +134,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-integration test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, the integration tests, a sample of the faults and of random walks.
+test: test-unit test-chart test-contract test-alerts test-security test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, injections, tenant vectors and integration tests, a sample of the faults and of random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
@@ -160,6 +160,26 @@ test-contract: ## Check that each field of the API does something. CONTRACTFLAGS
 	@echo '==> Contract test.'
 	@mkdir -p bin && go test -c -o bin/contract.test ./test/contract
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
+
+.PHONY: test-injection
+test-injection: ## Put what means something to YAML, templates and shells into each text of the API: nothing but the text may change.
+	@echo '==> Injections.'
+	@mkdir -p bin && go test -c -o bin/injection.test ./test/injection
+	@rm -f bin/security/input
+	@cd test/injection && SECURITY_FIGURES='$(CURDIR)/bin/security/input' '$(CURDIR)/bin/injection.test'
+
+.PHONY: test-vectors
+test-vectors: ## Play tenants who want more than their AppServices, each once with its guard off. VECTORFLAGS='-test.run=TestVectors/.*/NAME' narrows it.
+	@echo '==> Tenant vectors.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@rm -f bin/security/vectors
+	@mkdir -p bin && go test -c -o bin/security.test ./test/security
+	@cd test/security && SECURITY_FIGURES='$(CURDIR)/bin/security/vectors' '$(CURDIR)/bin/security.test' -test.timeout=20m -test.parallel=8 $(VECTORFLAGS)
+
+# The rights that the operator uses are counted in the integration tests.
+.PHONY: test-security
+test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
+	@go run ./tools/cmd/security
 
 .PHONY: test-alerts
 test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.

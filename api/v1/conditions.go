@@ -197,6 +197,10 @@ const LabelRenderedBy = "app.example.com/rendered-by"
 // the namespace had none.
 const LabelDefaults = "app.example.com/defaults"
 
+// LabelReferences is the label of a release record that identifies the content of the ConfigMaps and Secrets that its pods refer to, and the
+// version of it that the pods carry. It has a digest of values of Secrets, as the record, a Secret itself, has other values.
+const LabelReferences = "app.example.com/references"
+
 // LabelRollout is the label of a release record that says which chart, operator and defaults began to change the resource although its
 // user changed nothing, and the generation of the resource then.
 const LabelRollout = "app.example.com/rollout"

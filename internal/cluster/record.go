@@ -27,6 +27,8 @@ type Record struct {
 	RenderedBy string
 	// Defaults identifies the defaults of the namespace that it was rendered with; empty for none.
 	Defaults string
+	// References identifies the content of what its pods refer to; empty if they take none.
+	References string
 	// Rollout identifies the chart, operator and defaults that began to change the resource without its user, and the generation that it
 	// had then.
 	Rollout string
@@ -62,6 +64,6 @@ func recordOf(object client.Object) *Record {
 	return &Record{
 		UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
-		Defaults: labels[v1.LabelDefaults], Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
+		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
 	}
 }

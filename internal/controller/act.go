@@ -82,6 +82,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		return a
 	}
 	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.asked.Labels()}
+	if content := wanted.content.String(); content != "" {
+		task.Labels[v1.LabelReferences] = content
+	}
 	mark, isNew := s.mark(a.state, plan, there.Record)
 	if mark != "" {
 		task.Labels[v1.LabelRollout] = mark

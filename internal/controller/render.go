@@ -37,6 +37,8 @@ type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
 	references []dependency.Reference
+	// content that pods take from the references.
+	content dependency.Content
 	// defaults are the fields that the spec left to them.
 	defaults []v1.DefaultsStatus
 	// outline and packed are what it became.
@@ -90,8 +92,13 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if err != nil {
 		return rendering{}, err
 	}
+	content, err := r.content(ctx, s, known, references, facts)
+	if err != nil {
+		return rendering{}, err
+	}
+	facts.Content = content.Version
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references}
+	fresh := &rendered{inputs: in, facts: facts, references: references, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}
@@ -120,16 +127,36 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	return out, err
 }
 
+// content returns the content that pods take, in the version that they have: as it was last rendered, or recorded by an earlier process.
+func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []dependency.Reference, facts postrender.Facts) (dependency.Content, error) {
+	content := dependency.ContentOf(references, facts.There)
+	if known != nil {
+		return content.After(known.content), nil
+	}
+	if content == (dependency.Content{}) {
+		return content, nil
+	}
+	there, err := r.observe(ctx, s, rendering{})
+	if err == nil {
+		err = there.Sees(nil)
+	}
+	if err != nil || there.Record == nil {
+		return content, err
+	}
+	return content.After(dependency.ParseContent(there.Record.References)), nil
+}
+
 // sameButContent reports whether facts differ in nothing but the content of what is there.
 func sameButContent(a, b postrender.Facts) bool {
 	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
+	a.Content, b.Content = "", ""
 	return reflect.DeepEqual(a, b)
 }
 
 func withoutContent(there map[dependency.Object]dependency.State) map[dependency.Object]dependency.State {
 	out := maps.Clone(there)
 	for object, state := range out {
-		state.Data = nil
+		state.Data, state.Version = nil, ""
 		out[object] = state
 	}
 	return out

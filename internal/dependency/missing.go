@@ -1,10 +1,7 @@
 package dependency
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
-	"maps"
 	"slices"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -41,28 +38,4 @@ func Missing(references []Reference, there map[Object]State) []Reference {
 		list = append(list, reference)
 	}
 	return slices.CompactFunc(list, func(a, b Reference) bool { return a.Object == b.Object && a.Key == b.Key })
-}
-
-// Checksum is a digest of the content that pods take from what they refer to: 32 hexadecimal characters; empty where they
-// take none.
-func Checksum(references []Reference, there map[Object]State) string {
-	sum := sha256.New()
-	some := false
-	for _, reference := range references {
-		if !reference.Content {
-			continue
-		}
-		some = true
-		state := there[reference.Object]
-		fmt.Fprintf(sum, "%s %s %t\n", reference.Object, reference.Key, state.Found)
-		for _, key := range slices.Sorted(maps.Keys(state.Data)) {
-			if reference.Key == "" || reference.Key == key {
-				fmt.Fprintf(sum, "%q %s\n", key, state.Data[key])
-			}
-		}
-	}
-	if !some {
-		return ""
-	}
-	return hex.EncodeToString(sum.Sum(nil))[:32]
 }

@@ -83,6 +83,8 @@ type State struct {
 	Found bool
 	// Data holds a digest of each entry of a ConfigMap or Secret, by key.
 	Data map[string]string
+	// Version is the UID and version that a ConfigMap or Secret had when its content was first seen to be as it is.
+	Version string
 	// Others are the names of the objects of its kind that there are, if it is a class that does not exist.
 	Others []string
 	// Gateway is what was read of a Gateway.

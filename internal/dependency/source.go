@@ -5,6 +5,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"sync"
@@ -161,6 +162,9 @@ func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVe
 	read := payload{uid: object.GetUID(), version: Version(object), state: keeps[at.Kind](object)}
 	d.mu.Lock()
 	defer d.mu.Unlock()
+	if known := d.payloads[at]; known.uid == read.uid && read.state.Data != nil && maps.Equal(known.state.Data, read.state.Data) {
+		read.state.Version = known.state.Version
+	}
 	d.payloads[at] = read
 	return read.state, nil
 }
@@ -174,9 +178,13 @@ func (d *Dependencies) Forget(at Object) {
 
 // keeps are the kinds of which the payload is read, and what is kept of it.
 var keeps = map[string]func(*unstructured.Unstructured) State{
-	ConfigMap: func(object *unstructured.Unstructured) State { return State{Found: true, Data: digests(object)} },
-	Secret:    func(object *unstructured.Unstructured) State { return State{Found: true, Data: digests(object)} },
+	ConfigMap: contentOf,
+	Secret:    contentOf,
 	Gateway:   func(object *unstructured.Unstructured) State { return State{Found: true, Gateway: gateway.Of(object)} },
+}
+
+func contentOf(object *unstructured.Unstructured) State {
+	return State{Found: true, Data: digests(object), Version: fmt.Sprintf("%s/%s", object.GetUID(), object.GetResourceVersion())}
 }
 
 // digests are those of the entries of a ConfigMap or Secret: 32 hexadecimal characters of the SHA-256 each.

@@ -76,6 +76,41 @@ func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 	}
 }
 
+// What else changes of an object than its content is none of the pods' business.
+func TestAVersionOfContentLastsAsLongAsTheContent(t *testing.T) {
+	live := newCounted(settings(map[string]string{"a": "1"}))
+	d := NewDependencies(live, live)
+	seen := map[string]string{}
+	for _, step := range []struct {
+		what, value, label string
+		same               string // the step whose version it has
+	}{
+		{what: "at first", value: "1", same: "at first"},
+		{what: "labelled", value: "1", label: "x", same: "at first"},
+		{what: "changed", value: "2", label: "x", same: "changed"},
+		{what: "changed back", value: "1", label: "x", same: "changed back"},
+	} {
+		object := &corev1.ConfigMap{}
+		if err := live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, object); err != nil {
+			t.Fatal(err)
+		}
+		object.Data["a"], object.Labels = step.value, map[string]string{"label": step.label}
+		if err := live.Update(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+		state, err := d.Look(t.Context(), "demo", settingsObject, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		seen[step.what] = state.Version
+		for earlier, version := range seen {
+			if (version == state.Version) != (earlier == step.what || earlier == step.same) {
+				t.Errorf("%s: the version is %s, and it was %s %s", step.what, state.Version, version, earlier)
+			}
+		}
+	}
+}
+
 func TestAnInformerThatIsBehindIsNotBelieved(t *testing.T) {
 	live := newCounted(settings(map[string]string{"a": "1"}))
 	empty := newCounted()

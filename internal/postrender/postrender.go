@@ -37,6 +37,8 @@ type Facts struct {
 	There map[dependency.Object]dependency.State
 	// Policy is what the platform allows in the namespace; everything where that is not known.
 	Policy policy.Rules
+	// Content is the version of the content that pods take from what is referred to; empty where that is not known.
+	Content string
 }
 
 // Hook changes the rendered objects in place.

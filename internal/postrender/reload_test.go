@@ -17,27 +17,25 @@ func templateAnnotations(object *unstructured.Unstructured) map[string]string {
 func TestReload(t *testing.T) {
 	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
 	refers := []dependency.Reference{{Object: settings, Content: true}}
-	there := map[dependency.Object]dependency.State{settings: {Found: true, Data: map[string]string{"a": "1"}}}
 	cases := map[string]struct {
 		asks       string
 		references []dependency.Reference
-		there      map[dependency.Object]dependency.State
+		content    string
 		want       string
 	}{
-		"it asks and refers":             {"true", refers, there, dependency.Checksum(refers, there)},
-		"it does not ask":                {"", refers, there, ""},
-		"it asks not to":                 {"false", refers, there, ""},
-		"it refers to nothing":           {"true", nil, there, ""},
-		"it refers to no content":        {"true", []dependency.Reference{{Object: settings}}, there, ""},
-		"the cluster is not known":       {"true", refers, nil, unknownContent},
-		"what it refers to is not there": {"true", refers, map[dependency.Object]dependency.State{}, dependency.Checksum(refers, nil)},
+		"it asks and refers":       {"true", refers, "v", "v"},
+		"it does not ask":          {"", refers, "v", ""},
+		"it asks not to":           {"false", refers, "v", ""},
+		"it refers to nothing":     {"true", nil, "", ""},
+		"it refers to no content":  {"true", []dependency.Reference{{Object: settings}}, "", ""},
+		"the cluster is not known": {"true", refers, "", unknownContent},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			object := pods(t, "{containers: []}")
 			object.SetAnnotations(map[string]string{v1.AnnotationReload: test.asks})
 			service := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {"+v1.AnnotationReload+`: "true"}}}`)
-			in := &Input{References: test.references, Facts: Facts{There: test.there}}
+			in := &Input{References: test.references, Facts: Facts{Content: test.content}}
 			if err := Reload(t.Context(), in, []*unstructured.Unstructured{service, object}); err != nil {
 				t.Fatal(err)
 			}

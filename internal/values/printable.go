@@ -5,17 +5,23 @@ import (
 	"maps"
 	"slices"
 	"strings"
+	"unicode"
+	"unicode/utf8"
 )
 
 // noValue is what Helm's template engine removes from all that it prints, whoever wrote it.
 const noValue = "<no value>"
+
+// maxKey is the length of the longest keys that Kubernetes has, those of labels and annotations: a prefix, a slash and a name. YAML takes
+// no key of more than 1,024 characters for one.
+const maxKey = 253 + 1 + 63
 
 // printable refuses texts that would not come through templates and YAML as they are, and names their field.
 func printable(path string, value any) error {
 	switch value := value.(type) {
 	case map[string]any:
 		for _, key := range slices.Sorted(maps.Keys(value)) {
-			if err := printable(path, key); err != nil {
+			if err := printableKey(path, key); err != nil {
 				return err
 			}
 			if err := printable(path+"."+key, value[key]); err != nil {
@@ -39,4 +45,17 @@ func printable(path string, value any) error {
 		}
 	}
 	return nil
+}
+
+// printableKey refuses what no key of a map may be, and names the map: the key would not be fit to be shown.
+func printableKey(path, key string) error {
+	if length := utf8.RuneCountInString(key); length > maxKey {
+		return fmt.Errorf("%s has a key of %d characters: at most %d are allowed", path, length, maxKey)
+	}
+	for _, r := range key {
+		if unicode.IsControl(r) {
+			return fmt.Errorf("%s has a key with the character %U: remove it", path, r)
+		}
+	}
+	return printable(path, key)
 }

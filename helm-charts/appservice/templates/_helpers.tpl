@@ -162,7 +162,7 @@ Annotations that the spec gives. Helm's own would make the object a hook, or kee
 */}}
 {{- define "appservice.annotations" -}}
 {{- range $key, $value := . }}
-{{- if hasPrefix "helm.sh/" $key }}{{ fail (printf "annotations must not use the prefix helm.sh/: remove %s" $key) }}{{ end }}
+{{- if hasPrefix "helm.sh/" $key }}{{ fail (printf "annotations must not use the prefix helm.sh/: remove %s" (trunc 63 $key | quote)) }}{{ end }}
 {{- end }}
 {{- toJson . }}
 {{- end }}

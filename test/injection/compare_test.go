@@ -1,0 +1,149 @@
+package injection
+
+import (
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// computed are fields that depend on other texts: digests, and how an image is pulled, which follows from its tag.
+var computed = []string{postrender.AnnotationStamp, v1.AnnotationPatched, "app.example.com/config-checksum", "imagePullPolicy"}
+
+// replaced is what the objects hold, by kind and name, with a text in place of the marker, if any is given, and without what is
+// computed from texts.
+func replaced(result *render.Result, text string) map[string]any {
+	with := strings.NewReplacer()
+	if text != "" {
+		encode := base64.StdEncoding.EncodeToString
+		with = strings.NewReplacer(marker, text, encode([]byte(marker)), encode([]byte(text)))
+	}
+	objects := map[string]any{}
+	for _, object := range result.Objects {
+		texts := with.Replace
+		if name := object.GetName(); object.GetKind() == "Job" { // which ends with a digest of what it runs
+			texts = func(text string) string { return with.Replace(strings.ReplaceAll(text, name, "run")) }
+		}
+		objects[texts(kube.KeyOf(object).String())] = walk(object.Object, texts)
+	}
+	return objects
+}
+
+// outline is what objects there are and which fields they have, whatever these hold.
+func outline(result *render.Result) map[string]any {
+	objects := map[string]any{}
+	for _, object := range result.Objects {
+		objects[object.GetKind()] = fields(object.Object)
+	}
+	return objects
+}
+
+func fields(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range value {
+			out[key] = fields(item)
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(value))
+		for _, item := range value {
+			out = append(out, fields(item))
+		}
+		return out
+	}
+	return nil
+}
+
+// walk returns a value with other texts.
+func walk(value any, text func(string) string) any {
+	switch value := value.(type) {
+	case map[string]any:
+		out := map[string]any{}
+		for key, item := range value {
+			if slices.Contains(computed, key) {
+				item = "computed"
+			}
+			out[text(key)] = walk(item, text)
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(value))
+		for _, item := range value {
+			out = append(out, walk(item, text))
+		}
+		return out
+	case string:
+		return text(value)
+	}
+	return value
+}
+
+// unclean says what is wrong with a refusal.
+func unclean(err error, l leaf) []string {
+	var ofChart *render.ChartError
+	switch text := err.Error(); {
+	case errors.As(err, &ofChart):
+		return []string{"the chart gets the blame: " + short(text)}
+	case strings.ContainsAny(text, "\n\r\x00"):
+		return []string{"the refusal has more than one line: " + short(text)}
+	case !strings.Contains(text, l.path[0].name):
+		return []string{"the refusal does not name the field: " + short(text)}
+	case len(text) > 2000:
+		return []string{"the refusal is long: " + short(text)}
+	}
+	return nil
+}
+
+// differences names each place where two values differ.
+func differences(path string, got, want any) []string {
+	a, isMap := got.(map[string]any)
+	b, areMaps := want.(map[string]any)
+	if isMap && areMaps {
+		var list []string
+		for _, key := range slices.Sorted(maps.Keys(a)) {
+			if _, found := b[key]; !found {
+				list = append(list, fmt.Sprintf("%.80s has %s", path, short(key)))
+			}
+		}
+		for _, key := range slices.Sorted(maps.Keys(b)) {
+			if item, found := a[key]; found {
+				list = append(list, differences(path+"."+key, item, b[key])...)
+			} else {
+				list = append(list, fmt.Sprintf("%.80s lacks %s", path, short(key)))
+			}
+		}
+		return list
+	}
+	c, isList := got.([]any)
+	d, areLists := want.([]any)
+	if isList && areLists && len(c) == len(d) {
+		var list []string
+		for i := range c {
+			list = append(list, differences(fmt.Sprintf("%s[%d]", path, i), c[i], d[i])...)
+		}
+		return list
+	}
+	if reflect.DeepEqual(got, want) {
+		return nil
+	}
+	return []string{fmt.Sprintf("%.80s: got %s, want %s", path, short(got), short(want))}
+}
+
+// short shows both ends of a value.
+func short(value any) string {
+	text := fmt.Sprintf("%q", fmt.Sprint(value))
+	if len(text) > 300 {
+		return text[:150] + " ... " + text[len(text)-140:]
+	}
+	return text
+}

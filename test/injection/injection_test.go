@@ -1,0 +1,125 @@
+// Package injection proves that no text of a spec becomes more than a text. For each text that the schema of a custom resource
+// definition knows, of Kubernetes' types too, and for each key of a map, it makes a spec in which that text matters, and puts there what
+// means something to YAML, to templates, to shells and to Helm. It is rendered past the schema, so that nothing but translator, templates
+// and hooks stands in its way: the objects and their fields must be those of a harmless word, with the text byte for byte wherever the
+// word was; or the spec is refused, in one line that names the field.
+package injection
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"sync/atomic"
+	"testing"
+)
+
+const root = "../.."
+
+// figuresFile is the environment variable with the file that the figures go to.
+const figuresFile = "SECURITY_FIGURES"
+
+// injected counts the renders with a payload, changed those of them that came out otherwise.
+var injected, changed atomic.Int64
+
+// TestMain says what was done after everything else.
+func TestMain(m *testing.M) {
+	code := m.Run()
+	figures := fmt.Sprintf("injections=%d changed=%d", injected.Load(), changed.Load())
+	fmt.Println("INJECTION " + figures)
+	if err := keep(figures, os.Getenv(figuresFile)); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		code = 1
+	}
+	os.Exit(code)
+}
+
+func keep(figures, file string) error {
+	if file == "" {
+		return nil
+	}
+	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
+		return err
+	}
+	return os.WriteFile(file, []byte(figures+"\n"), 0o644)
+}
+
+func TestNoTextBecomesMoreThanAText(t *testing.T) {
+	for _, k := range kinds(t) {
+		t.Run(k.GroupVersionKind.Kind, func(t *testing.T) {
+			fields := map[string][]leaf{}
+			for _, l := range k.leaves {
+				fields[l.path[0].name] = append(fields[l.path[0].name], l)
+			}
+			for field, leaves := range fields {
+				t.Run(field, func(t *testing.T) {
+					t.Parallel()
+					for _, l := range leaves {
+						k.inject(t, l)
+					}
+				})
+			}
+		})
+	}
+}
+
+// inject puts all payloads in the place of a leaf, one after the other.
+func (k *kind) inject(t *testing.T, l leaf) {
+	t.Helper()
+	base, err := k.render(t, k.spec(t, l, marker))
+	if err != nil || l.limited {
+		k.refuses(t, l)
+		return
+	}
+	if reflect.DeepEqual(replaced(base, "other"), replaced(base, "")) && !l.silent() {
+		t.Errorf("%s arrives nowhere: give a base in which it matters in values.yaml", l)
+	}
+	for name, payload := range payloads {
+		injected.Add(1)
+		result, err := k.render(t, k.spec(t, l, payload))
+		var problems []string
+		if err != nil {
+			problems = unclean(err, l)
+		} else {
+			problems = differences("", replaced(result, ""), replaced(base, payload))
+		}
+		report(t, l, name, problems)
+	}
+}
+
+// refuses puts payloads where only some texts will do: each is refused, or renders what one that will do renders.
+func (k *kind) refuses(t *testing.T, l leaf) {
+	t.Helper()
+	var outlines []any
+	for _, text := range l.sound {
+		result, err := k.render(t, k.spec(t, l, text))
+		if err != nil {
+			t.Errorf("%s cannot be %v: %v", l, text, err)
+			return
+		}
+		outlines = append(outlines, outline(result))
+	}
+	for name, payload := range payloads {
+		injected.Add(1)
+		result, err := k.render(t, k.spec(t, l, payload))
+		var problems []string
+		if err != nil {
+			problems = unclean(err, l)
+		} else if got := outline(result); !slices.ContainsFunc(outlines, func(want any) bool { return reflect.DeepEqual(got, want) }) {
+			problems = differences("", got, outlines[0])
+		}
+		report(t, l, name, problems)
+	}
+}
+
+func report(t *testing.T, l leaf, payload string, problems []string) {
+	t.Helper()
+	if len(problems) == 0 {
+		return
+	}
+	changed.Add(1)
+	for _, problem := range problems {
+		t.Errorf("%s in %s: %s", payload, l, problem)
+	}
+}

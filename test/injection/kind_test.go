@@ -1,0 +1,134 @@
+package injection
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	appservice "github.com/example/appservice-operator"
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/test/specs"
+)
+
+// kind is a kind of watches.yaml, with the leaves of its spec.
+type kind struct {
+	watches.Watch
+	maker    *specs.Maker
+	leaves   []leaf
+	renderer *render.Renderer
+}
+
+// foreignKinds are the kinds of other projects that the charts render: the cluster serves them.
+var foreignKinds = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject"}
+
+func kinds(t *testing.T) []*kind {
+	t.Helper()
+	text, err := appservice.Files.ReadFile("watches.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, err := watches.Load(text, appservice.Files)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var kinds []*kind
+	for _, watch := range list {
+		kinds = append(kinds, newKind(t, watch))
+	}
+	return kinds
+}
+
+func newKind(t *testing.T, watch watches.Watch) *kind {
+	t.Helper()
+	name := strings.ToLower(watch.GroupVersionKind.Kind)
+	schema, _, err := specs.ReadSchema(filepath.Join(root, "config/crd/bases", watch.GroupVersionKind.Group+"_"+name+"s.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	k := &kind{Watch: watch, maker: &specs.Maker{Schema: whole(schema.Properties["spec"]), Table: map[string]specs.Entry{}}}
+	for _, file := range []string{"../contract/values.yaml", "values.yaml"} {
+		table, err := specs.ReadTable(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for path, entry := range table {
+			k.maker.Table[path] = entry
+		}
+	}
+	k.leaves = leavesOf(k.maker.Schema, nil)
+	k.renderer = &render.Renderer{
+		Chart:      unguarded(watch.Chart),
+		Translator: values.For(watch.GroupVersionKind, watch.Chart, watch.OverrideValues),
+		Hooks:      postrender.Default(),
+	}
+	return k
+}
+
+// unguarded is a chart without what refuses values and pods by what they are: this is about what becomes of those that are let through.
+func unguarded(c *chart.Chart) *chart.Chart {
+	copied, metadata := *c, *c.Metadata
+	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}
+	copied.Metadata, copied.Schema = &metadata, nil
+	return &copied
+}
+
+// whole completes a schema of a spec that leaves pods open: they have the fields that the spec has itself.
+func whole(spec specs.Node) specs.Node {
+	template, found := spec.Properties["podTemplate"]
+	if !found {
+		return spec
+	}
+	text := specs.Node{Type: "string"}
+	pod := specs.Node{Type: "object", Properties: map[string]specs.Node{
+		"containers": spec.Properties["sidecars"], "securityContext": spec.Properties["security"].Properties["pod"],
+		"hostname": text, "subdomain": text, "schedulerName": text, "runtimeClassName": text, "nodeName": text, "serviceAccountName": text,
+	}}
+	for _, name := range []string{"affinity", "dnsConfig", "hostAliases", "initContainers", "nodeSelector", "priorityClassName", "tolerations", "topologySpreadConstraints", "volumes"} {
+		pod.Properties[name] = spec.Properties[name]
+	}
+	template.Properties["spec"] = pod
+	return spec
+}
+
+// spec makes a spec in which a leaf matters and holds a text.
+func (k *kind) spec(t *testing.T, l leaf, text any) map[string]any {
+	t.Helper()
+	path := strings.TrimPrefix(pathOf(l.path), ".")
+	if i := strings.Index(path, "{}"); i >= 0 {
+		path = path[:i]
+	}
+	spec := l.put(k.maker.Schema, k.base(path), l.path, text).(map[string]any)
+	return spec
+}
+
+// base is what the spec holds besides, as far as the kind has such fields.
+func (k *kind) base(path string) map[string]any {
+	base := k.maker.Base(path)
+	for name := range base {
+		if _, found := k.maker.Schema.Properties[name]; !found {
+			delete(base, name)
+		}
+	}
+	return base
+}
+
+func (k *kind) render(t *testing.T, spec map[string]any) (*render.Result, error) {
+	t.Helper()
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": spec}}
+	resource.SetGroupVersionKind(k.GroupVersionKind)
+	resource.SetName("web")
+	resource.SetNamespace("demo")
+	resource.SetUID("7f1b2f3e-0000-4000-8000-000000000000")
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, foreignKinds)
+	return k.renderer.Render(t.Context(), resource, capabilities)
+}

@@ -1,0 +1,94 @@
+package integration
+
+import (
+	"errors"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// Pods show to whoever may read them that a Secret has changed, and nothing else of it, whichever process looks at it.
+func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	database := secret(namespace, "database", "url")
+	cluster.Create(t, database)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Config = fromSecret("database")
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+
+	version := func() string {
+		return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+	}
+	set := func(value string) {
+		t.Helper()
+		database.StringData = map[string]string{"url": value}
+		if err := cluster.Client.Update(t.Context(), database); err != nil {
+			t.Fatal(err)
+		}
+	}
+	rolled := func(what string, seen ...string) string {
+		t.Helper()
+		last := seen[len(seen)-1]
+		harness.Eventually(t, what+": the pods roll", func() error {
+			if version() == last {
+				return errors.New("the pods are as they were")
+			}
+			return nil
+		})
+		cluster.Ready(t, app)
+		for _, earlier := range seen {
+			if version() == earlier {
+				t.Errorf("%s: the pods show that an earlier value is back", what)
+			}
+		}
+		return version()
+	}
+	restart := func(meanwhile func()) {
+		t.Helper()
+		manager.Stop(t)
+		meanwhile()
+		manager = cluster.Manager(t, namespace)
+		manager.Synced(t)
+		manager.Rest(t)
+	}
+
+	first := version()
+	if first == "" {
+		t.Fatal("the pods do not show which version of the Secret they have")
+	}
+	set("postgres://elsewhere")
+	second := rolled("another value", first)
+	set("postgres://") // as at first
+	third := rolled("the first value again", first, second)
+
+	restart(func() {
+		database.Labels = map[string]string{"touched": "yes"}
+		if err := cluster.Client.Update(t.Context(), database); err != nil {
+			t.Fatal(err)
+		}
+	})
+	if version() != third {
+		t.Error("a label of the Secret and a restart roll the pods")
+	}
+	restart(func() { set("postgres://elsewhere") })
+	fourth := rolled("a value of before while no operator runs", first, second, third)
+
+	restart(func() {
+		record := &corev1.Secret{}
+		record.Namespace, record.Name = namespace, "sh.helm.release.v1.web.v4"
+		if err := cluster.Client.Delete(t.Context(), record); err != nil {
+			t.Fatal(err)
+		}
+	})
+	cluster.Condition(t, app, v1.ConditionDeployed, "True", "")
+	if version() != fourth {
+		t.Error("the pods roll because the record of the release is lost, although nothing changed of the Secret since it was made")
+	}
+}

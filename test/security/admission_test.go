@@ -1,0 +1,105 @@
+package security
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	admissionv1 "k8s.io/api/admissionregistration/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// installAdmission installs the policies of config/admission until the test is over. Namespaces in which guards are off are left out of
+// their bindings.
+func installAdmission(t *testing.T) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(root(t), "config/admission/*.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, file := range files {
+		for _, object := range read(t, file) {
+			if object.GroupVersionKind().Group != admissionv1.GroupName {
+				continue
+			}
+			install(t, object)
+		}
+	}
+}
+
+// read returns the objects of a file.
+func read(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	text, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = text.Close() }()
+	var objects []*unstructured.Unstructured
+	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
+		object := &unstructured.Unstructured{}
+		switch err := documents.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return objects
+		case err != nil:
+			t.Fatalf("cannot parse %s: %v", file, err)
+		case object.Object != nil:
+			objects = append(objects, object)
+		}
+	}
+}
+
+// install creates a policy or a binding, and waits until the API server has compiled a policy.
+func install(t *testing.T, object *unstructured.Unstructured) {
+	t.Helper()
+	if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
+		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, binding); err != nil {
+			t.Fatal(err)
+		}
+		leaveOut(binding)
+		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(binding)
+		if err != nil {
+			t.Fatal(err)
+		}
+		object.Object = content
+	}
+	cluster.Create(t, object)
+	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object) })
+	if object.GetKind() != "ValidatingAdmissionPolicy" {
+		return
+	}
+	harness.Eventually(t, object.GetName()+" is compiled", func() error {
+		policy := &admissionv1.ValidatingAdmissionPolicy{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), policy); err != nil {
+			return err
+		}
+		if policy.Status.ObservedGeneration != policy.Generation {
+			return fmt.Errorf("generation %d was not looked at yet", policy.Generation)
+		}
+		return nil
+	})
+}
+
+// leaveOut has a binding leave out namespaces in which guards are off.
+func leaveOut(binding *admissionv1.ValidatingAdmissionPolicyBinding) {
+	if binding.Spec.MatchResources == nil {
+		binding.Spec.MatchResources = &admissionv1.MatchResources{}
+	}
+	match := binding.Spec.MatchResources
+	if match.NamespaceSelector == nil {
+		match.NamespaceSelector = &metav1.LabelSelector{}
+	}
+	match.NamespaceSelector.MatchExpressions = append(match.NamespaceSelector.MatchExpressions,
+		metav1.LabelSelectorRequirement{Key: guardsOff, Operator: metav1.LabelSelectorOpNotIn, Values: []string{"off"}})
+}

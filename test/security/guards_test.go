@@ -1,0 +1,152 @@
+package security
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// ownOperator is the label, with any value, of AppServices that a vector has an operator of its own for.
+const ownOperator = "own-operator"
+
+// served are the kinds that the operator of all vectors serves, as shipped but for what vectors have operators of their own for.
+const served = `
+- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
+- {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
+`
+
+// tolerant is the policy where guards are off.
+const tolerant = `
+namespaces:
+- names: ["off-*"]
+  annotations: {"*": ["*", "*/*"]}
+  hosts: ["*"]
+  wildcardHosts: true
+  serviceTypes: ["*"]
+  externalIPs: [0.0.0.0/0, "::/0"]
+  volumeTypes: ["*", csi.nodePublishSecretRef]
+  priorityClasses: ["*"]
+  tolerations: ["*", "*/*", ""]
+  nodeNames: true
+  maxReplicas: 1000000
+  maxStorage: 1Ei
+  blockingBudgets: true
+`
+
+// startOperator starts the operator that serves all namespaces.
+func startOperator(t *testing.T) *harness.Manager {
+	t.Helper()
+	file := filepath.Join(t.TempDir(), "watches.yaml")
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	for name, text := range map[string]string{file: served, policy: tolerant} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root(t)
+		options.Policy = policy
+	})
+}
+
+func root(t *testing.T) string {
+	t.Helper()
+	path, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// withoutRules takes the rules, bounds, patterns and enumerations out of the CRD of AppServices until the test is over.
+func withoutRules(t *testing.T) {
+	t.Helper()
+	loose := shippedCRD(t)
+	for i := range loose.Spec.Versions {
+		strip(loose.Spec.Versions[i].Schema.OpenAPIV3Schema)
+	}
+	replaceCRD(t, loose, true)
+	t.Cleanup(func() {
+		if err := update(context.WithoutCancel(t.Context()), shippedCRD(t)); err != nil {
+			t.Errorf("cannot put the CRD back: %v", err)
+		}
+	})
+}
+
+// shippedCRD is the CRD of AppServices in the repository.
+func shippedCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root(t), "config/crd/bases/app.example.com_appservices.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.UnmarshalStrict(text, crd); err != nil {
+		t.Fatal(err)
+	}
+	return crd
+}
+
+// replaceCRD puts a CRD in place and waits until the API server takes what rules refuse, or does not.
+func replaceCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, takes bool) {
+	t.Helper()
+	namespace := newNamespace(t, "off-rules-", map[string]string{guardsOff: "off"})
+	harness.Eventually(t, fmt.Sprintf("the CRD takes what its rules refuse: %t", takes), func() error {
+		if err := update(t.Context(), crd); err != nil {
+			return err
+		}
+		return obeys(t.Context(), namespace, takes)
+	})
+}
+
+func update(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) error {
+	live := &apiextensionsv1.CustomResourceDefinition{}
+	if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(crd), live); err != nil {
+		return err
+	}
+	crd.Spec.DeepCopyInto(&live.Spec)
+	return cluster.Client.Update(ctx, live)
+}
+
+// obeys returns nil if an image that no rule allows is taken, or is not.
+func obeys(ctx context.Context, namespace string, takes bool) error {
+	app := harness.Seed(namespace, "rules")
+	app.Spec.Image = "%"
+	err := cluster.Client.Create(ctx, app, client.DryRunAll)
+	if err == nil != takes || err != nil && !apierrors.IsInvalid(err) {
+		return fmt.Errorf("an image that no rule allows: %v", err)
+	}
+	return nil
+}
+
+// strip takes all that refuses values out of a schema. What makes the type, and what names are, stays.
+func strip(schema *apiextensionsv1.JSONSchemaProps) {
+	if schema == nil {
+		return
+	}
+	schema.XValidations, schema.Pattern, schema.Enum, schema.Format = nil, "", nil, ""
+	schema.Minimum, schema.Maximum, schema.MinLength, schema.MaxLength = nil, nil, nil, nil
+	schema.MinItems, schema.MaxItems, schema.MinProperties, schema.MaxProperties = nil, nil, nil, nil
+	schema.XListType, schema.XListMapKeys = nil, nil
+	for name, property := range schema.Properties {
+		strip(&property)
+		schema.Properties[name] = property
+	}
+	if schema.Items != nil {
+		strip(schema.Items.Schema)
+	}
+	if schema.AdditionalProperties != nil {
+		strip(schema.AdditionalProperties.Schema)
+	}
+}

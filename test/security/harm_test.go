@@ -1,0 +1,59 @@
+package security
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// is returns nil once an object of the tenant's namespace is there and something holds of it.
+func is[T client.Object](name string, holds func(T) bool) func(*scene) error {
+	return func(s *scene) error { return of(s, s.namespace, name, holds) }
+}
+
+// of returns nil if an object is there and something holds of it.
+func of[T client.Object](s *scene, namespace, name string, holds func(T) bool) error {
+	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
+	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: namespace, Name: s.words(name)}, object); err != nil {
+		return err
+	}
+	if !holds(object) {
+		return fmt.Errorf("%T %s is there, but is not so", object, name)
+	}
+	return nil
+}
+
+// anything holds of every object.
+func anything[T client.Object](T) bool { return true }
+
+// pods returns nil once something holds of the pods that AppService app runs.
+func pods(holds func(*corev1.PodSpec) bool) func(*scene) error {
+	return is("app", func(d *appsv1.Deployment) bool { return holds(&d.Spec.Template.Spec) })
+}
+
+// ready returns nil once AppService app is ready as its spec says now.
+func ready(s *scene) error {
+	condition, err := cluster.ConditionNow(s.Context(), s.app(), v1.ConditionReady)
+	if err != nil {
+		return err
+	}
+	if condition.Status != metav1.ConditionTrue {
+		return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+	}
+	return nil
+}
+
+// stands returns an error while something that the tenant wants gone is there as it was.
+func stands(err error) error {
+	if err == nil {
+		return errors.New("it stands")
+	}
+	return nil
+}

@@ -1,0 +1,161 @@
+package security
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/rest"
+	"k8s.io/pod-security-admission/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// guardsOff is the label, with value off, of a namespace in which guards are off.
+const guardsOff = "security"
+
+// scene is where a tenant tries something: a namespace of his own and one of somebody else.
+type scene struct {
+	*testing.T
+	namespace, victim string
+	// tenant is the client of the tenant.
+	tenant client.Client
+	off    bool
+}
+
+// newScene makes the namespaces, the tenant and what is there before.
+func newScene(t *testing.T, v vector, off bool) *scene {
+	t.Helper()
+	begins, labels := "on-", map[string]string{}
+	switch {
+	case off:
+		begins, labels = "off-", map[string]string{guardsOff: "off", api.EnforceLevelLabel: string(api.LevelPrivileged)}
+	case v.level != "":
+		labels[api.EnforceLevelLabel] = v.level
+	}
+	s := &scene{T: t, off: off, namespace: newNamespace(t, begins+"tenant-", labels), victim: newNamespace(t, begins+"victim-", nil)}
+	s.tenant = newTenant(t, s.namespace, v.may)
+	t.Cleanup(func() {
+		ctx := context.WithoutCancel(t.Context())
+		_ = cluster.Client.DeleteAllOf(ctx, &v1.AppService{}, client.InNamespace(s.namespace))
+		_ = cluster.Client.DeleteAllOf(ctx, &v1.AppService{}, client.InNamespace(s.victim))
+	})
+	if v.prepare != nil {
+		v.prepare(s)
+	}
+	return s
+}
+
+func newNamespace(t *testing.T, begins string, labels map[string]string) string {
+	t.Helper()
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{GenerateName: begins, Labels: labels}}
+	cluster.Create(t, namespace)
+	return namespace.Name
+}
+
+// newTenant makes a user who may write AppServices in a namespace, and do what further rules say, and waits until he may.
+func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.Client {
+	t.Helper()
+	name := "tenant-of-" + namespace
+	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
+	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: append([]rbacv1.PolicyRule{
+		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}},
+	}, more...)})
+	cluster.Create(t, &rbacv1.RoleBinding{
+		ObjectMeta: at, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
+		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},
+	})
+	config := rest.CopyConfig(cluster.Config)
+	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
+	tenant, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the tenant has his rights", func() error {
+		return tenant.List(t.Context(), &v1.AppServiceList{}, client.InNamespace(namespace))
+	})
+	return tenant
+}
+
+// words replaces what stands for names of the scene: NAMESPACE and VICTIM.
+func (s *scene) words(text string) string {
+	return strings.NewReplacer("NAMESPACE", s.namespace, "VICTIM", s.victim).Replace(text)
+}
+
+// app is the AppService that most vectors are about.
+func (s *scene) app() *v1.AppService {
+	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app"}}
+}
+
+// standing is what the AppService says of itself.
+func (s *scene) standing() string {
+	app := s.app()
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		return err.Error()
+	}
+	if ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady); ready != nil {
+		return fmt.Sprintf("Ready is %s %s: %s", ready.Status, ready.Reason, ready.Message)
+	}
+	return "nothing was said of it yet"
+}
+
+// appService makes an AppService of a spec in YAML, without pods unless the spec says how many.
+func (s *scene) appService(namespace, name, spec string) *unstructured.Unstructured {
+	s.Helper()
+	fields := map[string]any{}
+	if err := yaml.UnmarshalStrict([]byte(s.words(spec)), &fields); err != nil {
+		s.Fatalf("cannot parse %s: %v", spec, err)
+	}
+	for field, value := range map[string]any{"size": int64(0), "image": "nginx:1.7.9"} {
+		if _, there := fields[field]; !there {
+			fields[field] = value
+		}
+	}
+	app := &unstructured.Unstructured{Object: map[string]any{"spec": fields}}
+	app.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
+	app.SetNamespace(namespace)
+	app.SetName(name)
+	return app
+}
+
+// applies has the tenant create AppService app with a spec in YAML, in which NAMESPACE and VICTIM stand for those of the scene.
+func applies(spec string) func(*scene) error {
+	return func(s *scene) error { return s.tenant.Create(s.Context(), s.appService(s.namespace, "app", spec)) }
+}
+
+// changes has the tenant lay a merge patch in YAML over AppService app.
+func changes(patch string) func(*scene) error {
+	return func(s *scene) error {
+		text, err := yaml.YAMLToJSONStrict([]byte(s.words(patch)))
+		if err != nil {
+			return err
+		}
+		return s.tenant.Patch(s.Context(), s.app(), client.RawPatch("application/merge-patch+json", text))
+	}
+}
+
+// exists has an administrator make an object.
+func exists(object client.Object) func(*scene) {
+	return func(s *scene) { s.make(s.namespace, object) }
+}
+
+// make makes a copy of an object in a namespace.
+func (s *scene) make(namespace string, object client.Object) client.Object {
+	s.Helper()
+	copied := object.DeepCopyObject().(client.Object)
+	copied.SetNamespace(namespace)
+	if err := cluster.Client.Create(s.Context(), copied); err != nil && !apierrors.IsAlreadyExists(err) {
+		s.Fatalf("cannot make %s: %v", copied.GetName(), err)
+	}
+	return copied
+}

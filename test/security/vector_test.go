@@ -1,0 +1,158 @@
+package security
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// vector is one thing that a tenant tries.
+type vector struct {
+	// prepare makes what is there before: objects of an administrator or of another tenant. nil for nothing.
+	prepare func(s *scene)
+	// may are further rights of the tenant in his namespace.
+	may []rbacv1.PolicyRule
+	// does is what the tenant does; the error is the refusal of the API server.
+	does func(s *scene) error
+	// harm returns nil once the tenant has what he wants, else what is there instead.
+	harm func(s *scene) error
+
+	// guard is what blocks it, in words.
+	guard string
+	// reason is that of the condition Ready of AppService app by which the operator refuses; empty if the API server refuses.
+	reason string
+	// words are parts of the refusal.
+	words []string
+	// seen returns nil once the operator has dealt with what the tenant did, where nothing is refused.
+	seen func(s *scene) error
+
+	// level is the Pod Security level that the namespace enforces while the guards are on; empty for none.
+	level string
+	// rule says that the guard is a rule of the CRD, and that all rules of it are taken away.
+	rule bool
+	// off takes away a guard that no namespace switches off; nil for nothing.
+	off func(s *scene)
+	// fixed says, in a sentence, why the guard has no switch.
+	fixed string
+}
+
+// vectors are known by what the tenant does, in a plain sentence.
+type vectors map[string]vector
+
+var table = vectors{}
+
+// register adds the vectors of a file.
+func register(more vectors) struct{} {
+	for name, v := range more {
+		if _, there := table[name]; there {
+			panic(fmt.Sprintf("two vectors are called %q", name))
+		}
+		table[name] = v
+	}
+	return struct{}{}
+}
+
+func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
+
+func TestVectors(t *testing.T) {
+	replaceCRD(t, shippedCRD(t), false) // a run that was killed may have left it without rules
+	installAdmission(t)
+	startOperator(t)
+	t.Run("as shipped", func(t *testing.T) {
+		for _, name := range table.names() {
+			t.Run(name, func(t *testing.T) {
+				t.Parallel()
+				tally.begin(name)
+				table[name].blocked(newScene(t, table[name], false))
+				tally.note(t, name, guarded)
+			})
+		}
+	})
+	t.Run("with its guard off", func(t *testing.T) {
+		for _, name := range table.names() {
+			if v := table[name]; !v.rule {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					v.succeeds(t)
+					tally.note(t, name, succeeded)
+				})
+			}
+		}
+	})
+	t.Run("with a CRD without rules", func(t *testing.T) {
+		withoutRules(t)
+		for _, name := range table.names() {
+			if v := table[name]; v.rule {
+				t.Run(name, func(t *testing.T) {
+					t.Parallel()
+					v.succeeds(t)
+					tally.note(t, name, succeeded)
+				})
+			}
+		}
+	})
+}
+
+// blocked has the tenant try it and checks that nothing comes of it.
+func (v vector) blocked(s *scene) {
+	s.Helper()
+	if v.guard == "" {
+		s.Fatal("the vector does not say what guards")
+	}
+	refusal := ""
+	switch err := v.does(s); {
+	case err != nil && !apierrors.IsInvalid(err) && !apierrors.IsForbidden(err):
+		s.Fatalf("it fails, but is not refused: %v", err)
+	case err != nil && (v.reason != "" || v.seen != nil):
+		s.Fatalf("the API server refuses what it should take: %v", err)
+	case err != nil:
+		refusal = err.Error()
+	case v.reason != "":
+		refusal = cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionFalse, v.reason).Message
+	case v.seen != nil:
+		harness.Eventually(s.T, "the operator has dealt with it", func() error { return v.seen(s) })
+	default:
+		s.Error("nobody refuses it")
+	}
+	if refusal != "" {
+		s.Logf("refused: %s", refusal)
+	}
+	for _, word := range v.words {
+		if !strings.Contains(refusal, s.words(word)) {
+			s.Errorf("the refusal lacks %q: %s", s.words(word), refusal)
+		}
+	}
+	if v.harm(s) == nil {
+		s.Error("the tenant has what he wants")
+	}
+}
+
+// succeeds has the tenant try it where nothing guards.
+func (v vector) succeeds(t *testing.T) {
+	if v.fixed != "" {
+		t.Logf("no switch: %s", v.fixed)
+		return
+	}
+	s := newScene(t, v, true)
+	if v.off != nil {
+		v.off(s)
+	}
+	if err := v.does(s); err != nil {
+		t.Fatalf("something else than its guard stops it: %v", err)
+	}
+	harness.Eventually(t, "the tenant has what he wants", func() error {
+		if err := v.harm(s); err != nil {
+			return fmt.Errorf("%w; %s", err, s.standing())
+		}
+		return nil
+	})
+}
