@@ -21,8 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -156,13 +154,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 		LeaderElectionReleaseOnCancel: true,
 		HealthProbeBindAddress:        options.ProbeAddress,
 		GracefulShutdownTimeout:       ptr.To(shutdown),
-		Metrics: server.Options{
-			BindAddress:   options.MetricsAddress,
-			SecureServing: options.MetricsSecure,
-		},
-	}
-	if options.MetricsSecure {
-		out.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+		Metrics:                       options.metricsServer(),
 	}
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(watch.CRDKind)

@@ -35,10 +35,10 @@ type Facts struct {
 	Enforced Level
 	// There is what is there of the objects that are referred to; nil where that is not known.
 	There map[dependency.Object]dependency.State
-	// Policy is what the platform allows in the namespace; everything where that is not known.
-	Policy policy.Rules
 	// Content is the version of the content that pods take from what is referred to; empty where that is not known.
 	Content string
+	// Policy is what the platform allows in the namespace; everything where that is not known.
+	Policy policy.Rules
 }
 
 // Hook changes the rendered objects in place.

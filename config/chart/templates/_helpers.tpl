@@ -21,6 +21,18 @@ control-plane: controller-manager
 {{- end }}
 {{- end }}
 
+{{/* The Secret with the certificate of metrics; nothing where the manager makes one. */}}
+{{- define "operator.metricsCertificate" -}}
+{{- with .Values.metrics.certificate }}
+{{- if .secretName }}{{ .secretName }}{{ else if .certManager }}{{ include "operator.prefix" $ }}-metrics-certificate{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Where metrics are served. */}}
+{{- define "operator.metricsHost" -}}
+{{ include "operator.prefix" . }}-controller-manager-metrics-service.{{ .Release.Namespace }}.svc
+{{- end }}
+
 {{/* Where the charts that are served are mounted, and what is; nothing where they are those of the operator's image. */}}
 {{- define "operator.charts" -}}
 {{- with .Values.chart }}
@@ -40,6 +52,34 @@ volume: {image: {reference: {{ quote .reference }}, pullPolicy: {{ .pullPolicy }
 {{- define "operator.rules" -}}
 rules:
 {{ toYaml (.root.Files.Get (printf "files/%s.yaml" .file) | fromYaml).rules }}
+{{- end }}
+
+{{/* The rules of the manager: those of config/rbac, and of config/rights those that the values ask for. A dict of the root, the name of the
+file and that of the role. */}}
+{{- define "operator.managerRules" -}}
+{{ include "operator.rules" . }}
+{{- range $option, $wanted := .root.Values.rights }}
+{{- if not (has $option (list "cluster" "metrics" "people")) }}
+{{- $file := $.root.Files.Get (printf "files/rights/%s.yaml" $option) | fromYaml }}
+{{- if not $file }}{{ fail (printf "rights.%s: there is no such right, see config/rights" $option) }}{{ end }}
+{{- if $wanted }}
+{{- range $file.patches }}
+{{- if regexMatch (printf "^%s$" .target.name) $.role }}
+{{- range .patch | fromYamlArray }}
+{{ toYaml (list .value) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Whether the manager has rights outside of the namespaces that it serves: a dict of the root and which, cluster or metrics. Unless the
+values say, it has them where it serves all namespaces. Nothing if not. */}}
+{{- define "operator.outside" -}}
+{{- $said := get .root.Values.rights .which }}
+{{- if kindIs "bool" $said }}{{ if $said }}true{{ end }}{{ else if not .root.Values.watchNamespaces }}true{{ end }}
 {{- end }}
 
 {{/* A binding's end: a dict of the root, the kind of the role, and its name. */}}
