@@ -41,12 +41,12 @@ var _ = register(vectors{
 	"a node by its name, by affinity":     scheduled(`affinity: {nodeAffinity: {requiredDuringSchedulingIgnoredDuringExecution: {nodeSelectorTerms: [{matchFields: [{key: metadata.name, operator: In, values: [node-1]}]}]}}}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.Affinity.NodeAffinity != nil }),
 	"a node by its name, by selector":     scheduled(`nodeSelector: {kubernetes.io/hostname: node-1}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.NodeSelector[corev1.LabelHostname] != "" }),
 	"a node by its name, by podTemplate":  scheduled(`podTemplate: {spec: {nodeName: node-1}}`, "nodeNames", func(p *corev1.PodSpec) bool { return p.NodeName != "" }),
-	"a driver with another's Secret":      scheduled(volumeOf(`csi: {driver: d.example.com, nodePublishSecretRef: {name: other}}`), "volumeTypes", volume(func(v corev1.Volume) bool { return v.CSI != nil })),
-	"a volume of NFS":                     scheduled(volumeOf(`nfs: {server: 10.0.0.1, path: /}`), "volumeTypes", volume(func(v corev1.Volume) bool { return v.NFS != nil })),
-	"a volume of iSCSI":                   scheduled(volumeOf(`iscsi: {targetPortal: "10.0.0.1:3260", iqn: "iqn.2001-04.com.example:a", lun: 0}`), "volumeTypes", volume(func(v corev1.Volume) bool { return v.ISCSI != nil })),
-	"a volume of a repository":            scheduled(volumeOf(`gitRepo: {repository: "https://example.com/a.git"}`), "volumeTypes", volume(func(v corev1.Volume) bool { return v.GitRepo != nil })),
-	"a flex volume":                       scheduled(volumeOf(`flexVolume: {driver: example.com/d}`), "volumeTypes", volume(func(v corev1.Volume) bool { return v.FlexVolume != nil })),
-	"a scratch volume as large as a disk": scheduled(`volumes: [{name: a, emptyDir: {sizeLimit: 9000Ti}}]`, "maxStorage", volume(func(v corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil })),
+	"a driver with another's Secret":      scheduled(volumeOf(`csi: {driver: d.example.com, nodePublishSecretRef: {name: other}}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.CSI != nil })),
+	"a volume of NFS":                     scheduled(volumeOf(`nfs: {server: 10.0.0.1, path: /}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.NFS != nil })),
+	"a volume of iSCSI":                   scheduled(volumeOf(`iscsi: {targetPortal: "10.0.0.1:3260", iqn: "iqn.2001-04.com.example:a", lun: 0}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.ISCSI != nil })),
+	"a volume of a repository":            scheduled(volumeOf(`gitRepo: {repository: "https://example.com/a.git"}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.GitRepo != nil })),
+	"a flex volume":                       scheduled(volumeOf(`flexVolume: {driver: example.com/d}`), "volumeTypes", hasVolume(func(v corev1.Volume) bool { return v.FlexVolume != nil })),
+	"a scratch volume as large as a disk": scheduled(`volumes: [{name: a, emptyDir: {sizeLimit: 9000Ti}}]`, "maxStorage", hasVolume(func(v corev1.Volume) bool { return v.EmptyDir != nil && v.EmptyDir.SizeLimit != nil })),
 
 	"a claim of 9000Ti": policed(`persistence: {size: 9000Ti, mountPath: /data}`, "maxStorage", is("app", func(c *corev1.PersistentVolumeClaim) bool {
 		return c.Spec.Resources.Requests.Storage().Cmp(resource.MustParse("9000Ti")) == 0
@@ -120,7 +120,7 @@ func volumeOf(source string) string {
 	return `podTemplate: {spec: {volumes: [{name: a, ` + source + `}]}}`
 }
 
-func volume(holds func(corev1.Volume) bool) func(*corev1.PodSpec) bool {
+func hasVolume(holds func(corev1.Volume) bool) func(*corev1.PodSpec) bool {
 	return func(p *corev1.PodSpec) bool {
 		for _, each := range p.Volumes {
 			if holds(each) {
