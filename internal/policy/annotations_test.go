@@ -97,7 +97,7 @@ func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
 func TestAMessageSaysWhichAnnotationsAreAllowed(t *testing.T) {
 	rules := rulesOf(t, "default: {annotations: {Service: [metallb.io/loadBalancerIPs]}}", "demo", nil)
 	err := rules.Check([]*unstructured.Unstructured{annotatedAs(t, "Service", "metallb.io/address-pool")})
-	want := `the platform's policy does not allow it: Service "web": annotation metallb.io/address-pool: annotations.Service allows loadBalancerIPs of metallb.io/ (default of policy.yaml)`
+	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml)`
 	if err == nil || err.Error() != want {
 		t.Errorf("got  %v\nwant %s", err, want)
 	}

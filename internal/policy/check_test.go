@@ -217,7 +217,7 @@ func TestAMessageShowsTheFirstOfMany(t *testing.T) {
 		many = append(many, object(t, pods("{nodeName: a, priorityClassName: system-node-critical}")))
 	}
 	err := Default().For("demo", nil).Check(many)
-	if err == nil || !strings.HasSuffix(err.Error(), "; and 13 more") {
+	if err == nil || !strings.HasSuffix(err.Error(), "; and 15 more") {
 		t.Errorf("got %v", err)
 	}
 }
