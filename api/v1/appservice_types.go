@@ -32,6 +32,7 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.networkPolicy) || (has(self.networkPolicy.enabled) && self.networkPolicy.enabled)",message="spec.access makes a NetworkPolicy: set spec.networkPolicy.enabled to true, or leave spec.networkPolicy out"
 // +kubebuilder:validation:XValidation:rule="!has(self.access) || !has(self.access.from) || size(self.access.from) == 0 || (has(self.ports) && size(self.ports) > 0)",message="spec.access.from needs at least one entry in spec.ports to let anybody reach"
 // +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
+// +kubebuilder:validation:XValidation:rule="(has(self.envs) ? size(self.envs) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 256",message="spec.envs, spec.sidecars[].env and spec.initContainers[].env must not have more than 256 entries together: put more of them into a ConfigMap of your own, and take it with envFrom"
 type AppServiceSpec struct {
 	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
 	// only the number to start with.
@@ -132,6 +133,7 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.name != 'app')",message="spec.initContainers[].name must not be app: that is the main container"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.initContainers[] must not be privileged"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.restartPolicy))",message="spec.initContainers[].restartPolicy must be left out: use spec.sidecars"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, (!has(c.envFrom) || size(c.envFrom) <= 32) && (!has(c.command) || size(c.command) <= 64) && (!has(c.args) || size(c.args) <= 256) && (!has(c.ports) || size(c.ports) <= 32) && (!has(c.volumeMounts) || size(c.volumeMounts) <= 64) && (!has(c.volumeDevices) || size(c.volumeDevices) <= 64))",message="spec.initContainers[] must not have more than 32 entries in envFrom and ports, 64 in command, volumeMounts and volumeDevices, and 256 in args: put what takes more into the image, or into a ConfigMap of your own"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Init containers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
@@ -142,6 +144,7 @@ type AppServiceSpec struct {
 	// +kubebuilder:validation:MaxItems=16
 	// +kubebuilder:validation:XValidation:rule="self.all(c, c.name != 'app')",message="spec.sidecars[].name must not be app: that is the main container"
 	// +kubebuilder:validation:XValidation:rule="self.all(c, !has(c.securityContext) || !has(c.securityContext.privileged) || !c.securityContext.privileged)",message="spec.sidecars[] must not be privileged"
+	// +kubebuilder:validation:XValidation:rule="self.all(c, (!has(c.envFrom) || size(c.envFrom) <= 32) && (!has(c.command) || size(c.command) <= 64) && (!has(c.args) || size(c.args) <= 256) && (!has(c.ports) || size(c.ports) <= 32) && (!has(c.volumeMounts) || size(c.volumeMounts) <= 64) && (!has(c.volumeDevices) || size(c.volumeDevices) <= 64))",message="spec.sidecars[] must not have more than 32 entries in envFrom and ports, 64 in command, volumeMounts and volumeDevices, and 256 in args: put what takes more into the image, or into a ConfigMap of your own"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Sidecars",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Sidecars []corev1.Container `json:"sidecars,omitempty"`
@@ -220,6 +223,7 @@ type AppServiceSpec struct {
 	// +listType=map
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="spec.volumeMounts[].mountPropagation must not be Bidirectional: that is for privileged containers"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume mounts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
@@ -308,14 +312,14 @@ type AppServiceSpec struct {
 
 	// PodLabels are further labels of the pods. The selector is never made of them.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.podLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.podLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: pod-template-hash, controller-revision-hash and keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodLabels map[string]Label `json:"podLabels,omitempty"`
 
 	// PodAnnotations are further annotations of the pods.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not have keys that begin with app.example.com/ or helm.sh/: the operator and Helm set them"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.podAnnotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
@@ -328,7 +332,8 @@ type AppServiceSpec struct {
 
 	// CommonLabels are further labels of all objects, pods included. Selectors are never made of them.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
+	// +kubebuilder:validation:XValidation:rule="self.map(k, size(k) + size(self[k])).sum() <= 1024",message="spec.commonLabels must not have more than 1024 characters together, since each object bears them: put more into spec.podLabels, or into annotations"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: pod-template-hash, controller-revision-hash and keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Common labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	CommonLabels map[string]Label `json:"commonLabels,omitempty"`

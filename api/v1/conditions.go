@@ -119,7 +119,8 @@ const (
 	ReasonNodePortConflict = "NodePortConflict"
 	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
 	ReasonImmutableChange = "ImmutableChange"
-	// ReasonTooLarge: the release record would be larger than a Secret may be.
+	// ReasonTooLarge: the spec, what it refers to, what its routes claim, what is rendered for it or the record of its release is larger
+	// than it may be.
 	ReasonTooLarge = "TooLarge"
 	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
 	ReasonRecordDamaged = "RecordDamaged"
@@ -230,6 +231,10 @@ const AnnotationRequiredBy = "app.example.com/required-by"
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
+
+// AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security Standards, because the spec
+// asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a chart have to meet.
+const AnnotationPodSecurity = "app.example.com/pod-security"
 
 // AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
 // cannot be changed: each version has a name of its own.

@@ -61,6 +61,7 @@ type Service struct {
 
 	// Annotations of the Service.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.service.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
@@ -96,6 +97,7 @@ type Service struct {
 // Ingress describes how the service is reached by host name.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.tls) || self.tls.all(t, t.hosts.all(h, self.hosts.exists(x, x.host == h)))",message="spec.ingress.tls[].hosts must be among spec.ingress.hosts[].host"
+// +kubebuilder:validation:XValidation:rule="self.hosts.map(h, has(h.paths) && size(h.paths) > 0 ? size(h.paths) : 1).sum() <= 128",message="spec.ingress.hosts must not have more than 128 paths together: spread them over several AppServices"
 // +kubebuilder:validation:XValidation:rule="!(has(self.issuer) && has(self.clusterIssuer))",message="spec.ingress takes issuer or clusterIssuer, not both"
 type Ingress struct {
 	// ClassName is the IngressClass that serves it. Defaults to the cluster's default class.
@@ -105,6 +107,7 @@ type Ingress struct {
 
 	// Annotations of the Ingress.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.ingress.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
@@ -150,6 +153,8 @@ type IngressHost struct {
 }
 
 // IngressPath sends one path to one port.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.path) || self.?pathType.orValue('Prefix') == 'ImplementationSpecific' || !self.path.matches('//|/[.][.]?(/|$)|%2[fF]')",message="spec.ingress.hosts[].paths[].path must not have //, /./, /../ or %2F, nor end with /. or /.., unless pathType is ImplementationSpecific"
 type IngressPath struct {
 	// Path to match. Defaults to /.
 	// +kubebuilder:validation:MaxLength=1024
@@ -185,6 +190,8 @@ type IngressTLS struct {
 }
 
 // Route describes an HTTPRoute of the Gateway API.
+//
+// +kubebuilder:validation:XValidation:rule="size(self.parentRefs) * (has(self.hostnames) && size(self.hostnames) > 0 ? size(self.hostnames) : 1) * (has(self.rules) && size(self.rules) > 0 ? self.rules.map(r, has(r.matches) && size(r.matches) > 0 ? size(r.matches) : 1).sum() : 1) <= 128",message="spec.route must not have more than 128 combinations of parentRefs, hostnames and matches: spread them over several AppServices"
 type Route struct {
 	// ParentRefs are the Gateways, or their listeners, that serve the route.
 	// +listType=atomic

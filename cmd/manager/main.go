@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"runtime/debug"
 	"strings"
 
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -24,13 +23,9 @@ func main() {
 	}
 }
 
-// collectAt makes the garbage collector run when the heap has grown by half rather than doubled: most of it are caches that
-// stay, and memory is dearer than the little CPU that this takes. GOGC overrides it.
-const collectAt = 50
-
 func run() error {
-	if os.Getenv("GOGC") == "" {
-		debug.SetGCPercent(collectAt)
+	if err := tuneCollector(); err != nil {
+		return err
 	}
 	var options operator.Options
 	var logging zap.Options

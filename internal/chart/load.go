@@ -171,6 +171,18 @@ func Digest(c *chart.Chart) string {
 	return hex.EncodeToString(sum.Sum(nil))[:32]
 }
 
+// Size returns how many bytes the files of a chart have, subcharts included.
+func Size(c *chart.Chart) int {
+	size := 0
+	for _, file := range c.Raw {
+		size += len(file.Data)
+	}
+	for _, dependency := range c.Dependencies() {
+		size += Size(dependency)
+	}
+	return size
+}
+
 func readIgnore(fsys fs.FS, name string) (*ignore.Rules, error) {
 	rules := ignore.Empty()
 	file, err := fsys.Open(name)

@@ -40,6 +40,7 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kub
 		case ownerOf(whole) != ownerOf(object):
 			delete(snapshot.Objects, key) // it is somebody else's by now
 		default:
+			kube.StripManagedFields(whole)
 			snapshot.Objects[key] = whole
 		}
 	}

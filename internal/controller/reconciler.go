@@ -20,6 +20,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/hosts"
@@ -51,6 +52,7 @@ type Reconciler struct {
 	Defaults DefaultsSource
 	Rollouts *fleet.Rollouts
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
+	InFlight *extent.InFlight               // bounds what is reconciled at a time; nil for no bound
 	Client   client.Client                  // reads come from informers
 	Live     client.Reader                  // reads past them
 	Recorder record.EventRecorder
@@ -104,6 +106,13 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	switch {
 	case err != nil || s == nil:
 		return metrics.Gone, reconcile.Result{}, err
+	}
+	end, err := r.InFlight.Begin(ctx, s.size)
+	if err != nil {
+		return metrics.Error, reconcile.Result{}, err
+	}
+	defer end()
+	switch {
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
 		return r.reconcileDelete(ctx, s)

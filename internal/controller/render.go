@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -8,8 +9,10 @@ import (
 	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
@@ -64,8 +67,9 @@ type rendering struct {
 // render returns what a resource is to become: rendered again, or from memory if nothing has changed that it depends on. With an error,
 // what is returned may not become real.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
-	if s.defaultsErr != nil {
-		return rendering{}, s.defaultsErr
+	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
+		s.memory.rendered = nil
+		return rendering{}, err
 	}
 	_, version, err := r.Capabilities.Get(ctx)
 	if err != nil {
@@ -189,6 +193,9 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 		}))
 	}
 	made.defaults = applied
+	if err := extent.OfReferences(len(made.References)); err != nil {
+		return nil, err
+	}
 	for _, kind := range made.Kinds() {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
 			return nil, err
@@ -226,6 +233,9 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 		}))
 	}
 	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), made.defaults
+	if err := cmp.Or(extent.OfRendered(whole.Size(), chart.Size(s.renderer.Chart)), extent.OfClaims(into.claims.Count())); err != nil {
+		return err
+	}
 	s.memory.groups.set(whole.Groups())
 	into.packed, err = whole.Pack()
 	return err

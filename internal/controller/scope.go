@@ -13,6 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -31,6 +32,9 @@ type scope struct {
 	asked fleet.Asked
 	// standing is how the resource stands with what of it is new.
 	standing standing
+	// size is how many bytes the resource has, and oversize why it is too large to be rendered: then next to nothing is known of its spec.
+	size     int
+	oversize error
 	// undeleted is why the resource could not be deleted, whose time is over.
 	undeleted error
 	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
@@ -68,7 +72,10 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	if known := r.memory.of(request.NamespacedName); known != nil && known.uid != resource.GetUID() {
 		r.forget(request.NamespacedName) // it was made again under its name
 	}
-	resource = r.Status.Newest(resource)
+	resource, size, oversize := kube.Whole(r.Status.Newest(resource))
+	if resource == nil {
+		return nil, oversize
+	}
 	previous, err := status.Of(resource)
 	if err != nil {
 		return nil, err
@@ -78,6 +85,8 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 		previous: previous,
 		renderer: r.Charts.Get(),
 		paused:   r.pausedBy(resource),
+		size:     size,
+		oversize: oversize,
 		memory:   r.memory.remember(request.NamespacedName, resource.GetUID()),
 	}
 	if r.Defaults != nil {

@@ -66,6 +66,15 @@ func WantedBy(rendered []*unstructured.Unstructured) Wanted {
 	return wanted
 }
 
+// Count returns how many claims there are, of all routes together.
+func (w Wanted) Count() int {
+	count := 0
+	for _, claims := range w {
+		count += len(claims)
+	}
+	return count
+}
+
 // Settle notes all that a resource wants to serve, instead of what it wanted before, and returns the routes that have to be held
 // back: neither written nor deleted. Objects are those that are live according to the reconcile, which may know of its own writes
 // before the informers do.

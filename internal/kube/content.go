@@ -30,9 +30,9 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds are kept whole; of all
-// else, what may belong to one of them up to a bound, and of the rest the identity: everybody may make an object that the cache
-// selects, of any size.
+// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds become compact; of all
+// else, what may belong to one of them is kept up to a bound, and of the rest the identity: everybody may make an object that the
+// cache selects, of any size.
 func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 	return func(in any) (any, error) {
 		object, ok := in.(client.Object)
@@ -42,9 +42,12 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		if err := setKind(object); err != nil {
 			return nil, err
 		}
-		stripManagedFields(object)
+		StripManagedFields(object)
 		switch {
 		case slices.Contains(served, object.GetObjectKind().GroupVersionKind()):
+			if resource, whole := object.(*unstructured.Unstructured); whole {
+				return Compact(resource)
+			}
 			return object, nil
 		case !mayBeOurs(object, served):
 			return identity(object), nil
@@ -68,8 +71,8 @@ func setKind(object client.Object) error {
 	return nil
 }
 
-// stripManagedFields drops all managed fields but those by which others own parts of a pod template.
-func stripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
+// StripManagedFields drops all managed fields of an object but those by which others own parts of a pod template.
+func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
 // Content gives all that an object says, as JSON has it; false where only its outline is known. It may be shared: nobody
 // may change it.

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// bound is how many bytes of an object the caches keep. Everybody who may write an object may make it large.
+// bound is how many bytes of memory the caches spend on an object. Everybody who may write an object may make it large.
 const bound = 32 << 10
 
 // outlined is the annotation of an outline. The API server takes no annotation of such a name.
@@ -45,11 +45,52 @@ func Large(object client.Object) bool {
 	switch object := object.(type) {
 	case *unstructured.Unstructured:
 		return weight(object.Object) > bound
-	case interface{ Size() int }:
-		return object.Size() > bound
 	}
-	return false
+	return footprint(reflect.ValueOf(object)) > bound
 }
+
+// Remembered returns of an object what may be remembered of it: itself, or the outline if it was read past the caches and is larger than
+// what they keep.
+func Remembered(object client.Object) client.Object {
+	if whole, read := object.(*unstructured.Unstructured); read && !IsOutline(whole) && Large(whole) {
+		return outline(whole)
+	}
+	return object
+}
+
+// footprint is about how many bytes a Go value takes in memory, less its outermost struct. Requests are no measure of that: {} takes two
+// bytes of one and may become a struct of fifty.
+func footprint(value reflect.Value) int {
+	total := 0
+	switch value.Kind() {
+	case reflect.String:
+		total += value.Len()
+	case reflect.Pointer:
+		if !value.IsNil() {
+			total += int(value.Type().Elem().Size()) + footprint(value.Elem())
+		}
+	case reflect.Struct:
+		for i := range value.NumField() {
+			total += footprint(value.Field(i))
+		}
+	case reflect.Slice:
+		total += value.Len() * int(value.Type().Elem().Size())
+		if plain(value.Type().Elem().Kind()) {
+			break
+		}
+		for i := range value.Len() {
+			total += footprint(value.Index(i))
+		}
+	case reflect.Map:
+		for entries := value.MapRange(); entries.Next(); {
+			total += int(value.Type().Key().Size()+value.Type().Elem().Size()) + footprint(entries.Key()) + footprint(entries.Value())
+		}
+	}
+	return total
+}
+
+// plain reports whether values of a kind are no more than what a list holds.
+func plain(kind reflect.Kind) bool { return kind >= reflect.Bool && kind <= reflect.Complex128 }
 
 // weight is about how many bytes a value has as JSON.
 func weight(value any) int {

@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -75,6 +76,8 @@ type shared struct {
 	MaxFailedRollouts int
 	// Looks bounds how often pods are looked at.
 	Looks flowcontrol.PassiveRateLimiter
+	// InFlight bounds what is reconciled at a time.
+	InFlight *extent.InFlight
 	// MaxConcurrentReconciles is used where watches.yaml says nothing.
 	MaxConcurrentReconciles int
 }
@@ -119,6 +122,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Clock:    shared.Clock,
 		Rollouts: shared.Rollouts,
 		Looks:    shared.Looks,
+		InFlight: shared.InFlight,
 	}
 	reconciler.Gates = newGates(mgr, shared, reconciler)
 	if entry.ReconcilePeriod != nil {

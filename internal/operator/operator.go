@@ -25,6 +25,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
@@ -115,6 +116,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Rollouts:                &fleet.Rollouts{Limit: options.MaxConcurrentRollouts},
 		MaxFailedRollouts:       options.MaxFailedRollouts,
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
+		InFlight:                extent.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,
 	}
 	for _, entry := range list {

@@ -4,13 +4,13 @@ package problem
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -75,7 +75,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
-	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: refused(err)}
+	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
 }
 
 // words are those of the error that has a reason, and of what else went wrong because of it.
@@ -106,17 +106,7 @@ func Stale(err error) bool {
 func Blocked(err error) bool {
 	var known reasoned
 	var mistake *render.ChartError
-	return errors.As(err, &known) || errors.As(err, &mistake) || refused(err)
-}
-
-// refused reports whether the API server said no, rather than not now.
-func refused(err error) bool {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return false
-	}
-	code := answer.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+	return errors.As(err, &known) || errors.As(err, &mistake) || release.Refused(err)
 }
 
 // Retried reports whether the next attempt is all that may end the error: nothing that is watched does, and neither spec nor chart is at
@@ -134,7 +124,7 @@ func Retried(err error) bool {
 		return false
 	case errors.As(err, &decaying):
 		return true // what runs is repaired then
-	case Awaited(err), Stale(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
+	case Awaited(err), Stale(err), extent.Is(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // else nobody was asked

@@ -1,6 +1,8 @@
 package release
 
 import (
+	"maps"
+
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -17,12 +19,22 @@ type Verified struct {
 
 // Verify returns the objects that were found to be as the release with a digest has them. Nobody may change them afterwards.
 func Verify(digest string, objects map[kube.Key]client.Object) Verified {
-	return Verified{digest: digest, objects: objects}
+	return Verified{digest: digest, objects: remembered(objects)}
 }
 
 // VerifyLastGood returns the objects for which CompareLastGood found nothing to do.
 func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified {
-	return Verified{digest: digest, objects: objects, lastGood: true}
+	return Verified{digest: digest, objects: remembered(objects), lastGood: true}
+}
+
+// remembered returns of objects what may be remembered of them: of those that are large, the version. They are compared again when another
+// one is there.
+func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
+	out := maps.Clone(objects)
+	for key, object := range out {
+		out[key] = kube.Remembered(object)
+	}
+	return out
 }
 
 // Covers reports whether objects are all of a release, and still as they were found.

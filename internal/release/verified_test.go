@@ -1,6 +1,7 @@
 package release
 
 import (
+	"strings"
 	"testing"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -95,5 +96,32 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	other.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
 	if plan := v.Compare([]*unstructured.Unstructured{other}, there(live)); plan.Empty() {
 		t.Error("what is rendered otherwise is not compared")
+	}
+}
+
+// The caches hold no more than the outline of a large object. What was read past them must not stay in memory by another way.
+func TestOfALargeObjectOnlyTheVersionIsRemembered(t *testing.T) {
+	read := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"text": strings.Repeat("x", 64<<10)}}}
+	read.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	read.SetName("web")
+	read.SetUID("1")
+	read.SetResourceVersion("7")
+	read.SetGeneration(3)
+	live := map[kube.Key]client.Object{kube.KeyOf(read): read}
+	for name, v := range map[string]Verified{"verified": Verify("a", live), "last good": VerifyLastGood("a", live)} {
+		if kept := v.objects[kube.KeyOf(read)]; kube.Large(kept) || !kube.IsOutline(kept) {
+			t.Errorf("%s: all of it is kept", name)
+		}
+		if !v.CoversLastGood("a", live) {
+			t.Errorf("%s: the very same version is not known again", name)
+		}
+		changed := read.DeepCopy()
+		changed.SetResourceVersion("8")
+		if v.CoversLastGood("a", map[kube.Key]client.Object{kube.KeyOf(read): changed}) {
+			t.Errorf("%s: another version is taken for the same", name)
+		}
+	}
+	if live[kube.KeyOf(read)] != client.Object(read) {
+		t.Error("what was read was changed")
 	}
 }

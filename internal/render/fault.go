@@ -89,9 +89,12 @@ func (r *Renderer) blame(err error) error {
 	var disallowed *policy.Error
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
+	var reserved *postrender.ReservedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &reserved):
+		return &InvalidSpecError{reserved}
 	case errors.As(err, &ofPatch):
 		return &InvalidSpecError{ofPatch}
 	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed):

@@ -111,6 +111,9 @@ func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured,
 		return err
 	}
 	after.SetManagedFields(nil)
+	if after, err = kube.Compact(after); err != nil { // as the cache shows it
+		return err
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.of(resource); known.seen == "" || kube.Newer(after.GetResourceVersion(), known.seen) {

@@ -45,7 +45,7 @@ func TestBadInputIsRefusedWithAMessageThatNamesTheField(t *testing.T) {
 		"two issuers":             {"web", `{image: nginx, ports: [{port: 1}], ingress: {hosts: [{host: a.b}], issuer: a, clusterIssuer: b}}`, "spec.ingress takes issuer or clusterIssuer, not both"},
 		"two database URLs":       {"web", `{image: nginx, config: {databaseUrl: a, databaseUrlFrom: {secretKeyRef: {name: a, key: b}}}}`, "spec.config takes databaseUrl or databaseUrlFrom, not both"},
 		"config key":              {"web", `{image: nginx, config: {environment: {"a b": c}}}`, "spec.config.environment keys must be names of environment variables"},
-		"too much config":         {"web", `{image: nginx, config: {environment: {A: ` + strings.Repeat("x", 70000) + `, B: ` + strings.Repeat("x", 70000) + `}}}`, "must not hold more than 128 KiB"},
+		"too much config":         {"web", `{image: nginx, config: {environment: {A: ` + strings.Repeat("x", 20000) + `, B: ` + strings.Repeat("x", 20000) + `}}}`, "must not hold more than 32 KiB"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

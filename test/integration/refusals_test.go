@@ -167,9 +167,19 @@ var refusalRows = map[string]refusal{
 		},
 		reason: v1.ReasonImmutableChange, message: []string{"spec.clusterIP", "None"},
 	},
-	"a release that is too large": {
-		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(105, 4<<10) },
-		reason: v1.ReasonTooLarge, message: []string{"900 KiB", "spec.volumes"},
+	"a spec that is too large": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Args = harness.Noise(13, 4<<10) },
+		reason: v1.ReasonTooLarge, message: []string{"more than 48 KiB", "spec.volumes", "spec.envFrom"},
+	},
+	"too many references": {
+		change: func(s *v1.AppServiceSpec, _ client.Object) {
+			for i := range 101 {
+				s.Envs = append(s.Envs, corev1.EnvVar{Name: fmt.Sprint("V", i), ValueFrom: &corev1.EnvVarSource{
+					SecretKeyRef: &corev1.SecretKeySelector{LocalObjectReference: corev1.LocalObjectReference{Name: fmt.Sprint("s-", i)}, Key: "k", Optional: ptr.To(true)},
+				}})
+			}
+		},
+		reason: v1.ReasonTooLarge, message: []string{"refer to 101", "more than 100", "spec.envFrom"},
 	},
 	"an unknown field of the pod template": {
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.PodTemplate = patchOf("hostnam: a") },
