@@ -35,6 +35,9 @@ func run() error {
 	if flag.NArg() > 0 {
 		return fmt.Errorf("%q is not a flag: see --help", flag.Arg(0))
 	}
+	if options.Check {
+		return operator.CheckFiles(options)
+	}
 
 	// Before there is a logger: what this function logs is in its error.
 	cluster, err := config.GetConfig()

@@ -18,7 +18,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/gateway"
@@ -59,7 +58,7 @@ func Version(object client.Object) string {
 }
 
 // Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
-// of namespaces, the label that says which Pod Security level they enforce.
+// of namespaces, the labels: one says which Pod Security level they enforce, and the platform's policy may select by any.
 func Strip(in any) (any, error) {
 	object, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -69,9 +68,7 @@ func Strip(in any) (any, error) {
 	kept.Name, kept.Namespace, kept.UID, kept.ResourceVersion = object.Name, object.Namespace, object.UID, object.ResourceVersion
 	kept.Generation = object.Generation
 	if object.Kind == NamespaceKind.Kind {
-		if level, found := object.Labels[api.EnforceLevelLabel]; found {
-			kept.Labels = map[string]string{api.EnforceLevelLabel: level}
-		}
+		kept.Labels = object.Labels
 	}
 	return kept, nil
 }

@@ -206,7 +206,7 @@ func TestStripKeepsWhatIsAskedFor(t *testing.T) {
 		object.Labels, object.Annotations = map[string]string{"a": "b", "pod-security.kubernetes.io/enforce": "baseline"}, map[string]string{"large": "text"}
 		return object
 	}
-	for kind, labels := range map[string]int{"Secret": 0, "Namespace": 1} {
+	for kind, labels := range map[string]int{"Secret": 0, "Namespace": 2} {
 		got, err := Strip(of(kind))
 		kept, ok := got.(*metav1.PartialObjectMetadata)
 		if err != nil || !ok || kept.Name != "x" || kept.ResourceVersion != "7" || kept.UID != "u" || kept.Generation != 3 || len(kept.Labels) != labels || kept.Annotations != nil {

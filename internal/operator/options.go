@@ -24,6 +24,8 @@ type Options struct {
 	ChartDir string
 	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in default alone.
 	Policy string
+	// Check reads what is configured, and nothing more.
+	Check bool
 	// WatchNamespaces are the namespaces to serve; none for all.
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
@@ -53,6 +55,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
 	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
 	flags.StringVar(&o.Policy, "policy", "", "file that says what workloads and routes of which namespace may be (default, and where there is no such file: the built-in default)")
+	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, say what is wrong, and end")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {
 		o.WatchNamespaces = splitList(value)

@@ -45,13 +45,13 @@ func TestFlags(t *testing.T) {
 		"the last of two flags counts": {args: []string{"--watch-namespaces=one", "--watch-namespaces=two"}, want: func(o *Options) { o.WatchNamespaces = []string{"two"} }},
 		"everything": {
 			args: []string{
-				"--watches-file=w.yaml", "--chart-dir=charts", "--watch-namespaces=one", "--max-concurrent-reconciles=3", "--leader-elect",
+				"--watches-file=w.yaml", "--chart-dir=charts", "--policy=p.yaml", "--check", "--watch-namespaces=one", "--max-concurrent-reconciles=3", "--leader-elect",
 				"--leader-election-namespace=system", "--metrics-bind-address=:8443", "--metrics-secure=false", "--metrics-cert-path=certs",
 				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--enable-http2", "--health-probe-bind-address=0",
 			},
 			want: func(o *Options) {
 				*o = Options{
-					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, LeaderElection: true,
+					WatchesFile: "w.yaml", ChartDir: "charts", Policy: "p.yaml", Check: true, WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, LeaderElection: true,
 					LeaderElectionNamespace: "system", MetricsAddress: ":8443", MetricsCertificate: Certificate{"certs", "a.crt", "a.key"}, HTTP2: true, ProbeAddress: "0",
 				}
 			},

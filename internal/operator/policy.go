@@ -114,3 +114,16 @@ func (p *policyFile) tell(message string) {
 	p.metrics.Policy(now.Source, now.Digest, false)
 	p.log.Info(message, "source", now.Source, "digest", now.Digest, "namespaces", now.Entries())
 }
+
+// CheckFiles returns an error if what is configured cannot be read: watches, charts or the policy. It needs no cluster.
+func CheckFiles(options Options) error {
+	charts, err := options.charts()
+	if err != nil {
+		return err
+	}
+	for kind, broken := range charts.broken {
+		return fmt.Errorf("the chart of %s cannot be used: %w", kind.Kind, broken)
+	}
+	_, err = readPolicy(options.Policy)
+	return err
+}

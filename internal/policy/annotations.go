@@ -57,7 +57,11 @@ func (c *check) refuseAnnotation(kind, key string) {
 	if c.places[rule] == "" {
 		rule = annotationsOf("*")
 	}
-	c.refuse("annotation", key, rule, fmt.Sprintf("allows %s of %s/", shown(alike), prefix))
+	if len(alike) == 0 {
+		c.refuse("annotation", key, rule, "allows none of "+prefix+"/")
+		return
+	}
+	c.refuse("annotation", key, rule, fmt.Sprintf("allows of these %s", shown(alike)))
 }
 
 func (c *check) issuers(annotations map[string]any) {

@@ -31,14 +31,14 @@ func (v Violation) String() string {
 type Error struct{ Violations []Violation }
 
 // mostShown is how many violations, and how many entries of a list, a message shows.
-const mostShown = 5
+const mostShown = 3
 
 func (e *Error) Error() string {
 	list := make([]string, 0, len(e.Violations))
 	for _, each := range e.Violations {
 		list = append(list, each.String())
 	}
-	return "the platform's policy does not allow it: " + few(list, "; ")
+	return "against the platform's policy: " + few(list, "; ")
 }
 
 // Reason is that of Ready.

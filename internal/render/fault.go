@@ -15,6 +15,7 @@ import (
 
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/podtemplate"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/typed"
 )
@@ -85,6 +86,7 @@ func (r *Renderer) blame(err error) error {
 	var ofSpec *SpecError
 	var invalid *InvalidSpecError
 	var insecure *postrender.PodSecurityError
+	var disallowed *policy.Error
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
 	var reserved *postrender.ReservedError
@@ -95,7 +97,7 @@ func (r *Renderer) blame(err error) error {
 		return &InvalidSpecError{reserved}
 	case errors.As(err, &ofPatch):
 		return &InvalidSpecError{ofPatch}
-	case errors.As(err, &invalid), errors.As(err, &insecure):
+	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed):
 		return err
 	case errors.As(err, &ofSpec):
 		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart)}

@@ -174,7 +174,7 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 }
 
 // Finish puts what the templates made through the hooks and stamps it. A draft can be finished once. The error is a
-// postrender.PodSecurityError or a ChartError.
+// postrender.PodSecurityError, a policy.Error or a ChartError.
 func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
 	level, err := appchart.PodSecurity(r.Chart)

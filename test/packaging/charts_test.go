@@ -11,6 +11,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/policy"
 )
 
 // The charts that are served may come from a ConfigMap or an image. The components of config do the same.
@@ -38,8 +40,8 @@ func TestChartsThatAreMounted(t *testing.T) {
 			}
 			volume := maps.Clone(test.volume)
 			volume["name"] = "charts"
-			if difference := cmp.Diff(list{volume}, at[list](t, got, "volumes")); difference != "" {
-				t.Errorf("the volumes differ (-want +got):\n%s", difference)
+			if difference := cmp.Diff(volume, at[list](t, got, "volumes")[0]); difference != "" {
+				t.Errorf("the first volume differs (-want +got):\n%s", difference)
 			}
 		})
 	}
@@ -66,4 +68,21 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 		t.Fatal(err)
 	}
 	return documents(t, tool(t, "kustomize", "build", dir))
+}
+
+// The policy is a ConfigMap of the name that the manager's pod mounts, if there is one.
+func TestThePolicyOfTheChart(t *testing.T) {
+	const name = "ConfigMap " + system + "/appservice-policy"
+	if render(t, nil)[name] != nil {
+		t.Error("without a policy there is a ConfigMap, which takes the place of one that somebody makes")
+	}
+	file := filepath.Join(root, "config/samples/tenant/policy.yaml")
+	got := render(t, chartutil.Values{"policy": read[object](t, file)})[name]
+	if got == nil {
+		t.Fatal("there is no ConfigMap of the policy")
+	}
+	text := at[string](t, got.Object, "data", "policy.yaml")
+	if _, err := policy.Read("policy.yaml", []byte(text)); err != nil {
+		t.Errorf("the manager cannot read it: %v\n%s", err, text)
+	}
 }

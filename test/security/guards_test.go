@@ -26,15 +26,37 @@ const served = `
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 `
 
+// tolerant is the policy where guards are off.
+const tolerant = `
+namespaces:
+- names: ["off-*"]
+  annotations: {"*": ["*", "*/*"]}
+  hosts: ["*"]
+  wildcardHosts: true
+  serviceTypes: ["*"]
+  externalIPs: [0.0.0.0/0, "::/0"]
+  volumeTypes: ["*", csi.nodePublishSecretRef]
+  priorityClasses: ["*"]
+  tolerations: ["*", "*/*", ""]
+  nodeNames: true
+  maxReplicas: 1000000
+  maxStorage: 1Ei
+  blockingBudgets: true
+`
+
 // startOperator starts the operator that serves all namespaces.
 func startOperator(t *testing.T) *harness.Manager {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
-	if err := os.WriteFile(file, []byte(served), 0o644); err != nil {
-		t.Fatal(err)
+	policy := filepath.Join(t.TempDir(), "policy.yaml")
+	for name, text := range map[string]string{file: served, policy: tolerant} {
+		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
 	return cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
 		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root(t)
+		options.Policy = policy
 	})
 }
 

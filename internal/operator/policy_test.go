@@ -1,0 +1,81 @@
+package operator
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/policy"
+)
+
+// write makes a file of a policy, or takes it away if there is no text.
+func write(t *testing.T, file, text string) {
+	t.Helper()
+	if text == "" {
+		if err := os.Remove(file); err != nil {
+			t.Fatal(err)
+		}
+		return
+	}
+	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	p, err := newPolicy(file, metrics.New())
+	if err != nil {
+		t.Fatal(err)
+	}
+	asked := 0
+	p.changed = func(context.Context) { asked++ }
+	for _, step := range []struct {
+		text     string
+		asked    int
+		replicas int64
+		refused  bool
+	}{
+		{"default: {maxReplicas: 5}", 1, 5, false},
+		{"default: {maxReplicas: 5}", 1, 5, false},
+		{"default: {maxReplica: 6}", 1, 5, true},
+		{"default: {maxReplicas: 5}", 1, 5, false},
+		{"default: {maxReplicas: 7}", 2, 7, false},
+		{"", 3, 100, false},
+	} {
+		write(t, file, step.text)
+		p.load(t.Context())
+		if got := *p.current.Get().For("demo", nil).MaxReplicas; got != step.replicas || asked != step.asked || p.told != "" != step.refused {
+			t.Errorf("%q: %d replicas, asked %d times, told %q", step.text, got, asked, p.told)
+		}
+	}
+}
+
+func TestAPolicyAtTheStart(t *testing.T) {
+	dir := t.TempDir()
+	bad := filepath.Join(dir, "bad.yaml")
+	write(t, bad, "default:\n  maxReplica: 5\n")
+	for name, test := range map[string]struct{ file, source, err string }{
+		"none":                           {"", policy.BuiltIn, ""},
+		"one that is not there yet":      {filepath.Join(dir, "policy.yaml"), policy.BuiltIn, ""},
+		"a folder that is not there":     {filepath.Join(dir, "absent", "policy.yaml"), "", "correct --policy"},
+		"a folder":                       {dir, "", "cannot read the policy"},
+		"one with a rule that is none":   {bad, "", "bad.yaml:2: default.maxReplica is not known: did you mean maxReplicas?"},
+		"the worked one for the tenants": {"../../config/samples/tenant/policy.yaml", "../../config/samples/tenant/policy.yaml", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			options := byDefault()
+			options.Policy = test.file
+			err := CheckFiles(options)
+			if (err != nil) != (test.err != "") || err != nil && !strings.Contains(err.Error(), test.err) {
+				t.Fatalf("got error %v, want %q", err, test.err)
+			}
+			if p, _ := newPolicy(test.file, metrics.New()); test.err == "" && p.current.Get().Source != test.source {
+				t.Errorf("got %s, want %s", p.current.Get().Source, test.source)
+			}
+		})
+	}
+}

@@ -1,0 +1,104 @@
+package policy
+
+import (
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// annotatedAs is an object of a kind, or pods of a Deployment, with an annotation.
+func annotatedAs(t *testing.T, kind, key string) *unstructured.Unstructured {
+	t.Helper()
+	of := object(t, "apiVersion: example.com/v1\nkind: "+kind+"\nmetadata: {name: web}")
+	path := []string{"metadata", "annotations"}
+	if kind == "Pod" {
+		of, path = object(t, deployment+"{template: {}}"), append([]string{"spec", "template"}, path...)
+	}
+	if err := unstructured.SetNestedStringMap(of.Object, map[string]string{key: "x"}, path...); err != nil {
+		t.Fatal(err)
+	}
+	return of
+}
+
+func TestAnnotationsThatHarmOthersAreRefused(t *testing.T) {
+	for kind, keys := range map[string]string{
+		"Ingress": `nginx.ingress.kubernetes.io/configuration-snippet nginx.ingress.kubernetes.io/server-snippet
+			nginx.ingress.kubernetes.io/auth-snippet nginx.ingress.kubernetes.io/modsecurity-snippet nginx.ingress.kubernetes.io/stream-snippet
+			nginx.ingress.kubernetes.io/auth-url nginx.ingress.kubernetes.io/auth-signin nginx.ingress.kubernetes.io/auth-tls-secret
+			nginx.ingress.kubernetes.io/permanent-redirect nginx.ingress.kubernetes.io/server-alias nginx.ingress.kubernetes.io/canary
+			nginx.ingress.kubernetes.io/canary-weight nginx.ingress.kubernetes.io/canary-by-header nginx.ingress.kubernetes.io/upstream-vhost
+			nginx.ingress.kubernetes.io/mirror-target nginx.ingress.kubernetes.io/upstream-hash-by nginx.ingress.kubernetes.io/ssl-passthrough
+			nginx.ingress.kubernetes.io/use-regex nginx.ingress.kubernetes.io/session-cookie-domain nginx.ingress.kubernetes.io/custom-headers
+			nginx.ingress.kubernetes.io/from-to-www-redirect nginx.ingress.kubernetes.io/enable-global-auth
+			nginx.org/server-snippets haproxy.org/backend-config-snippet traefik.ingress.kubernetes.io/router.middlewares
+			external-dns.alpha.kubernetes.io/hostname external-dns.alpha.kubernetes.io/target cert-manager.io/alt-names
+			cert-manager.io/common-name cert-manager.io/secret-template kubernetes.io/tls-acme alb.ingress.kubernetes.io/group.name`,
+		"Service": `external-dns.alpha.kubernetes.io/hostname external-dns.kubernetes.io/hostname metallb.io/loadBalancerIPs metallb.universe.tf/address-pool
+			metallb.universe.tf/allow-shared-ip service.beta.kubernetes.io/aws-load-balancer-eip-allocations
+			service.beta.kubernetes.io/aws-load-balancer-private-ipv4-addresses service.beta.kubernetes.io/aws-load-balancer-ssl-cert
+			service.beta.kubernetes.io/aws-load-balancer-subnets service.beta.kubernetes.io/azure-load-balancer-ipv4
+			service.beta.kubernetes.io/azure-dns-label-name service.beta.kubernetes.io/azure-pip-name networking.gke.io/load-balancer-ip-addresses
+			kube-vip.io/loadbalancerIPs lbipam.cilium.io/ips service.cilium.io/global`,
+		"HTTPRoute":      "external-dns.alpha.kubernetes.io/hostname external-dns.alpha.kubernetes.io/target",
+		"ServiceAccount": "eks.amazonaws.com/role-arn iam.gke.io/gcp-service-account azure.workload.identity/client-id azure.workload.identity/tenant-id",
+		"Pod": `k8s.v1.cni.cncf.io/networks v1.multus-cni.io/default-network cni.projectcalico.org/ipAddrs iam.amazonaws.com/role
+			sidecar.istio.io/proxyImage vault.hashicorp.com/agent-inject cdi.k8s.io/gpu io.kubernetes.cri-o.Devices io.katacontainers.config.hypervisor.kernel
+			cluster-autoscaler.kubernetes.io/safe-to-evict karpenter.sh/do-not-disrupt azure.workload.identity/inject-proxy-sidecar`,
+		"ScaledObject": "autoscaling.keda.sh/paused-replicas",
+	} {
+		for key := range strings.FieldsSeq(keys) {
+			t.Run(kind+" "+key, func(t *testing.T) {
+				err := Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)})
+				if err == nil || !strings.Contains(err.Error(), ": annotation "+key+": annotations.") {
+					t.Errorf("got error %v", err)
+				}
+			})
+		}
+	}
+}
+
+func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
+	for kind, keys := range map[string]string{
+		"Ingress": `nginx.ingress.kubernetes.io/proxy-body-size nginx.ingress.kubernetes.io/proxy-read-timeout nginx.ingress.kubernetes.io/ssl-redirect
+			nginx.ingress.kubernetes.io/enable-cors nginx.ingress.kubernetes.io/cors-allow-origin nginx.ingress.kubernetes.io/affinity
+			nginx.ingress.kubernetes.io/session-cookie-name nginx.ingress.kubernetes.io/limit-rps nginx.ingress.kubernetes.io/rewrite-target
+			cert-manager.io/issuer cert-manager.io/cluster-issuer cert-manager.io/duration kubernetes.io/ingress.class owner`,
+		"Service":                 "prometheus.io/scrape service.beta.kubernetes.io/aws-load-balancer-internal networking.gke.io/load-balancer-type team",
+		"ServiceAccount":          "example.com/role description",
+		"Pod":                     "prometheus.io/port checksum/config kubectl.kubernetes.io/restartedAt app.example.com/restarted-at app.example.com/config-checksum",
+		"Deployment":              "argocd.argoproj.io/sync-wave reloader.stakater.com/auto kubernetes.io/change-cause app.example.com/reload-on-change",
+		"PersistentVolumeClaim":   "helm.sh/resource-policy app.example.com/retained-for",
+		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership meta.helm.sh/release-name",
+	} {
+		for key := range strings.FieldsSeq(keys) {
+			t.Run(kind+" "+key, func(t *testing.T) {
+				if err := Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}); err != nil {
+					t.Error(err)
+				}
+			})
+		}
+	}
+}
+
+// Whatever a platform allows, what operator and chart write themselves does not depend on it.
+func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
+	nothing := rulesOf(t, `default: {annotations: {"*": [], Pod: [], PersistentVolumeClaim: [], HorizontalPodAutoscaler: []}}`, "demo", nil)
+	for kind, key := range map[string]string{
+		"Pod": "app.example.com/config-checksum", "Deployment": "app.example.com/rendered", "PersistentVolumeClaim": "helm.sh/resource-policy",
+		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership", "Service": "meta.helm.sh/release-name",
+	} {
+		if err := nothing.Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}); err != nil {
+			t.Error(err)
+		}
+	}
+}
+
+func TestAMessageSaysWhichAnnotationsAreAllowed(t *testing.T) {
+	rules := rulesOf(t, "default: {annotations: {Service: [metallb.io/loadBalancerIPs]}}", "demo", nil)
+	err := rules.Check([]*unstructured.Unstructured{annotatedAs(t, "Service", "metallb.io/address-pool")})
+	want := `against the platform's policy: Service "web": annotation metallb.io/address-pool: annotations.Service allows of these loadBalancerIPs (default of policy.yaml)`
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
+	}
+}

@@ -1,0 +1,109 @@
+package integration
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// tolerated returns an error unless the pods of an AppService tolerate every taint, or do not.
+func tolerated(t *testing.T, app *v1.AppService, want bool) error {
+	t.Helper()
+	deployment := &appsv1.Deployment{}
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), deployment); err != nil {
+		return err
+	}
+	if got := len(deployment.Spec.Template.Spec.Tolerations) > 0; got != want {
+		return fmt.Errorf("pods tolerate every taint: %t, want %t", got, want)
+	}
+	return nil
+}
+
+// A file that changes is followed: what it allows heals, what it no longer allows keeps running, and one that cannot be read changes nothing.
+func TestThePolicyIsFollowed(t *testing.T) {
+	t.Parallel()
+	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
+	policy := func(text string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+
+	manager.Rest(t)
+	mark := manager.Requests.Mark()
+	cluster.Change(t, app, func(app *v1.AppService) {
+		app.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	})
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+	if !strings.Contains(condition.Message, `Deployment "web": tolerations[0] of every taint: tolerations allows`) || !strings.Contains(condition.Message, "(built-in default)") {
+		t.Errorf("got message %s", condition.Message)
+	}
+	if writes := manager.Requests.WritesSince(mark); len(writes) != 1 {
+		t.Errorf("got %v, want one status write", writes)
+	}
+
+	policy("namespaces: [{names: [" + namespace + "], tolerations: [\"+\", \"\"]}]")
+	cluster.Ready(t, app)
+	if err := tolerated(t, app, true); err != nil {
+		t.Error(err)
+	}
+
+	policy("namespaces: [{name: [" + namespace + "]}]") // a mistake: what is in use stays
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	cluster.Ready(t, app)
+
+	policy("namespaces: [{names: [" + namespace + "-other], tolerations: [\"+\", \"\"]}]")
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "what ran is kept alive", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), &corev1.Service{}); err != nil {
+			return err
+		}
+		return tolerated(t, app, true)
+	})
+}
+
+// The labels of a namespace decide which entries are for it, whenever they change.
+func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
+	t.Parallel()
+	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
+	if err := os.WriteFile(file, []byte(`namespaces: [{selector: {matchLabels: {tier: trusted}}, tolerations: ["+", ""]}]`), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	app.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
+	cluster.Create(t, app)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
+	if err := records(t, app, 0); err != nil {
+		t.Error(err)
+	}
+	labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	if err := cluster.Client.Patch(t.Context(), labelled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`))); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Ready(t, app)
+	if err := tolerated(t, app, true); err != nil {
+		t.Error(err)
+	}
+}
