@@ -262,7 +262,7 @@ test-size: ## Fill the manager with N=1000 of the largest AppServices of each sh
 	@echo '==> Size.'
 	@go run ./tools/cmd/cluster build
 	@mkdir -p bin && go test -c -o bin/size.test ./test/integration
-	@cd test/integration && SIZE_FLEET=$(or $(N),1000) '$(CURDIR)/bin/size.test' -test.v -test.timeout=3h -test.run='^(TestAThousandOfTheLargestFit$$/$(SHAPE)|TestManyClaimsFit$$)'
+	@cd test/integration && SIZE_FLEET=$(or $(N),1000) '$(CURDIR)/bin/size.test' -test.v -test.timeout=3h -test.run='^TestAThousandOfTheLargestFit$$/$(SHAPE)|^TestManyClaimsFit$$'
 
 .PHONY: test-faults-stock
 test-faults-stock: ## Put the stock library through campaign T1 with the same chart, and count what goes wrong.
