@@ -61,7 +61,7 @@ override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -392,12 +392,13 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
 
 .PHONY: build-installer
-build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS.
-	@$(call overlay,crd default,,,$(WANTED),$(NAMESPACES)); mkdir -p '$(dir $(INSTALLER))'; \
+build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS; beside it admission.yaml: its admission policies alone, for OLM.
+	@$(call overlay,crd default admission,,,$(WANTED),$(NAMESPACES)); mkdir -p '$(dir $(INSTALLER))'; \
 	{ printf '%s\n' '# Install with: kubectl apply -f install.yaml' \
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
-	  cat "$$dir/all.yaml"; } > '$(INSTALLER)'
-	@echo 'Wrote $(INSTALLER).'
+	  cat "$$dir/all.yaml"; } > '$(INSTALLER)'; \
+	$(KUSTOMIZE) build config/admission > '$(dir $(INSTALLER))admission.yaml'
+	@echo 'Wrote $(INSTALLER) and $(dir $(INSTALLER))admission.yaml.'
 
 .PHONY: build-chart
 build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
@@ -487,8 +488,8 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its ap
 	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager, NAMESPACES, RIGHTS.
-	@$(call overlay,default,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(KUBECTL) apply -f "$$dir/all.yaml"
+deploy: install ## Install the CRDs, the admission policies and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager, NAMESPACES, RIGHTS.
+	@$(call overlay,default admission,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
 deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
@@ -499,8 +500,8 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 # The manager goes first, so that it never runs with half of its rights, and the namespace last: if resources live in
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
-undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
-	@$(call overlay,default,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(call list_apps,--namespace=$(NAMESPACE)); \
+undeploy: ## Remove the manager, its RBAC and the admission policies. The CRDs, their resources and the applications stay.
+	@$(call overlay,default admission,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \

@@ -63,7 +63,7 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 
 // The chart and the kustomize bases are two ways to the same objects.
 func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
-	want := byName(append(kustomize(t, "default"), kustomize(t, "crd")...))
+	want := byName(slices.Concat(kustomize(t, "default"), kustomize(t, "admission"), kustomize(t, "crd")))
 	delete(want, "Namespace /"+system) // Helm makes the namespace, if it is told to
 	got := render(t, nil)
 	for name, object := range want {
@@ -139,6 +139,10 @@ func TestChartValues(t *testing.T) {
 				"PrometheusRule " + system + "/appservice-operator-controller-manager-alerts",
 				"ServiceMonitor " + system + "/appservice-operator-controller-manager-metrics-monitor",
 			},
+		},
+		"without admission policies": {
+			values: chartutil.Values{"admission": object{"enabled": false}},
+			gone:   slices.Collect(maps.Keys(byName(kustomize(t, "admission")))),
 		},
 		"an image by digest": {
 			values: chartutil.Values{"image": object{"repository": "a/b", "tag": "c", "digest": "sha256:" + strings.Repeat("0", 64)}},
