@@ -331,7 +331,7 @@ record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluste
 ##@ Benchmarks
 
 .PHONY: bench
-bench: ## Compare the operator with others in one run; DOCS=1 publishes it. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it.
+bench: ## Compare the operator with others in one run; DOCS=1 publishes it. N=1000 is the long one; CONTENDERS=abe, SKIP=alone,drift narrow it; ADMISSION=1 installs config/admission.
 	@go run ./test/bench
 
 .PHONY: profile

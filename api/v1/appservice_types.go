@@ -223,6 +223,7 @@ type AppServiceSpec struct {
 	// +listType=map
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=64
+	// +kubebuilder:validation:XValidation:rule="self.all(m, !has(m.mountPropagation) || m.mountPropagation != 'Bidirectional')",message="spec.volumeMounts[].mountPropagation must not be Bidirectional: that is for privileged containers"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volume mounts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	VolumeMounts []corev1.VolumeMount `json:"volumeMounts,omitempty"`
@@ -311,14 +312,14 @@ type AppServiceSpec struct {
 
 	// PodLabels are further labels of the pods. The selector is never made of them.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.podLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.podLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: pod-template-hash, controller-revision-hash and keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodLabels map[string]Label `json:"podLabels,omitempty"`
 
 	// PodAnnotations are further annotations of the pods.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podAnnotations must not have keys that begin with app.example.com/ or helm.sh/: the operator and Helm set them"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.podAnnotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
@@ -332,7 +333,7 @@ type AppServiceSpec struct {
 	// CommonLabels are further labels of all objects, pods included. Selectors are never made of them.
 	// +kubebuilder:validation:MaxProperties=64
 	// +kubebuilder:validation:XValidation:rule="self.map(k, size(k) + size(self[k])).sum() <= 1024",message="spec.commonLabels must not have more than 1024 characters together, since each object bears them: put more into spec.podLabels, or into annotations"
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by','pod-template-hash','controller-revision-hash']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.commonLabels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, app.kubernetes.io/managed-by, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: pod-template-hash, controller-revision-hash and keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Common labels",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	CommonLabels map[string]Label `json:"commonLabels,omitempty"`

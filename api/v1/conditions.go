@@ -232,6 +232,10 @@ const AnnotationRequiredBy = "app.example.com/required-by"
 // changes that the chart refers to and does not render.
 const AnnotationReload = "app.example.com/reload-on-change"
 
+// AnnotationPodSecurity is the annotation of a rendered object whose pods have to meet a level of the Pod Security Standards, because the spec
+// asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a chart have to meet.
+const AnnotationPodSecurity = "app.example.com/pod-security"
+
 // AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
 // cannot be changed: each version has a name of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"

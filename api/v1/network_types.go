@@ -61,6 +61,7 @@ type Service struct {
 
 	// Annotations of the Service.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.service.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
@@ -106,6 +107,7 @@ type Ingress struct {
 
 	// Annotations of the Ingress.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.ingress.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
@@ -151,6 +153,8 @@ type IngressHost struct {
 }
 
 // IngressPath sends one path to one port.
+//
+// +kubebuilder:validation:XValidation:rule="!has(self.path) || self.?pathType.orValue('Prefix') == 'ImplementationSpecific' || !self.path.matches('//|/[.][.]?(/|$)|%2[fF]')",message="spec.ingress.hosts[].paths[].path must not have //, /./, /../ or %2F, nor end with /. or /.., unless pathType is ImplementationSpecific"
 type IngressPath struct {
 	// Path to match. Defaults to /.
 	// +kubebuilder:validation:MaxLength=1024

@@ -111,7 +111,7 @@ type Monitoring struct {
 
 	// Labels of the ServiceMonitor, by which a Prometheus selects it.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.monitoring.labels must not have app.kubernetes.io/name, app.kubernetes.io/instance, app.kubernetes.io/managed-by and keys that begin with app.example.com/ or helm.sh/: every object has its own"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','app.kubernetes.io/managed-by']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.monitoring.labels must not have app.kubernetes.io/name, app.kubernetes.io/instance and app.kubernetes.io/managed-by, of which every object has its own, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	Labels map[string]Label `json:"labels,omitempty"`
 }

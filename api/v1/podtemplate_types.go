@@ -21,13 +21,13 @@ type PodTemplate struct {
 type PodTemplateMetadata struct {
 	// Labels of the pods. They win over podLabels and commonLabels.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash','apps.kubernetes.io/pod-index']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('statefulset.kubernetes.io/') && !k.startsWith('batch.kubernetes.io/'))",message="spec.podTemplate.metadata.labels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/ or helm.sh/, nor what controllers set on pods: pod-template-hash, controller-revision-hash, apps.kubernetes.io/pod-index and what begins with statefulset.kubernetes.io/ or batch.kubernetes.io/"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !(k in ['app.kubernetes.io/name','app.kubernetes.io/instance','pod-template-hash','controller-revision-hash']) && !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/') && (k.startsWith('app.kubernetes.io/') || !k.matches('^([^/]*[.])?(kubernetes|k8s)[.]io/')))",message="spec.podTemplate.metadata.labels must not have app.kubernetes.io/name and app.kubernetes.io/instance, which select the pods, keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/, nor what Kubernetes sets or acts on: pod-template-hash, controller-revision-hash and keys of kubernetes.io, k8s.io and the domains beneath them but app.kubernetes.io"
 	// +optional
 	Labels map[string]Label `json:"labels,omitempty"`
 
 	// Annotations of the pods. They win over podAnnotations.
 	// +kubebuilder:validation:MaxProperties=64
-	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/'))",message="spec.podTemplate.metadata.annotations must not have keys that begin with app.example.com/ or helm.sh/: the operator and Helm set them"
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.podTemplate.metadata.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 }

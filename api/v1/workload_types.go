@@ -51,6 +51,8 @@ type Config struct {
 }
 
 // SecretKeySource takes a value from a Secret in the same namespace.
+//
+// +kubebuilder:validation:XValidation:rule="size(self.secretKeyRef.key) <= 253 && self.secretKeyRef.key.matches('^[-._a-zA-Z0-9]+$')",message="spec.config.databaseUrlFrom.secretKeyRef.key must be the key of a Secret: letters, digits, '-', '_', '.', at most 253"
 type SecretKeySource struct {
 	// SecretKeyRef names the Secret and the key in it.
 	SecretKeyRef corev1.SecretKeySelector `json:"secretKeyRef"`
@@ -207,6 +209,7 @@ type ServiceAccount struct {
 
 	// Annotations of a ServiceAccount that is created, for example to bind it to an identity of a cloud.
 	// +kubebuilder:validation:MaxProperties=64
+	// +kubebuilder:validation:XValidation:rule="self.all(k, !k.startsWith('app.example.com/') && !k.startsWith('helm.sh/') && !k.startsWith('meta.helm.sh/'))",message="spec.serviceAccount.annotations must not have keys that begin with app.example.com/, helm.sh/ or meta.helm.sh/: the operator and Helm set them"
 	// +optional
 	Annotations map[string]Annotation `json:"annotations,omitempty"`
 
@@ -220,19 +223,22 @@ type ServiceAccount struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.privileged) || !self.container.privileged",message="spec.security.container must not be privileged"
 // +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['AUDIT_WRITE','CHOWN','DAC_OVERRIDE','FOWNER','FSETID','KILL','MKNOD','NET_BIND_SERVICE','SETFCAP','SETGID','SETPCAP','SETUID','SYS_CHROOT'])",message="spec.security.container.capabilities.add may only name those of Pod Security Baseline"
 // +kubebuilder:validation:XValidation:rule="(!has(self.container) || !has(self.container.seccompProfile) || self.container.seccompProfile.type != 'Unconfined') && (!has(self.pod) || !has(self.pod.seccompProfile) || self.pod.seccompProfile.type != 'Unconfined')",message="spec.security must not set seccompProfile Unconfined"
+// +kubebuilder:validation:XValidation:rule="self.?profile.orValue('Baseline') != 'Restricted' || (self.?pod.?runAsNonRoot.orValue(true) && self.?pod.?runAsUser.orValue(1) != 0 && self.?container.?runAsNonRoot.orValue(true) && self.?container.?runAsUser.orValue(1) != 0 && !self.?container.?allowPrivilegeEscalation.orValue(false))",message="spec.security.profile Restricted excludes runAsNonRoot false and runAsUser 0 in pod and container, and allowPrivilegeEscalation in container: leave them out, or set profile to Baseline"
+// +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.profile != 'Restricted' || !has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['NET_BIND_SERVICE'])",message="spec.security.profile Restricted excludes all of spec.security.container.capabilities.add but NET_BIND_SERVICE: leave them out, or set profile to Baseline"
 type Security struct {
-	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name. Where the namespace
-	// enforces restricted, the profile is Restricted in any case. Defaults to Baseline.
+	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name: no other field may go below it, and
+	// neither may sidecars, initContainers and podTemplate. Where the namespace enforces restricted, the profile is Restricted in any case.
+	// Defaults to Baseline.
 	// +kubebuilder:validation:Enum=Baseline;Restricted
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security profile",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:Restricted","urn:alm:descriptor:com.tectonic.ui:select:Baseline"}
 	Profile string `json:"profile,omitempty"`
 
-	// Pod refines the security context of the pods. It may not go below Baseline.
+	// Pod refines the security context of the pods. It may not go below the profile.
 	// +optional
 	Pod *corev1.PodSecurityContext `json:"pod,omitempty"`
 
-	// Container refines the security context of the main container. It may not go below Baseline.
+	// Container refines the security context of the main container. It may not go below the profile.
 	// +optional
 	Container *ContainerSecurity `json:"container,omitempty"`
 }

@@ -5,11 +5,13 @@ import (
 
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/pod-security-admission/api"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // AnnotationPodSecurity is the annotation of a chart, in Chart.yaml, with the least level of the Pod Security Standards that
 // its pods have to meet: privileged, baseline or restricted. Without it, that is what their namespace enforces, else baseline.
-const AnnotationPodSecurity = "app.example.com/pod-security"
+const AnnotationPodSecurity = v1.AnnotationPodSecurity
 
 // PodSecurity returns that level; empty if the chart does not say.
 func PodSecurity(c *chart.Chart) (api.Level, error) {

@@ -81,7 +81,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		}
 		return a
 	}
-	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), Labels: s.asked.Labels()}
+	task := release.Task{Owner: s.resource, Chart: s.renderer.Chart, Desired: desired, Snapshot: there, Plan: plan, State: a.state, Again: tried(s), First: first(s, a), Labels: s.asked.Labels()}
 	if content := wanted.content.String(); content != "" {
 		task.Labels[v1.LabelReferences] = content
 	}
@@ -149,10 +149,17 @@ func (r *Reconciler) candidate(name types.NamespacedName) fleet.Candidate {
 	return fleet.Candidate{GroupKind: r.Kind.GroupKind(), NamespacedName: name}
 }
 
-// tried reports whether an attempt has failed before, in this process or, over a name that is somebody else's, in an earlier one.
+// tried reports whether an attempt has failed before, in this process or, if it was refused, in an earlier one.
 func tried(s *scope) bool {
 	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
-	return s.memory.backoff.Failed() || ready != nil && ready.Reason == v1.ReasonResourceExists
+	return s.memory.backoff.Failed() || ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
+}
+
+// first reports whether nothing of a resource was ever released: what is there of it was left by an attempt that came to nothing. What was
+// released and has no record is spoken of by the status, or its record is about to be written, or cannot be.
+func first(s *scope, a action) bool {
+	spoken := s.previous.Release != nil || s.previous.AvailableReplicas > 0 || s.memory.unrecorded != nil
+	return a.state == release.Absent || a.there.Record == nil && !spoken
 }
 
 // reported reports whether an operator has said anything about a resource. Where it has and nothing is left, the resource may be going, too.

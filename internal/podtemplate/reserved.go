@@ -3,20 +3,12 @@ package podtemplate
 import (
 	"maps"
 	"slices"
-	"strings"
+
+	"github.com/example/appservice-operator/internal/reserved"
 )
 
 // selecting are the labels of the selector, which cannot change.
 var selecting = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
-
-// set are the labels that controllers set on pods.
-var set = []string{"pod-template-hash", "controller-revision-hash", "apps.kubernetes.io/pod-index"}
-
-// The prefixes of what operator and Helm stamp, and of further labels that controllers set.
-var (
-	stamped = []string{"app.example.com/", "helm.sh/"}
-	counted = []string{"statefulset.kubernetes.io/", "batch.kubernetes.io/"}
-)
 
 // never are the fields of pods that the API server refuses in a workload, or does not keep as they are, with what to do instead.
 var never = map[string]string{
@@ -53,16 +45,13 @@ func (c *checker) reserved(patch map[string]any) {
 
 // reservedKey says why a label or an annotation is not for a patch; empty if it is.
 func reservedKey(key string, label bool) string {
-	begins := func(prefix string) bool { return strings.HasPrefix(key, prefix) }
 	switch {
-	case slices.ContainsFunc(stamped, begins):
-		return "its prefix is the operator's or Helm's: take another"
-	case label && slices.Contains(selecting, key):
+	case !label:
+		return reserved.Annotation(key)
+	case slices.Contains(selecting, key):
 		return "the pods are selected by it: leave it out"
-	case label && (slices.Contains(set, key) || slices.ContainsFunc(counted, begins)):
-		return "controllers set it on pods: leave it out"
 	}
-	return ""
+	return reserved.Label(key)
 }
 
 func (c *checker) ofPod(spec map[string]any, at place) {

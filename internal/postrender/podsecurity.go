@@ -33,6 +33,7 @@ type Source string
 const (
 	ByNamespace Source = "the namespace enforces"
 	ByChart     Source = "the chart requires"
+	BySpec      Source = "the spec asks for"
 	ByDefault   Source = "the operator requires by default"
 )
 
@@ -63,13 +64,9 @@ func (e *PodSecurityError) Hint() string {
 // evaluator holds the checks of the newest version of the standards, as the API server's admission plugin does.
 var evaluator = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
-// PodSecurity locks pods in as the namespace enforces it, where they leave that open, and refuses pods that are below what
-// it enforces or below what the chart asks for.
+// PodSecurity locks pods in where Restricted is asked for, as far as they leave that open, and refuses pods that are below what the namespace
+// enforces, below what the chart asks for, or below what the spec asks for and then takes back field by field.
 func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	level, source := required(in.PodSecurity, in.Facts.Enforced)
-	if level == Privileged {
-		return nil
-	}
 	checks, err := evaluator()
 	if err != nil {
 		return err
@@ -79,37 +76,60 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		if content == nil {
 			continue
 		}
-		if level == Restricted {
-			restrict(content)
+		profile := Level(object.GetAnnotations()[v1.AnnotationPodSecurity])
+		if profile != "" && !profile.Valid() {
+			return &ObjectError{object, fmt.Errorf("has the annotation %s: %s, which must be privileged, baseline or restricted", v1.AnnotationPodSecurity, profile)}
 		}
-		var template corev1.PodTemplateSpec
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &template); err != nil {
-			return notValid(object, err)
-		}
-		results := checks.EvaluatePod(api.LevelVersion{Level: level, Version: api.LatestVersion()}, &template.ObjectMeta, &template.Spec)
-		refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: level, Source: source}
-		for _, result := range results {
-			if !result.Allowed {
-				refused.Violations = append(refused.Violations, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
-			}
-		}
-		if len(refused.Violations) > 0 {
-			return refused
+		if err := meets(checks, object, content, required(profile, in.PodSecurity, in.Facts.Enforced)); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
-// required is the stricter of what the chart asks for and what the namespace enforces. The label of a namespace is the decision of its
-// administrator, Privileged too; where nobody decides, it is Baseline.
-func required(asked, enforced Level) (Level, Source) {
-	switch {
-	case asked == "" && enforced == "":
-		return Baseline, ByDefault
-	case asked == "" || enforced != "" && api.CompareLevels(asked, enforced) <= 0:
-		return enforced, ByNamespace
+// demand is a level and who asks for it.
+type demand struct {
+	Level
+	Source
+}
+
+// meets returns an error if the pods of an object are below a level.
+func meets(checks policy.Evaluator, object *unstructured.Unstructured, content map[string]any, asked demand) error {
+	if asked.Level == Privileged {
+		return nil
 	}
-	return asked, ByChart
+	if asked.Level == Restricted {
+		restrict(content)
+	}
+	var template corev1.PodTemplateSpec
+	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(content, &template); err != nil {
+		return notValid(object, err)
+	}
+	refused := &PodSecurityError{Kind: object.GetKind(), Name: object.GetName(), Level: asked.Level, Source: asked.Source}
+	for _, result := range checks.EvaluatePod(api.LevelVersion{Level: asked.Level, Version: api.LatestVersion()}, &template.ObjectMeta, &template.Spec) {
+		if !result.Allowed {
+			refused.Violations = append(refused.Violations, fmt.Sprintf("%s (%s)", result.ForbiddenReason, result.ForbiddenDetail))
+		}
+	}
+	if len(refused.Violations) == 0 {
+		return nil
+	}
+	return refused
+}
+
+// required is the strictest of what the namespace enforces, the chart asks for and the spec asks for. The label of a namespace is the decision
+// of its administrator, Privileged too; where nobody decides, it is Baseline.
+func required(profile, asked, enforced Level) demand {
+	strictest := demand{}
+	for _, one := range []demand{{enforced, ByNamespace}, {asked, ByChart}, {profile, BySpec}} {
+		if one.Level != "" && (strictest.Level == "" || api.CompareLevels(one.Level, strictest.Level) > 0) {
+			strictest = one
+		}
+	}
+	if strictest.Level == "" {
+		return demand{Baseline, ByDefault}
+	}
+	return strictest
 }
 
 // restrict sets what the level Restricted asks for, where a pod template does not say otherwise.

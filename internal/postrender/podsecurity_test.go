@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
 )
 
 // pods is a Deployment with the given pod spec.
@@ -59,6 +61,44 @@ func TestPodSecurityRefusesWhatIsBelowTheLevel(t *testing.T) {
 			var refused *PodSecurityError
 			if !errors.As(err, &refused) {
 				t.Fatalf("got %v, want a PodSecurityError", err)
+			}
+			for _, part := range test.want {
+				if !strings.Contains(err.Error(), part) {
+					t.Errorf("the error lacks %q: %v", part, err)
+				}
+			}
+		})
+	}
+}
+
+// A profile that the spec asks for holds in any namespace, whatever takes it back field by field.
+func TestPodSecurityHoldsPodsToTheProfileThatTheSpecAsksFor(t *testing.T) {
+	const root, plain = "{securityContext: {runAsUser: 0}, containers: [{name: app, image: x}]}", "{containers: [{name: app, image: x}]}"
+	cases := map[string]struct {
+		pod             string
+		profile         string
+		least, enforced Level
+		want            []string // parts of the error; none where it is taken
+	}{
+		"a plain pod":                {plain, "restricted", "", Privileged, nil},
+		"root":                       {root, "restricted", "", "", []string{`"restricted"`, "the spec asks for", "runAsUser"}},
+		"root in a privileged one":   {root, "restricted", "", Privileged, []string{"the spec asks for", "runAsUser"}},
+		"root of a privileged chart": {root, "restricted", Privileged, "", []string{"the spec asks for", "runAsUser"}},
+		"root in a restricted one":   {root, "restricted", "", Restricted, []string{"the namespace enforces", "runAsUser"}},
+		"root of a sidecar": {"{initContainers: [{name: side, image: x, securityContext: {runAsUser: 0}}], containers: [{name: app, image: x}]}", "restricted", "", "",
+			[]string{"the spec asks for", "runAsUser", `"side"`}},
+		"a sidecar that gains rights": {"{initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: true}}], containers: [{name: app, image: x}]}", "restricted", "", "",
+			[]string{"allowPrivilegeEscalation", `"side"`}},
+		"a profile that is looser than the namespace": {root, "privileged", "", Restricted, []string{"the namespace enforces"}},
+		"a profile that nobody knows":                 {plain, "Restricted", "", "", []string{`Deployment "web"`, "must be privileged, baseline or restricted"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			object := pods(t, test.pod)
+			object.SetAnnotations(map[string]string{v1.AnnotationPodSecurity: test.profile})
+			err := PodSecurity(t.Context(), &Input{PodSecurity: test.least, Facts: Facts{Enforced: test.enforced}}, []*unstructured.Unstructured{object})
+			if len(test.want) == 0 && err != nil || len(test.want) > 0 && err == nil {
+				t.Fatalf("got the error %v, want %q", err, test.want)
 			}
 			for _, part := range test.want {
 				if !strings.Contains(err.Error(), part) {

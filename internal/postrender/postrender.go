@@ -46,7 +46,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, PullPolicy, Restart, Reload, PodSecurity, Rerun, Ownership, Labels, Claims, Policy}
+	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Ownership, Labels, Claims, Policy}
 }
 
 // Run puts the objects through the hooks in order and stops at the first that fails.

@@ -4,7 +4,6 @@ package problem
 import (
 	"errors"
 	"fmt"
-	"net/http"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
@@ -76,7 +75,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	case errors.As(err, &previous), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
-	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: refused(err)}
+	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
 }
 
 // words are those of the error that has a reason, and of what else went wrong because of it.
@@ -107,17 +106,7 @@ func Stale(err error) bool {
 func Blocked(err error) bool {
 	var known reasoned
 	var mistake *render.ChartError
-	return errors.As(err, &known) || errors.As(err, &mistake) || refused(err)
-}
-
-// refused reports whether the API server said no, rather than not now.
-func refused(err error) bool {
-	var answer apierrors.APIStatus
-	if !errors.As(err, &answer) {
-		return false
-	}
-	code := answer.Status().Code
-	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+	return errors.As(err, &known) || errors.As(err, &mistake) || release.Refused(err)
 }
 
 // Retried reports whether the next attempt is all that may end the error: nothing that is watched does, and neither spec nor chart is at

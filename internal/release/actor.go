@@ -37,13 +37,14 @@ type Task struct {
 	Labels map[string]string
 	// Again says that an earlier attempt failed: what stands in the way is looked for before anything is written.
 	Again bool
+	// First says that nothing of the resource was ever released: if it is refused, nothing of it stays.
+	First bool
 }
 
 // Write carries out the plan of a task, and returns the objects that it created. The error is a NotOursError, a PreviousError, a
 // RefusedError, a StaleError or the API server's.
 func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, err error) {
-	action := ActionOf(task.State)
-	if action.Records {
+	if ActionOf(task.State).Records {
 		if err := fits(task.Desired); err != nil {
 			return nil, err
 		}
@@ -51,29 +52,34 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes := a.applier(session, task.Owner, task.Desired)
+	created, err = a.attempt(ctx, session, writes, task)
+	if err != nil && task.First {
+		err = writes.takeBack(ctx, task, created, err)
+	}
+	return created, blame(task, err)
+}
+
+// attempt carries out the plan of a task as far as it goes.
+func (a *Actor) attempt(ctx context.Context, session *cluster.Session, writes *applier, task Task) (created []client.Object, err error) {
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
 			return nil, writes.allLeft(ctx, task.Plan, err)
 		}
 		task.Plan = plan
-		if action.Undone {
+		if task.First {
 			if err := a.records(session, task.Owner).free(ctx); err != nil {
 				return nil, err
 			}
 		}
 	}
-	if action.DryRun {
+	if ActionOf(task.State).DryRun || task.Again && task.First {
 		if err := writes.dryRun(ctx, task.Plan); err != nil {
-			return nil, blame(task, err)
+			return nil, err
 		}
 	}
 	created, err = writes.execute(ctx, task.Plan)
-	err = blame(task, writes.allLeft(ctx, task.Plan, err))
-	if action.Undone {
-		err = writes.undoUnlessOurs(ctx, created, err)
-	}
-	return created, err
+	return created, writes.allLeft(ctx, task.Plan, err)
 }
 
 // blame names the template of an object that is malformed: whatever the spec says, the chart must not render that.
@@ -106,7 +112,10 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	newest := task.Snapshot.Record
 	if newest == nil {
 		err := records.add(ctx, task, 1)
-		return a.applier(session, task.Owner, nil).undoUnlessOurs(ctx, created, err)
+		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
+			err = errors.Join(err, a.applier(session, task.Owner, nil).undo(ctx, created))
+		}
+		return err
 	}
 	earlier := task.Snapshot.Records
 	if newest.Digest == task.Desired.Digest {
@@ -161,15 +170,6 @@ func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructur
 
 func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
 	return &records{session: session, live: a.live, owner: owner}
-}
-
-// undoUnlessOurs deletes what an action created if err says that a name is somebody else's.
-func (a *applier) undoUnlessOurs(ctx context.Context, created []client.Object, err error) error {
-	var notOurs *NotOursError
-	if errors.As(err, &notOurs) {
-		return errors.Join(err, a.undo(ctx, created))
-	}
-	return err
 }
 
 // skeleton is the chart without its templates: what it renders is known already, and the record stays small.

@@ -111,6 +111,7 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
 		Plan:     Compare(objects, live),
 		State:    state,
+		First:    state == Absent,
 	}
 }
 
@@ -203,31 +204,6 @@ func TestInstall(t *testing.T) {
 	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
 		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
 	}
-}
-
-func TestAnInstallThatIsRefusedLeavesNoRecord(t *testing.T) {
-	b := newBench(t)
-	b.server.refuse = func(request string) error {
-		if request == "apply ConfigMap b" {
-			return invalid("b")
-		}
-		return nil
-	}
-	for attempt, want := range [][]string{{"apply ConfigMap a", "apply ConfigMap b"}, {"apply ConfigMap b"}, {"apply ConfigMap b"}} {
-		b.server.log = nil
-		task := b.task(t, Absent, nil)
-		task.Again = attempt > 0
-		if err := b.act(t, task); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
-			t.Errorf("got %v, want the refusal of ConfigMap b", err)
-		}
-		b.check(t, want, "")
-	}
-	b.server.refuse = func(string) error { return nil }
-	b.server.log = nil
-	if err := b.act(t, b.task(t, Absent, nil)); err != nil {
-		t.Fatal(err)
-	}
-	b.check(t, []string{"apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
 }
 
 func TestAnInstallLeavesNothingWhereAnObjectIsInTheWay(t *testing.T) {

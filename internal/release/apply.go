@@ -97,6 +97,11 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	if len(plan.Create)+len(plan.Apply) < 2 {
 		return nil
 	}
+	return a.wouldTake(ctx, plan)
+}
+
+// wouldTake asks the API server whether it would take a plan.
+func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	for _, desired := range plan.Create {
 		if _, _, err := a.create(ctx, desired, client.DryRunAll); err != nil {
 			return err
@@ -156,16 +161,6 @@ func (a *applier) change(ctx context.Context, change Change) error {
 		return err
 	}
 	return a.forgetStart(ctx, change.Desired, written)
-}
-
-// undo deletes objects that the action created.
-func (a *applier) undo(ctx context.Context, created []client.Object) error {
-	for _, object := range created {
-		if err := a.delete(ctx, object, ""); err != nil { // in any version: nobody else's can have its UID
-			return err
-		}
-	}
-	return nil
 }
 
 // neverAVersion is a resource version that no object has: with it, an apply succeeds only if nothing is there.

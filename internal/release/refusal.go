@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"regexp"
 	"strings"
 
@@ -33,6 +34,16 @@ func (e *RefusedError) Reason() string { return e.reason }
 
 // Unwrap gives the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
+
+// Refused reports whether the API server said no, rather than not now.
+func Refused(err error) bool {
+	var answer apierrors.APIStatus
+	if !errors.As(err, &answer) {
+		return false
+	}
+	code := answer.Status().Code
+	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
+}
 
 // explain puts the API server's answer to a write into a RefusedError where its cause is known.
 func (a *applier) explain(ctx context.Context, change Change, err error) error {

@@ -34,8 +34,6 @@ type Action struct {
 	Records bool
 	// DryRun: the API server is asked for all writes before the first.
 	DryRun bool
-	// Undone: what it created is deleted again if it turns out that a name is somebody else's.
-	Undone bool
 	// Failure is the reason of Ready if it fails and the error has no reason of its own.
 	Failure string
 	// Event is the reason of the event, Note its text, of the release's revision and of what was written; Log is the line in the log.
@@ -45,7 +43,7 @@ type Action struct {
 // actions say for each state what is done and how it is reported. A state more is a line here and a case of Decide.
 var actions = map[State]Action{
 	Absent: {
-		Metric: metrics.Install, Records: true, Undone: true, Failure: v1.ReasonInstallFailed,
+		Metric: metrics.Install, Records: true, Failure: v1.ReasonInstallFailed,
 		Event: v1.ReasonInstalled, Note: "release %[1]d: %[2]s", Log: "release installed",
 	},
 	Unfinished: {

@@ -87,9 +87,12 @@ func (r *Renderer) blame(err error) error {
 	var insecure *postrender.PodSecurityError
 	var ofChart *ChartError
 	var ofPatch *podtemplate.Error
+	var reserved *postrender.ReservedError
 	switch {
 	case err == nil:
 		return nil
+	case errors.As(err, &reserved):
+		return &InvalidSpecError{reserved}
 	case errors.As(err, &ofPatch):
 		return &InvalidSpecError{ofPatch}
 	case errors.As(err, &invalid), errors.As(err, &insecure):

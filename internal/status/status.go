@@ -94,7 +94,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		out.Release = &v1.ReleaseStatus{
 			Revision: record.Revision, ChartVersion: record.Chart, ChartDigest: cluster.ShortDigest(record.ChartDigest), Digest: record.Digest,
 		}
-	} else {
+	} else if len(in.Snapshot.Objects) == 0 { // else its record is lost: the objects still belong to it
 		out.Release = nil
 	}
 	out.Defaults = in.Defaults

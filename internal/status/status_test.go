@@ -629,3 +629,22 @@ func summarize(in Input) *v1.AppServiceStatus {
 func ofDeployment(causes ...diagnose.Cause) map[kube.Key][]diagnose.Cause {
 	return map[kube.Key][]diagnose.Cause{deploymentKey("web"): causes}
 }
+
+// Objects whose record is lost still belong to a release: nobody may take them for what is left of an install that was refused.
+func TestAReleaseIsSpokenOfUntilItsObjectsAreGone(t *testing.T) {
+	for name, test := range map[string]struct {
+		snapshot *cluster.Snapshot
+		spoken   bool
+	}{
+		"the record is lost": {snapshot(t, deployment(counts{1, 1, 1, 1})), true},
+		"so are the objects": {snapshot(t), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			test.snapshot.Record = nil
+			out := summarize(Input{Resource: resource(), Previous: &v1.AppServiceStatus{Release: &v1.ReleaseStatus{Revision: 9}}, Snapshot: test.snapshot, Now: now})
+			if spoken := out.Release != nil; spoken != test.spoken {
+				t.Errorf("the status speaks of a release: %t, want %t", spoken, test.spoken)
+			}
+		})
+	}
+}

@@ -67,8 +67,9 @@ func newAPI(root, kubeconfig string) (*api, error) {
 	return &api{root: root, config: config, client: direct}, err
 }
 
-// prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the others.
-func (a *api) prepare(ctx context.Context) error {
+// prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the
+// others. With guards, it installs the policies of config/admission as well.
+func (a *api) prepare(ctx context.Context, guards bool) error {
 	files, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
 	if err != nil {
 		return err
@@ -81,20 +82,20 @@ func (a *api) prepare(ctx context.Context) error {
 		}
 		crds = append(append(crds, "\n"...), crd...)
 	}
-	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", "config/default")
-	build.Dir, build.Stderr = a.root, os.Stderr
-	text, err := build.Output()
-	if err != nil {
-		return fmt.Errorf("cannot build config/default: %w", err)
-	}
-	if a.shipped, err = decode(text); err != nil {
+	if a.shipped, err = a.build(ctx, "config/default"); err != nil {
 		return err
+	}
+	var policies []*unstructured.Unstructured
+	if guards {
+		if policies, err = a.build(ctx, "config/admission"); err != nil {
+			return err
+		}
 	}
 	kinds, err := decode(crds)
 	if err != nil {
 		return err
 	}
-	for _, object := range append(kinds, a.shipped...) {
+	for _, object := range slices.Concat(kinds, a.shipped, policies) {
 		if object.GetKind() == "Deployment" {
 			continue // the manager runs here, as a process that can be measured
 		}
@@ -118,6 +119,17 @@ func (a *api) prepare(ctx context.Context) error {
 		}
 		return nil
 	})
+}
+
+// build returns the objects of a folder of kustomize's.
+func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstructured, error) {
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", folder)
+	build.Dir, build.Stderr = a.root, os.Stderr
+	text, err := build.Output()
+	if err != nil {
+		return nil, fmt.Errorf("cannot build %s: %w", folder, err)
+	}
+	return decode(text)
 }
 
 // productionArgs are the arguments that config/default gives the manager.

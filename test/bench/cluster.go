@@ -46,7 +46,7 @@ func (b *bench) up(ctx context.Context) error {
 		return err
 	}
 	b.say("installing kinds and rights")
-	if err := b.api.prepare(ctx); err != nil {
+	if err := b.api.prepare(ctx, b.guards); err != nil {
 		return err
 	}
 	return b.warmUp(ctx)

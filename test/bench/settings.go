@@ -24,6 +24,7 @@ type settings struct {
 	docs    bool            // publish the results in docs
 	reuse   string          // results of an earlier run, of which the stock peers' are taken
 	profile bool            // write profiles of the operator instead of results
+	guards  bool            // with the policies of config/admission
 	cluster string
 }
 
@@ -33,6 +34,7 @@ var phases = []string{"alone", "idle", "noop", "image", "toggle", "drift", "rest
 func fromEnvironment() (settings, error) {
 	s := settings{n: 200, letters: "abcde", skip: map[string]bool{}, cluster: os.Getenv("CLUSTER_NAME")}
 	s.out, s.reuse, s.docs = os.Getenv("OUT"), os.Getenv("REUSE"), os.Getenv("DOCS") != ""
+	s.guards = os.Getenv("ADMISSION") != ""
 	if os.Getenv("PROFILE") != "" {
 		s.profile, s.letters = true, "e"
 		for _, name := range []string{"alone", "idle", "toggle", "drift", "restart"} {
@@ -69,8 +71,10 @@ func fromEnvironment() (settings, error) {
 	return s, nil
 }
 
-// complete reports whether the run is one to be published: everybody takes part, in everything.
-func (s settings) complete() bool { return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 }
+// complete reports whether the run is one to be published: everybody takes part, in everything. The peers have no policies, so nobody has.
+func (s settings) complete() bool {
+	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && !s.guards
+}
 
 // outFolder is the folder for benchmarks.md. A look at the figures changes no file of the repository.
 func (b *bench) outFolder() string {
@@ -94,6 +98,9 @@ func (b *bench) command() string {
 	}
 	if len(b.skip) > 0 {
 		command += " SKIP=" + strings.Join(slices.Sorted(maps.Keys(b.skip)), ",")
+	}
+	if b.guards {
+		command += " ADMISSION=1"
 	}
 	if b.reuse != "" {
 		command += " REUSE=" + b.reuse

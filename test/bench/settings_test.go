@@ -14,6 +14,7 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 		"a complete run that is to be kept":     {map[string]string{"DOCS": "1"}, "/repo/docs"},
 		"part of a run":                         {map[string]string{"CONTENDERS": "a,b,e"}, "/repo/bin/bench"},
 		"part of a run that is to be kept":      {map[string]string{"CONTENDERS": "abe", "DOCS": "1"}, ""},
+		"a run with policies":                   {map[string]string{"ADMISSION": "1", "DOCS": "1"}, ""},
 		"a run without drift":                   {map[string]string{"SKIP": "drift", "DOCS": "1"}, ""},
 		"a small run that is to be kept":        {map[string]string{"N": "50", "DOCS": "1"}, ""},
 		"a profile":                             {map[string]string{"PROFILE": "1", "DOCS": "1"}, ""},
@@ -22,7 +23,7 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			for _, variable := range []string{"N", "CONTENDERS", "SKIP", "OUT", "DOCS", "REUSE", "PROFILE"} {
+			for _, variable := range []string{"N", "CONTENDERS", "SKIP", "OUT", "DOCS", "REUSE", "PROFILE", "ADMISSION"} {
 				t.Setenv(variable, tc.environment[variable])
 			}
 			settings, err := fromEnvironment()

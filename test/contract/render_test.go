@@ -22,6 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watches"
 	"github.com/example/appservice-operator/test/specs"
+	"github.com/example/appservice-operator/tools/references"
 )
 
 // selector is what finds the pods. A Deployment's selector is immutable, so it stays as it is for ever.
@@ -43,6 +44,7 @@ type operator struct {
 	capabilities *chartutil.Capabilities
 	admission    *specs.Checker
 	foreign      map[string]*specs.Checker
+	guarded      []references.Field
 }
 
 func newOperator() (*operator, error) {
@@ -65,6 +67,9 @@ func newOperator() (*operator, error) {
 		return nil, fmt.Errorf("watches.yaml does not name %s", kind)
 	}
 	if o.admission, err = specs.NewChecker(crdFile); err != nil {
+		return nil, err
+	}
+	if o.guarded, err = fieldsOf(crdFile); err != nil {
 		return nil, err
 	}
 	served := *chartutil.DefaultCapabilities
@@ -115,6 +120,11 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 	for _, object := range first.Objects {
 		if err := o.checkObject(object); err != nil {
 			return nil, fmt.Errorf("%s: %w", kube.KeyOf(object), err)
+		}
+	}
+	if defaults == nil {
+		if err := unguarded(o.guarded, "web", spec, first.Objects); err != nil {
+			return nil, err
 		}
 	}
 	return first.Objects, nil

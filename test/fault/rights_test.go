@@ -2,8 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"time"
 
@@ -12,10 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/granted"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // rights are the scenarios of T5 in which the operator loses the right to write a kind, and gets it back.
@@ -85,30 +82,19 @@ func statusRefused(s *scene, lasts time.Duration) {
 // restricted has the operator run with the rights of config/rbac and no others.
 func (s *scene) restricted() (user string, role *rbacv1.Role) {
 	s.Helper()
-	root, err := toolchain.Root()
+	shipped, err := granted.WithOptions()
 	if err != nil {
 		s.Fatal(err)
-	}
-	rules := func(file string) []rbacv1.PolicyRule {
-		text, err := os.ReadFile(filepath.Join(root, "config/rbac", file))
-		if err != nil {
-			s.Fatal(err)
-		}
-		read := &rbacv1.ClusterRole{}
-		if err := yaml.UnmarshalStrict(text, read); err != nil {
-			s.Fatal(err)
-		}
-		return read.Rules
 	}
 	user = "operator-of-" + s.namespace
 	subjects := []rbacv1.Subject{{Kind: rbacv1.UserKind, APIGroup: rbacv1.GroupName, Name: user}}
 	here := metav1.ObjectMeta{Namespace: s.namespace, Name: "operator"}
 	everywhere := metav1.ObjectMeta{Name: user}
-	role = &rbacv1.Role{ObjectMeta: here, Rules: rules("role.yaml")}
+	role = &rbacv1.Role{ObjectMeta: here, Rules: shipped.InNamespaces}
 	for _, object := range []client.Object{
 		role,
 		&rbacv1.RoleBinding{ObjectMeta: here, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: here.Name}},
-		&rbacv1.ClusterRole{ObjectMeta: everywhere, Rules: rules("cluster_role.yaml")},
+		&rbacv1.ClusterRole{ObjectMeta: everywhere, Rules: shipped.Everywhere},
 		&rbacv1.ClusterRoleBinding{ObjectMeta: everywhere, Subjects: subjects, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "ClusterRole", Name: user}},
 	} {
 		cluster.Create(s.T, object)

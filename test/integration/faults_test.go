@@ -26,7 +26,7 @@ func TestAnObjectThatIsMalformedIsTheFaultOfTheChart(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+			cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 				options.ChartDir = chartWith(t, "templates/extra.yaml", part+test.spec)
 			})
 			app := harness.Seed(namespace, "web")

@@ -226,3 +226,35 @@ func definition(t *testing.T, file string) *apiextensionsv1.CustomResourceDefini
 	}
 	return crd
 }
+
+// What a namespace sets for all its resources is written by whoever may write its ConfigMap appservice-defaults, and no policy asks him.
+func TestNamespacesSetNoReferences(t *testing.T) {
+	text, err := os.ReadFile(root + "/watches.yaml")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var served []struct {
+		Kind              string
+		NamespaceDefaults []string
+	}
+	if err := yaml.Unmarshal(text, &served); err != nil || len(served) == 0 {
+		t.Fatalf("watches.yaml names %v (%v)", served, err)
+	}
+	for _, entry := range served {
+		files, err := filepath.Glob(root + "/config/crd/bases/*_" + strings.ToLower(entry.Kind) + "s.yaml")
+		if err != nil || len(files) != 1 {
+			t.Fatalf("%s has the CRDs %v (%v)", entry.Kind, files, err)
+		}
+		fields, err := Of(root, definition(t, files[0]))
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, field := range fields {
+			for _, name := range entry.NamespaceDefaults {
+				if strings.HasPrefix(field.Path+".", "spec."+name+".") || strings.HasPrefix(field.Path, "spec."+name+"[]") {
+					t.Errorf("namespaceDefaults of %s lets a namespace set %s", entry.Kind, field.Path)
+				}
+			}
+		}
+	}
+}

@@ -15,6 +15,9 @@ app.example.com/initial-replicas: {{ int64 .Values.size | toString | quote }}
 {{- if .Values.reloadOnChange }}
 app.example.com/reload-on-change: "true"
 {{- end }}
+{{- if eq .Values.security.profile "Restricted" }}
+app.example.com/pod-security: restricted
+{{- end }}
 {{- end }}
 
 {{/*

@@ -1,0 +1,64 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// takeBack deletes what a first release has written that is refused: what this attempt created, and what earlier ones left that did not get
+// so far as to take it back themselves. It returns why it was refused. What may pass is no refusal: the next attempt goes on from there.
+func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {
+	there := append(a.left(task), created...)
+	if len(there) == 0 || !final(err) && !(Refused(err) && Refused(a.wouldTake(ctx, unwritten(task.Plan, created)))) {
+		return err
+	}
+	return errors.Join(err, a.undo(ctx, there))
+}
+
+// final reports whether an error is a refusal for a cause that is known. Any other answer of the API server is one if it says the same again:
+// rights and policies take a moment to be known to all of its parts.
+func final(err error) bool {
+	var notOurs *NotOursError
+	var refused *RefusedError
+	var malformed *MalformedError
+	return errors.As(err, &notOurs) || errors.As(err, &refused) || errors.As(err, &malformed)
+}
+
+// unwritten returns what is still to be written of a plan.
+func unwritten(plan *Plan, created []client.Object) *Plan {
+	is := func(desired *unstructured.Unstructured) bool {
+		return slices.ContainsFunc(created, func(o client.Object) bool { return kube.KeyOf(o) == kube.KeyOf(desired) })
+	}
+	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
+}
+
+// left are the objects of earlier attempts. A claim may hold the data of an earlier resource: it stays unless this very attempt created it.
+func (a *applier) left(task Task) []client.Object {
+	var list []client.Object
+	for _, key := range slices.SortedFunc(maps.Keys(task.Snapshot.Objects), kube.Key.Compare) {
+		object := task.Snapshot.Objects[key]
+		controller := metav1.GetControllerOfNoCopy(object)
+		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind && object.GetDeletionTimestamp() == nil {
+			list = append(list, object)
+		}
+	}
+	return list
+}
+
+// undo deletes objects, in whatever version they are by now: nobody else's can have their UIDs.
+func (a *applier) undo(ctx context.Context, objects []client.Object) error {
+	for _, object := range objects {
+		if err := a.delete(ctx, object, ""); err != nil {
+			return err
+		}
+	}
+	return nil
+}

@@ -1,0 +1,133 @@
+package release
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+func TestAFirstReleaseThatIsRefusedLeavesNothing(t *testing.T) {
+	const (
+		a, b, tryB = "apply ConfigMap a", "apply ConfigMap b", "try to apply ConfigMap b"
+		undoA      = "delete ConfigMap a in the background"
+	)
+	quota := apierrors.NewForbidden(schema.GroupResource{Resource: "configmaps"}, "b", errors.New("exceeded quota"))
+	later := apierrors.NewTooManyRequests("later", 1)
+	always := func(err error) map[string]error { return map[string]error{b: err, tryB: err} }
+	left := owned(t, "ConfigMap", "left", "one")
+	claim := owned(t, "PersistentVolumeClaim", "data", "one")
+	theirs := object(t, `{apiVersion: v1, kind: ConfigMap, metadata: {name: theirs, namespace: demo}}`)
+	tests := map[string]struct {
+		refuse   map[string]error
+		released bool // once before, though the record is lost
+		left     []*unstructured.Unstructured
+		want     []string
+		stays    []client.Object
+	}{
+		"refused, and again when it is asked": {refuse: always(invalid("b")), want: []string{a, b, tryB, undoA}},
+		"a quota is used up":                  {refuse: always(quota), want: []string{a, b, tryB, undoA}},
+		"the API server has changed its mind": {refuse: map[string]error{b: quota}, want: []string{a, b, tryB}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
+		"it has no time":                      {refuse: always(later), want: []string{a, b}, stays: []client.Object{owned(t, "ConfigMap", "a", "two")}},
+		"the cause is known": {
+			refuse: map[string]error{b: &RefusedError{reason: v1.ReasonNodePortConflict, Err: invalid("b")}}, want: []string{a, b, undoA},
+		},
+		"an attempt that was interrupted left something": {
+			refuse: always(invalid("b")), left: []*unstructured.Unstructured{left, theirs},
+			want: []string{a, b, tryB, "delete ConfigMap left in the background", undoA}, stays: []client.Object{theirs},
+		},
+		"what is left may be the data of an earlier resource": {
+			refuse: always(invalid("b")), left: []*unstructured.Unstructured{claim}, want: []string{a, b, tryB, undoA}, stays: []client.Object{claim},
+		},
+		"it was released before": {
+			refuse: always(invalid("b")), released: true, left: []*unstructured.Unstructured{left},
+			want: []string{a, b}, stays: []client.Object{left, owned(t, "ConfigMap", "a", "two")},
+		},
+	}
+	for name, test := range tests {
+		t.Run(name, func(t *testing.T) {
+			for _, object := range test.left {
+				object.SetUID("uid-of-" + object.GetUID())
+			}
+			bench := newBench(t, test.left...)
+			bench.server.refuse = func(request string) error { return test.refuse[request] }
+			task := bench.task(t, Unfinished, nil)
+			task.First = !test.released
+			for _, object := range test.left {
+				task.Snapshot.Objects[kube.KeyOf(object)] = bench.server.shown(t, object)
+			}
+			if err := bench.act(t, task); err == nil || !errors.Is(err, test.refuse[b]) {
+				t.Errorf("got %v, want the refusal", err)
+			}
+			bench.check(t, test.want, "")
+			stays := func(o client.Object) bool {
+				return slices.ContainsFunc(test.stays, func(kept client.Object) bool { return kube.KeyOf(kept) == kube.KeyOf(o) })
+			}
+			for _, object := range append(task.Desired.Objects, test.left...) {
+				if there := bench.server.has(t, object) != nil; there != stays(object) {
+					t.Errorf("%s %s is there: %t", object.GetKind(), object.GetName(), there)
+				}
+			}
+		})
+	}
+}
+
+// Who tries again asks for all of it first: pods would start and stop at each attempt.
+func TestARefusedFirstReleaseIsAskedForBeforeItIsWrittenAgain(t *testing.T) {
+	b := newBench(t)
+	refused := true
+	b.server.refuse = func(request string) error {
+		if refused && strings.HasSuffix(request, "apply ConfigMap b") {
+			return invalid("b")
+		}
+		return nil
+	}
+	for attempt, want := range [][]string{
+		{"apply ConfigMap a", "apply ConfigMap b", "try to apply ConfigMap b", "delete ConfigMap a in the background"},
+		{"try to apply ConfigMap a", "try to apply ConfigMap b"},
+	} {
+		b.server.log = nil
+		task := b.task(t, Absent, nil)
+		task.Again = attempt > 0
+		if err := b.act(t, task); !apierrors.IsInvalid(err) || !strings.Contains(err.Error(), "ConfigMap b: ") {
+			t.Errorf("got %v, want the refusal of ConfigMap b", err)
+		}
+		b.check(t, want, "")
+	}
+	refused = false
+	b.server.log = nil
+	if err := b.act(t, b.task(t, Absent, nil)); err != nil {
+		t.Fatal(err)
+	}
+	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
+}
+
+// An attempt that dies while it takes back what it wrote leaves something: the next one takes that back.
+func TestWhatIsNotTakenBackIsTakenBackByTheNextAttempt(t *testing.T) {
+	b := newBench(t)
+	down := apierrors.NewServiceUnavailable("down")
+	refuse := map[string]error{
+		"apply ConfigMap b": invalid("b"), "try to apply ConfigMap b": invalid("b"), "delete ConfigMap a in the background": down,
+	}
+	b.server.refuse = func(request string) error { return refuse[request] }
+	if err := b.act(t, b.task(t, Absent, nil)); !errors.Is(err, down) || !apierrors.IsInvalid(err) {
+		t.Errorf("got %v, want both the refusal and why it could not be taken back", err)
+	}
+	delete(refuse, "delete ConfigMap a in the background")
+	task := b.task(t, Unfinished, nil)
+	task.First, task.Again = true, true
+	if err := b.act(t, task); !apierrors.IsInvalid(err) {
+		t.Errorf("got %v, want the refusal", err)
+	}
+	if b.server.has(t, task.Desired.Objects[0]) != nil {
+		t.Error("ConfigMap a is left over")
+	}
+}

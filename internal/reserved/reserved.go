@@ -1,0 +1,42 @@
+// Package reserved owns which labels and annotations a spec may not set, whatever it is of: those of the operator and of Helm, and those by
+// which Kubernetes is told what to do. Charts are the platform's, and may.
+package reserved
+
+import (
+	"slices"
+	"strings"
+)
+
+// The prefixes of what the operator and Helm set on objects.
+var ours = []string{"app.example.com/", "helm.sh/", "meta.helm.sh/"}
+
+// hashes are labels without a prefix that controllers set.
+var hashes = []string{"pod-template-hash", "controller-revision-hash"}
+
+// domains are those whose labels belong to Kubernetes, with all beneath them.
+var domains = []string{"kubernetes.io", "k8s.io"}
+
+// free is the prefix of the labels beneath them that are for everybody.
+const free = "app.kubernetes.io"
+
+// Label says why a spec may not set a label; empty if it may.
+func Label(key string) string {
+	prefix, _, prefixed := strings.Cut(key, "/")
+	of := func(domain string) bool { return prefix == domain || strings.HasSuffix(prefix, "."+domain) }
+	switch {
+	case Annotation(key) != "":
+		return Annotation(key)
+	case prefixed && prefix != free && slices.ContainsFunc(domains, of), slices.Contains(hashes, key):
+		return "Kubernetes and its controllers set it, or do something because of it: leave it out"
+	}
+	return ""
+}
+
+// Annotation says why a spec may not set an annotation; empty if it may. Those beneath kubernetes.io are no different from others: which of
+// them an object may have depends on the object.
+func Annotation(key string) string {
+	if slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+		return "its prefix is the operator's or Helm's: take another"
+	}
+	return ""
+}

@@ -1,0 +1,135 @@
+package contract
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/tools/references"
+)
+
+// asked are the kinds whose use takes a right.
+var asked = []string{dependency.Secret, dependency.ConfigMap, dependency.ServiceAccount, dependency.PersistentVolumeClaim}
+
+// fieldsOf are the fields of the kind of a CRD that the policies of config/admission ask about.
+func fieldsOf(file string) ([]references.Field, error) {
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, err
+	}
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	if err := yaml.Unmarshal(text, crd); err != nil {
+		return nil, err
+	}
+	return references.Of(root, crd)
+}
+
+// unguarded returns an error if what a spec became refers to something by a name that no policy asks about. Names that begin with that of the
+// resource are the operator's own choice.
+func unguarded(fields []references.Field, name string, spec map[string]any, objects []*unstructured.Unstructured) error {
+	known := map[dependency.Object]bool{}
+	for _, field := range fields {
+		for _, name := range field.Names(spec) {
+			known[dependency.Object{Kind: field.To, Name: name}] = true
+		}
+	}
+	for _, reference := range dependency.Of(objects) {
+		if !slices.Contains(asked, reference.Kind) || strings.HasPrefix(reference.Name, name) || known[reference.Object] {
+			continue
+		}
+		return fmt.Errorf("%s becomes %s, and no policy asks whether its writer may use that: say in %s, under refers, which field names it",
+			reference.By, reference.Object, references.File)
+	}
+	return nil
+}
+
+// TestEveryReferenceIsGuarded: what the golden cases of each kind become refers only to what policies ask about. The trials of all fields of
+// AppServices see to the same as they render.
+func TestEveryReferenceIsGuarded(t *testing.T) {
+	kinds, err := filepath.Glob(root + "/test/testdata/kinds/*")
+	if err != nil {
+		t.Fatal(err)
+	}
+	folders := map[string]string{"AppService": root + "/test/testdata/cases"}
+	for _, kind := range kinds {
+		folders[filepath.Base(kind)] = kind
+	}
+	crds, err := filepath.Glob(root + "/config/crd/bases/*.yaml")
+	if err != nil || len(crds) != len(folders) {
+		t.Fatalf("there are golden cases of %d kinds and %d CRDs (%v)", len(folders), len(crds), err)
+	}
+	for kind, folder := range folders {
+		at := slices.IndexFunc(crds, func(file string) bool { return strings.HasSuffix(file, "_"+strings.ToLower(kind)+"s.yaml") })
+		if at < 0 {
+			t.Fatalf("%s has no CRD among %v", kind, crds)
+		}
+		fields, err := fieldsOf(crds[at])
+		if err != nil {
+			t.Fatal(err)
+		}
+		cases, err := filepath.Glob(folder + "/*/golden.yaml")
+		if err != nil || len(cases) == 0 {
+			t.Fatalf("%s has no golden cases (%v)", folder, err)
+		}
+		for _, golden := range cases {
+			resources, objects := documents(t, filepath.Join(filepath.Dir(golden), "cr.yaml")), documents(t, golden)
+			spec, _, _ := unstructured.NestedMap(resources[0].Object, "spec")
+			if err := unguarded(fields, resources[0].GetName(), spec, objects); err != nil {
+				t.Errorf("%s: %v", golden, err)
+			}
+		}
+	}
+}
+
+// A reference that no field names is found.
+func TestAReferenceWithoutAGuardIsFound(t *testing.T) {
+	fields, err := fieldsOf(crdFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	pods := &unstructured.Unstructured{Object: map[string]any{
+		"kind": "Deployment", "spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+			"containers": []any{map[string]any{"name": "app", "envFrom": []any{map[string]any{"secretRef": map[string]any{"name": "db"}}}}},
+		}}},
+	}}
+	spec := map[string]any{"envFrom": []any{map[string]any{"secretRef": map[string]any{"name": "db"}}}}
+	if err := unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}); err != nil {
+		t.Errorf("what a guarded field names: %v", err)
+	}
+	spec = map[string]any{"image": "db"}
+	if err := unguarded(fields, "web", spec, []*unstructured.Unstructured{pods}); err == nil || !strings.Contains(err.Error(), `Secret "db"`) {
+		t.Errorf("what no field names: %v", err)
+	}
+}
+
+func documents(t *testing.T, file string) []*unstructured.Unstructured {
+	t.Helper()
+	text, err := os.Open(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = text.Close() }()
+	var list []*unstructured.Unstructured
+	for reader := utilyaml.NewYAMLOrJSONDecoder(text, 4096); ; {
+		object := &unstructured.Unstructured{}
+		switch err := reader.Decode(&object.Object); {
+		case errors.Is(err, io.EOF):
+			return list
+		case err != nil:
+			t.Fatalf("cannot parse %s: %v", file, err)
+		case len(object.Object) > 0:
+			list = append(list, object)
+		}
+	}
+}

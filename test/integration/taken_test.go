@@ -1,0 +1,51 @@
+package integration
+
+import (
+	"path/filepath"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// Somebody else's object that has the name is looked at, of whatever kind it is, and said to be in the way.
+func TestObjectsThatHaveTheName(t *testing.T) {
+	t.Parallel()
+	withForeignKinds(t)
+	const cronJob = "{schedule: '0 3 1 1 *', jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: app, image: x}]}}}}}"
+	for file, foreign := range map[string]string{
+		"appservice_autoscaling.yaml":   "apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\nspec: {maxReplicas: 1, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: none}}",
+		"appservice_networkpolicy.yaml": "apiVersion: networking.k8s.io/v1\nkind: NetworkPolicy\nspec: {podSelector: {}}",
+		"appservice_monitoring.yaml":    "apiVersion: monitoring.coreos.com/v1\nkind: ServiceMonitor\nspec: {selector: {}, endpoints: []}",
+		"appjob_schedule.yaml":          "apiVersion: batch/v1\nkind: CronJob\nspec: " + cronJob,
+	} {
+		t.Run(file, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			sample := documents(t, filepath.Join(samples, file))[0]
+			sample.SetNamespace(namespace)
+			theirs := &unstructured.Unstructured{}
+			if err := yaml.Unmarshal([]byte(foreign), &theirs.Object); err != nil {
+				t.Fatal(err)
+			}
+			theirs.SetNamespace(namespace)
+			theirs.SetName(sample.GetName())
+			for _, object := range []client.Object{theirs, sample} {
+				if err := cluster.Client.Create(t.Context(), object); err != nil {
+					t.Fatal(err)
+				}
+			}
+			cluster.Manager(t, namespace)
+			harness.Eventually(t, "it is in the way", func() error {
+				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
+					return err
+				}
+				return stands(sample, map[string]string{v1.ConditionReady: "False " + v1.ReasonResourceExists})
+			})
+		})
+	}
+}
