@@ -266,6 +266,13 @@ test-faults: ## Break the operator at each of its requests, and in other ways: d
 	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
 	@cd test/fault && '$(CURDIR)/bin/fault.test' -test.timeout=90m -test.parallel=$(FAULT_PARALLEL) -plan='$(PLAN)' $(FAULTFLAGS)
 
+.PHONY: test-size
+test-size: ## Fill the manager with N=1000 of the largest AppServices of each shape; SHAPE=references for one. Takes an hour.
+	@echo '==> Size.'
+	@go run ./tools/cmd/cluster build
+	@mkdir -p bin && go test -c -o bin/size.test ./test/integration
+	@cd test/integration && SIZE_FLEET=$(or $(N),1000) '$(CURDIR)/bin/size.test' -test.v -test.timeout=3h -test.run='^TestAThousandOfTheLargestFit$$/$(SHAPE)|^TestManyClaimsFit$$'
+
 .PHONY: test-faults-stock
 test-faults-stock: ## Put the stock library through campaign T1 with the same chart, and count what goes wrong.
 	@go run ./tools/cmd/cluster build

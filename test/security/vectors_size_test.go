@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/extent"
 )
 
-const bounded = "no switch: the bounds of internal/extent are part of the program; raised there, the tenant has what he wants"
+const bounded = "the bounds of internal/extent are part of the program; raised there, the tenant has what he wants"
 
 // Resources that fill the memory of the operator.
 var _ = register(vectors{
