@@ -12,6 +12,8 @@ SCORECARD_IMG ?= $(IMAGE_TAG_BASE)-scorecard:v$(VERSION)
 # Where a manager that is deployed has its charts from: configmap, image, or nothing for those in its own image. The image
 # CHARTS_IMG and the ConfigMap are made of the folder HELM_CHARTS.
 CHARTS ?=
+# Components of config/ that make deploy adds: metrics-certificate, certmanager.
+COMPONENTS ?=
 CHARTS_IMG ?= $(IMAGE_TAG_BASE)-charts:v$(VERSION)
 HELM_CHARTS ?= helm-charts
 CHANNELS ?= stable,fast,candidate
@@ -180,6 +182,16 @@ test-vectors: ## Play tenants who want more than their AppServices, each once wi
 .PHONY: test-security
 test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
 	@go run ./tools/cmd/security
+
+# How long each fuzzer runs, and which ones do.
+FUZZTIME ?= 1m
+FUZZ ?= .
+.PHONY: fuzz
+fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. What one finds is kept in testdata/fuzz, and every go test tries it.
+	@grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z]*' api internal | grep -e '$(FUZZ)' | sort | while IFS=: read -r file name; do \
+	  echo "==> $${name#func } of $${file%/*}"; \
+	  go test "./$${file%/*}" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 10s $(FUZZFLAGS) </dev/null || exit; \
+	done
 
 .PHONY: test-alerts
 test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
@@ -457,8 +469,8 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its ap
 	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there.
-	@$(call overlay,default,,$(CHARTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
+deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager.
+	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
 deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
@@ -470,7 +482,7 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
 undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
-	@$(call overlay,default,,$(CHARTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
+	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
@@ -479,12 +491,12 @@ undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the 
 	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
-# second argument; with charts from where the third one says. The folder $$dir is ignored by git and
+# second argument; with charts from where the third one says, and the components of the fourth. The folder $$dir is ignored by git and
 # deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
 { echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
-  $(if $(3),echo 'components: [../../config/chart-$(3)]';) echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
+  echo 'components:'; for folder in $(if $(3),chart-$(3)) $(4); do echo "- ../../config/$$folder"; done; echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
 $(if $(filter configmap,$(3)),$(call package,$$dir/charts); (cd "$$dir" && $(KUSTOMIZE) edit add configmap appservice-operator-charts \
   --namespace=$(NAMESPACE) --disableNameSuffixHash --from-file='charts/*.tgz');) \
 (cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)' $(if $(filter image,$(3)),'charts=$(CHARTS_IMG)')); \

@@ -104,6 +104,8 @@ const (
 	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
 	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
+	// ReasonPolicyViolation: an object would be what the platform's policy does not allow in the namespace.
+	ReasonPolicyViolation = "PolicyViolation"
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"

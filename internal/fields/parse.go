@@ -1,6 +1,7 @@
 package fields
 
 import (
+	"errors"
 	"fmt"
 	"maps"
 	"regexp"
@@ -23,6 +24,9 @@ func Parse(name string, text []byte) (*File, error) {
 	if len(document.Content) == 0 {
 		return p.file, nil
 	}
+	if err := unfolds(&document); err != nil {
+		return nil, Problems{syntax(name, err)}
+	}
 	root := document.Content[0]
 	p.file.Spec.Line = root.Line
 	p.keys(root, "", map[string]func(*yaml.Node){
@@ -36,6 +40,17 @@ func Parse(name string, text []byte) (*File, error) {
 		return nil, err
 	}
 	return p.file, nil
+}
+
+// unfolds returns an error if aliases in a document have no end, or multiply what is there. Nodes are not looked at for that, what they hold is.
+func unfolds(document *yaml.Node) error {
+	var content any
+	err := document.Decode(&content)
+	var mistakes *yaml.TypeError // such as a key that is there twice: they are reported with their line
+	if errors.As(err, &mistakes) {
+		return nil
+	}
+	return err
 }
 
 // parser collects mistakes: one pass shows them all.

@@ -20,6 +20,7 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 		"nothing":                   {"", nil},
 		"a comment":                 {"# nothing\n", nil},
 		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: it is no YAML: "}},
+		"an anchor in itself":       {"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", []string{":1: it is no YAML: anchor 'a' value contains itself"}},
 		"no map":                    {"[a]", []string{":1: it must be a map"}},
 		"an unknown key at the top": {"fields: {}\nrequires: [a]", []string{":2: unknown key requires: did you mean required?"}},
 		"an unknown key":            {"fields:\n  a:\n    type: string\n    desciption: x", []string{":2: spec.a: description is missing", ":4: spec.a: unknown key desciption: did you mean description?"}},

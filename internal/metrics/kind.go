@@ -78,11 +78,7 @@ func (k *Kind) Chart(chart *chart.Metadata) {
 
 // ChartRefused shows whether the files of the chart are as they cannot be used.
 func (k *Kind) ChartRefused(refused bool) {
-	value := 0.0
-	if refused {
-		value = 1
-	}
-	k.refused.WithLabelValues(k.name).Set(value)
+	k.refused.WithLabelValues(k.name).Set(oneIf(refused))
 }
 
 // Rollout shows how far a new chart came.

@@ -19,6 +19,8 @@ type Metrics struct {
 	build      *prometheus.GaugeVec
 	charts     *prometheus.GaugeVec
 	refused    *prometheus.GaugeVec
+	policy     *prometheus.GaugeVec
+	unusable   prometheus.Gauge
 	reconciles *prometheus.HistogramVec
 	failures   *prometheus.CounterVec
 	renders    *prometheus.CounterVec
@@ -51,6 +53,8 @@ func New() *Metrics {
 		build:      gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
 		charts:     gauge("appservice_chart_info", "The chart that resources of a kind are rendered with; always 1.", "kind", "chart", "version"),
 		refused:    gauge("appservice_chart_load_failed", "1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
+		policy:     gauge("appservice_policy_info", "The platform's policy in use: the file, or the built-in default, and its digest; always 1.", "source", "digest"),
+		unusable:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "appservice_policy_load_failed", Help: "1 while the file of the policy cannot be used, and the policy before stays in use; the log says why."}),
 		reconciles: histogram("appservice_reconcile_duration_seconds", "Time that reconciles took, by what came of them.", fast, "kind", "outcome"),
 		failures:   counter("appservice_reconcile_failures_total", "Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
 		renders:    counter("appservice_render_errors_total", "Reconciles that ended because spec and chart could not be rendered.", "kind"),
@@ -84,7 +88,7 @@ func histogram(name, help string, buckets []float64, labels ...string) *promethe
 }
 
 func (m *Metrics) all() []prometheus.Collector {
-	return []prometheus.Collector{m.build, m.charts, m.refused, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.rollouts, m.fleets}
+	return []prometheus.Collector{m.build, m.charts, m.refused, m.policy, m.unusable, m.reconciles, m.failures, m.renders, m.actions, m.durations, m.drift, m.rollouts, m.fleets}
 }
 
 // Describe implements prometheus.Collector.
@@ -99,4 +103,18 @@ func (m *Metrics) Collect(metrics chan<- prometheus.Metric) {
 	for _, collector := range m.all() {
 		collector.Collect(metrics)
 	}
+}
+
+// Policy shows the policy that is in use, and whether its file is as it cannot be used.
+func (m *Metrics) Policy(source, digest string, refused bool) {
+	m.policy.Reset()
+	m.policy.WithLabelValues(source, digest).Set(1)
+	m.unusable.Set(oneIf(refused))
+}
+
+func oneIf(so bool) float64 {
+	if so {
+		return 1
+	}
+	return 0
 }

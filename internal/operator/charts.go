@@ -94,6 +94,13 @@ func (c *charts) Start(ctx context.Context) error {
 	return nil
 }
 
+// enqueue asks for a reconcile of each resource of all kinds.
+func (c *charts) enqueue(ctx context.Context) {
+	for _, kind := range c.kinds {
+		kind.enqueue(ctx)
+	}
+}
+
 // NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same chart.
 func (*charts) NeedLeaderElection() bool { return false }
 
@@ -173,7 +180,7 @@ func (k *kindChart) enqueue(ctx context.Context) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(k.entry.GroupVersion().WithKind(k.entry.Kind + "List"))
 	if err := k.informer.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
-		k.log.Error(err, "cannot list the resources that another chart is for")
+		k.log.Error(err, "cannot list the resources that another chart or policy is for")
 		return
 	}
 	for i := range list.Items {

@@ -35,6 +35,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
@@ -49,6 +50,7 @@ import (
 // shared is what the controllers of all kinds share.
 type shared struct {
 	Charts   *charts
+	Policy   *policy.Current
 	Observer *cluster.Observer
 	// Informers are those of the manager's cache.
 	Informers *kube.Informers
@@ -146,6 +148,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	reconciler.References = &watch.Referrers{
 		Cache: shared.References, Informers: shared.ReferenceInformers, Dependencies: shared.Dependencies,
 		Controller: runs, MayWatch: shared.MayWatch, Served: shared.Capabilities.Serves,
+		Policy: shared.Policy,
 	}
 	if len(entry.NamespaceDefaults) > 0 {
 		if err := followDefaults(mgr, shared, reconciler, runs); err != nil {

@@ -21,8 +21,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/healthz"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/filters"
-	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -93,7 +91,13 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	rules, err := newPolicy(options.Policy, counters)
+	if err != nil {
+		return nil, err
+	}
+	rules.changed = charts.enqueue
 	shared := shared{
+		Policy:                  rules.current,
 		Charts:                  charts,
 		Informers:               informers,
 		References:              references,
@@ -121,6 +125,9 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err := mgr.Add(charts); err != nil {
 		return nil, fmt.Errorf("cannot follow the charts: %w", err)
 	}
+	if err := mgr.Add(rules); err != nil {
+		return nil, fmt.Errorf("cannot follow the policy: %w", err)
+	}
 	return mgr, nil
 }
 
@@ -147,13 +154,7 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 		LeaderElectionReleaseOnCancel: true,
 		HealthProbeBindAddress:        options.ProbeAddress,
 		GracefulShutdownTimeout:       ptr.To(shutdown),
-		Metrics: server.Options{
-			BindAddress:   options.MetricsAddress,
-			SecureServing: options.MetricsSecure,
-		},
-	}
-	if options.MetricsSecure {
-		out.Metrics.FilterProvider = filters.WithAuthenticationAndAuthorization
+		Metrics:                       options.metricsServer(),
 	}
 	crd := &metav1.PartialObjectMetadata{}
 	crd.SetGroupVersionKind(watch.CRDKind)

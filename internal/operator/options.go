@@ -22,6 +22,8 @@ type Options struct {
 	WatchesFile string
 	// ChartDir is the folder that the chart paths of the watches file start from; empty for the embedded charts.
 	ChartDir string
+	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in default alone.
+	Policy string
 	// WatchNamespaces are the namespaces to serve; none for all.
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
@@ -38,6 +40,10 @@ type Options struct {
 	MetricsAddress string
 	// MetricsSecure serves them with TLS to those who may read /metrics.
 	MetricsSecure bool
+	// MetricsCertificate is the certificate of that.
+	MetricsCertificate Certificate
+	// HTTP2 serves metrics with HTTP/2, too, with which a client makes much work of few bytes.
+	HTTP2 bool
 	// ProbeAddress serves /healthz and /readyz; "0" for none.
 	ProbeAddress string
 }
@@ -46,6 +52,7 @@ type Options struct {
 func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
 	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
+	flags.StringVar(&o.Policy, "policy", "", "file that says what workloads and routes of which namespace may be (default, and where there is no such file: the built-in default)")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {
 		o.WatchNamespaces = splitList(value)
@@ -56,8 +63,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
-	flags.StringVar(&o.MetricsAddress, "metrics-bind-address", "0", "address to serve metrics on, for example :8443; 0 for none")
-	flags.BoolVar(&o.MetricsSecure, "metrics-secure", true, "serve metrics with TLS, to those who may get /metrics")
+	o.bindMetrics(flags)
 	flags.StringVar(&o.ProbeAddress, "health-probe-bind-address", "127.0.0.1:8081", "address to serve /healthz and /readyz on; 0 for none")
 }
 
@@ -87,7 +93,7 @@ func (o *Options) validate() error {
 	if o.MaxFailedRollouts < 0 {
 		return fmt.Errorf("--max-failed-rollouts must not be below 0, as %d is", o.MaxFailedRollouts)
 	}
-	return nil
+	return o.validateMetrics()
 }
 
 // charts loads the watches file and its charts from where the options say.

@@ -22,7 +22,10 @@ import (
 
 // byDefault are the options of a manager that is started without flags.
 func byDefault() Options {
-	return Options{MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, MetricsAddress: "0", MetricsSecure: true, ProbeAddress: "127.0.0.1:8081"}
+	return Options{
+		MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, MetricsAddress: "0", MetricsSecure: true,
+		MetricsCertificate: Certificate{Name: "tls.crt", Key: "tls.key"}, ProbeAddress: "127.0.0.1:8081",
+	}
 }
 
 func TestFlags(t *testing.T) {
@@ -43,12 +46,13 @@ func TestFlags(t *testing.T) {
 		"everything": {
 			args: []string{
 				"--watches-file=w.yaml", "--chart-dir=charts", "--watch-namespaces=one", "--max-concurrent-reconciles=3", "--leader-elect",
-				"--leader-election-namespace=system", "--metrics-bind-address=:8443", "--metrics-secure=false", "--health-probe-bind-address=0",
+				"--leader-election-namespace=system", "--metrics-bind-address=:8443", "--metrics-secure=false", "--metrics-cert-path=certs",
+				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--enable-http2", "--health-probe-bind-address=0",
 			},
 			want: func(o *Options) {
 				*o = Options{
 					WatchesFile: "w.yaml", ChartDir: "charts", WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, LeaderElection: true,
-					LeaderElectionNamespace: "system", MetricsAddress: ":8443", ProbeAddress: "0",
+					LeaderElectionNamespace: "system", MetricsAddress: ":8443", MetricsCertificate: Certificate{"certs", "a.crt", "a.key"}, HTTP2: true, ProbeAddress: "0",
 				}
 			},
 		},
@@ -177,6 +181,16 @@ func TestWatches(t *testing.T) {
 		"no reconciles at all":       {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = 0 }, "", "--max-concurrent-reconciles must be at least 1, not 0"},
 		"no rollouts at all":         {nil, func(_ string, o *Options) { o.MaxConcurrentRollouts = 0 }, "", "--max-concurrent-rollouts must be at least 1, not 0"},
 		"fewer failures than none":   {nil, func(_ string, o *Options) { o.MaxFailedRollouts = -1 }, "", "--max-failed-rollouts must not be below 0, as -1 is"},
+		"a certificate that is missing": {
+			nil, func(dir string, o *Options) { o.MetricsAddress, o.MetricsCertificate.Path = ":8443", dir }, "",
+			"--metrics-cert-path (or METRICS_CERT_PATH) has no certificate tls.crt with its key tls.key: open ",
+		},
+		"a certificate without TLS": {
+			nil, func(_ string, o *Options) {
+				o.MetricsAddress, o.MetricsSecure, o.MetricsCertificate.Path = ":8080", false, "certs"
+			}, "",
+			"--metrics-cert-path (or METRICS_CERT_PATH) is certs, for which --metrics-secure=false has no use",
+		},
 		"fewer reconciles than none": {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = -1 }, "", "--max-concurrent-reconciles must be at least 1, not -1"},
 	}
 	for name, test := range cases {

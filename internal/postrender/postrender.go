@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/policy"
 )
 
 // Input is what hooks may know besides the objects.
@@ -36,6 +37,8 @@ type Facts struct {
 	There map[dependency.Object]dependency.State
 	// Content is the version of the content that pods take from what is referred to; empty where that is not known.
 	Content string
+	// Policy is what the platform allows in the namespace; everything where that is not known.
+	Policy policy.Rules
 }
 
 // Hook changes the rendered objects in place.
@@ -43,7 +46,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, PullPolicy, Restart, Reload, PodSecurity, Rerun, Ownership, Labels, Claims}
+	return []Hook{Canonical, PullPolicy, Restart, Reload, PodSecurity, Rerun, Ownership, Labels, Claims, Policy}
 }
 
 // Run puts the objects through the hooks in order and stops at the first that fails.

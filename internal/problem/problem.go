@@ -12,6 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
@@ -147,5 +148,6 @@ func Awaited(err error) bool {
 	var unserved *render.UnservedError
 	var conflict *hosts.ConflictError
 	var insecure *postrender.PodSecurityError
-	return errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure)
+	var disallowed *policy.Error
+	return errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
 }

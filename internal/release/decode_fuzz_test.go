@@ -4,10 +4,16 @@ import (
 	"bytes"
 	"compress/gzip"
 	"encoding/base64"
+	"reflect"
 	"strings"
 	"testing"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // FuzzDecodeManifest: whatever somebody writes into a record, it is decoded within bounds, or refused in one line.
@@ -36,6 +42,47 @@ func FuzzDecodeManifest(f *testing.F) {
 		}
 		if len(manifest) > maxUnpacked {
 			t.Errorf("got %d bytes", len(manifest))
+		}
+	})
+}
+
+// FuzzReadRecord: whatever manifest somebody writes into a record, it is refused in one line, or holds objects that can be printed and are
+// the same when they are read again; and what belongs elsewhere was not rendered for the resource.
+func FuzzReadRecord(f *testing.F) {
+	const ours = `---
+# Source: appservice/templates/configmap.yaml
+{"apiVersion":"v1","kind":"ConfigMap","metadata":{"name":"web-config","namespace":"demo","annotations":{"app.example.com/digest":"0"},` +
+		`"ownerReferences":[{"apiVersion":"app.example.com/v1","kind":"AppService","name":"web","uid":"uid","controller":true}]},"data":{"a":"b"}}
+`
+	for _, manifest := range []string{
+		ours, strings.ReplaceAll(ours, "demo", "other"), strings.ReplaceAll(ours, "ConfigMap", "AppService"), ours + ours, "", "---", "# Source: a\n[]", "a: &a [*a]",
+		"{\"apiVersion\":7}", "---\n# Source: x\n{\"metadata\":{\"name\":[],\"annotations\":{\"a\":{}}}}", strings.Repeat("---\n# Source: x\n{}\n", 50),
+		`{"kind":"List","apiVersion":"v1","items":[{"kind":"ClusterRole","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"a"}}]}`,
+	} {
+		f.Add(manifest)
+	}
+	owner := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": map[string]any{"name": "web", "namespace": "demo", "uid": "uid"},
+	}}
+	f.Fuzz(func(t *testing.T, manifest string) {
+		objects, err := render.ReadManifest(manifest)
+		if err != nil {
+			if len(objects) > 0 || strings.Contains(err.Error(), "\n") {
+				t.Errorf("got %d objects and the error %q", len(objects), err)
+			}
+			return
+		}
+		again, err := render.ReadManifest(manifest)
+		if err != nil || !reflect.DeepEqual(objects, again) {
+			t.Errorf("read twice, it is not the same: %v", err)
+		}
+		for _, object := range objects {
+			if rendered(owner, object) && object.GetNamespace() != "demo" && object.GetNamespace() != "" {
+				t.Errorf("%s counts as rendered", kube.KeyOf(object))
+			}
+			if _, err := render.BodyOf(object); err != nil {
+				t.Errorf("%s cannot be printed: %v", kube.KeyOf(object), err)
+			}
 		}
 	})
 }

@@ -1,4 +1,4 @@
-// Package reload watches the folders that charts are read from. What a change means is for whoever asked for it.
+// Package reload watches the folders that charts and the policy are read from. What a change means is for whoever asked for it.
 package reload
 
 import (
@@ -21,12 +21,14 @@ const (
 	latest  = time.Second
 )
 
-// Folder is one below which charts are.
+// Folder is one below which they are.
 type Folder struct {
 	// Root is where it is.
 	Root string
 	// Charts are the paths of the charts below it, which may be folders or packages.
 	Charts []string
+	// Files are the paths of single files below it.
+	Files []string
 }
 
 // Watch calls a function once everything is watched, and whenever something has changed, until the context ends.
@@ -79,6 +81,9 @@ func (f *Folder) dirs() map[string]bool {
 		}
 		f.within(found, filepath.Join(f.Root, chart))
 		f.add(found, filepath.Dir(f.target(filepath.Join(f.Root, chart+".tgz"))))
+	}
+	for _, file := range f.Files {
+		f.add(found, filepath.Dir(f.target(filepath.Join(f.Root, file))))
 	}
 	return found
 }

@@ -106,6 +106,18 @@ func Reference(err *kube.ForbiddenError, by string, clusterScoped bool) error {
 	}
 }
 
+// Unlabelled returns the error for a policy that selects namespaces by labels, which may not be read. To take no entry to match would allow
+// what the policy forbids.
+func Unlabelled() error {
+	return &MissingError{
+		Need: Need{
+			GroupResource: schema.GroupResource{Resource: "namespaces"}, Verbs: ToRefer, ClusterScoped: true,
+			By: "by whose labels the platform's policy selects (names need no right)",
+		},
+		Verbs: listing,
+	}
+}
+
 // denied are the words of the API server's own authorizers. Admission answers with the same code, in other words.
 var denied = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 

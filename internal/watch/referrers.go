@@ -21,6 +21,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/rights"
 )
@@ -37,6 +38,8 @@ type Referrers struct {
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
 	// Served reports whether the cluster serves a kind that is not built in.
 	Served func(context.Context, schema.GroupVersionKind) bool
+	// Policy is the platform's; nil for none.
+	Policy *policy.Current
 
 	watching sync.Mutex
 	watched  map[string]time.Time // by kind, since when; zero where it may not be watched
@@ -83,17 +86,24 @@ func (r *Referrers) Forget(name types.NamespacedName) {
 // Facts tells what hooks may know of the cluster. What is only reported is left out: nothing is rendered again because of it.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
-	if known, err := r.ensure(ctx, dependency.NamespaceKind.Kind); err != nil {
+	known, err := r.ensure(ctx, dependency.NamespaceKind.Kind)
+	if err != nil {
 		return facts, err
-	} else if known {
-		labels, err := r.Dependencies.Labels(ctx, resource.GetNamespace())
-		if err != nil {
+	}
+	var labels map[string]string
+	if known {
+		if labels, err = r.Dependencies.Labels(ctx, resource.GetNamespace()); err != nil {
 			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
 		}
-		if level, labelled := labels[api.EnforceLevelLabel]; labelled {
-			facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
-		}
 	}
+	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
+		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
+	}
+	rules := r.Policy.Get()
+	if !known && rules.Selects() {
+		return facts, rights.Unlabelled()
+	}
+	facts.Policy = rules.For(resource.GetNamespace(), labels)
 	for _, mention := range references {
 		if _, told := facts.There[mention.Object]; told || mention.Need == dependency.Reported {
 			continue

@@ -8,11 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	corev1 "k8s.io/api/core/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/pod-security-admission/api"
-	"k8s.io/pod-security-admission/policy"
 )
 
 // Consoles show descriptors: every field at the top of spec and status has one, and none is of a field that is not there.
@@ -202,37 +197,6 @@ func TestTheBundleIsCompletedFromFiles(t *testing.T) {
 		for _, test := range at[list](t, stage.(object), "tests") {
 			if image, _ := test.(object)["image"].(string); !strings.Contains(image, "/") {
 				t.Errorf("the scorecard test %v has the image %q", test.(object)["entrypoint"], image)
-			}
-		}
-	}
-}
-
-// The namespaces that run the manager enforce Pod Security restricted.
-func TestTheManagerIsRestricted(t *testing.T) {
-	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	templates := map[string]object{
-		"bundle": at[object](t, at[list](t, csv(t).Object, "spec", "install", "spec", "deployments")[0].(object), "spec", "template"),
-	}
-	for _, object := range kustomize(t, "default") {
-		if object.GetKind() == "Deployment" {
-			templates["config/default"] = at[map[string]any](t, object.Object, "spec", "template")
-		}
-	}
-	if len(templates) != 2 {
-		t.Fatal("config/default has no Deployment")
-	}
-	for name, template := range templates {
-		pod := &corev1.PodTemplateSpec{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
-			t.Fatal(err)
-		}
-		level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
-		for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
-			if !result.Allowed {
-				t.Errorf("%s: %s: %s", name, result.ForbiddenReason, result.ForbiddenDetail)
 			}
 		}
 	}

@@ -21,6 +21,18 @@ control-plane: controller-manager
 {{- end }}
 {{- end }}
 
+{{/* The Secret with the certificate of metrics; nothing where the manager makes one. */}}
+{{- define "operator.metricsCertificate" -}}
+{{- with .Values.metrics.certificate }}
+{{- if .secretName }}{{ .secretName }}{{ else if .certManager }}{{ include "operator.prefix" $ }}-metrics-certificate{{ end }}
+{{- end }}
+{{- end }}
+
+{{/* Where metrics are served. */}}
+{{- define "operator.metricsHost" -}}
+{{ include "operator.prefix" . }}-controller-manager-metrics-service.{{ .Release.Namespace }}.svc
+{{- end }}
+
 {{/* Where the charts that are served are mounted, and what is; nothing where they are those of the operator's image. */}}
 {{- define "operator.charts" -}}
 {{- with .Values.chart }}

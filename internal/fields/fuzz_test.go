@@ -1,0 +1,82 @@
+package fields
+
+import (
+	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+)
+
+// FuzzParse: whatever stands in a fields.yaml, each mistake has a line of the file, or the schemas that are made of it are JSON, are the
+// same each time, and compile.
+func FuzzParse(f *testing.F) {
+	files, err := filepath.Glob("../../helm-charts/*/fields.yaml")
+	if err != nil || len(files) == 0 {
+		f.Fatalf("no fields: %v", err)
+	}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(text)
+	}
+	for _, text := range []string{
+		"fields:\n  a: {type: string, description: x, enum: [b, c], default: b}", "fields: {a: {$ref: AppService.spec.image}}",
+		"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", "fields: *a", "? [a]\n: b", "fields:\n  a: {type: integer, description: x, maximum: .inf}",
+		"fields:\n  a: {type: array, description: x, items: {type: object, additionalProperties: {type: string}}, x-kubernetes-list-map-keys: [a]}",
+		"fields:\n  a: {type: object, description: x, additionalProperties: {x-kubernetes-int-or-string: true, format: quantity}}",
+		"rules: [{rule: 'self.a == 1', message: x}]\nkind: {description: x, plural: as}\nrequired: [a]",
+	} {
+		f.Add([]byte(text))
+	}
+	kind := schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
+	f.Fuzz(func(t *testing.T, text []byte) {
+		if len(text) > 1<<16 {
+			return
+		}
+		file, err := For(kind, "fields.yaml", text)
+		if err != nil {
+			if again := said(errOf(For(kind, "fields.yaml", text))); again != said(err) {
+				t.Errorf("read twice, it says %s, then %s", said(err), again)
+			}
+			placed(t, err, strings.Count(string(text), "\n")+strings.Count(string(text), "\r")+2)
+			return
+		}
+		first, err := file.schema(nil, file.Defaults())
+		if err != nil {
+			return // a reference to a field that only the generator knows
+		}
+		second, err := file.schema(nil, file.Defaults())
+		if err != nil || string(first) != string(second) {
+			t.Errorf("made twice, the schema differs: %v\n%s\n%s", err, first, second)
+		}
+		var document map[string]any
+		if err := json.Unmarshal(first, &document); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := compile(document); err != nil {
+			t.Errorf("the schema does not compile: %v\n%s", err, first)
+		}
+	})
+}
+
+func errOf(_ *File, err error) error { return err }
+
+// placed checks that each mistake has its line.
+func placed(t *testing.T, err error, lines int) {
+	t.Helper()
+	var problems Problems
+	if !errors.As(err, &problems) {
+		t.Fatalf("got %T: %v", err, err)
+	}
+	for _, problem := range problems {
+		if problem.Line < 1 || problem.Line > lines || problem.Text == "" {
+			t.Errorf("got line %d of %d: %q", problem.Line, lines, problem.Text)
+		}
+	}
+}

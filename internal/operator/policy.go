@@ -1,0 +1,116 @@
+package operator
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
+
+	"github.com/example/appservice-operator/internal/metrics"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/reload"
+)
+
+// policyFile is the platform's policy, which follows its file.
+type policyFile struct {
+	path    string // empty for none
+	current *policy.Current
+	metrics *metrics.Metrics
+	log     logr.Logger
+	// changed is called when another policy is in use.
+	changed func(context.Context)
+
+	told string // of what is wrong with the file
+}
+
+// readPolicy reads a policy file. Without a path, or a file at it, the built-in default is the policy: a ConfigMap may be made later. A
+// folder that is not there is a mistake.
+func readPolicy(path string) (*policy.Policy, error) {
+	if path == "" {
+		return policy.Default(), nil
+	}
+	text, err := os.ReadFile(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		if _, err := os.Stat(filepath.Dir(path)); err != nil {
+			return nil, fmt.Errorf("cannot read the policy: %w: correct --policy, or leave it out for the built-in default", err)
+		}
+		return policy.Default(), nil
+	case err != nil:
+		return nil, fmt.Errorf("cannot read the policy: %w", err)
+	}
+	read, err := policy.Read(path, text)
+	if err != nil {
+		return nil, fmt.Errorf("the policy cannot be used: %w", err)
+	}
+	return read, nil
+}
+
+// newPolicy reads the policy at the start, when a file that cannot be used is an error.
+func newPolicy(path string, counters *metrics.Metrics) (*policyFile, error) {
+	first, err := readPolicy(path)
+	if err != nil {
+		return nil, err
+	}
+	p := &policyFile{path: path, current: policy.NewCurrent(first), metrics: counters, log: log.Log.WithName("policy")}
+	p.tell("policy loaded")
+	return p, nil
+}
+
+// Start implements manager.Runnable: it follows the file until the context ends.
+func (p *policyFile) Start(ctx context.Context) error {
+	if p.path == "" {
+		return nil
+	}
+	folder := &reload.Folder{Root: filepath.Dir(p.path), Files: []string{filepath.Base(p.path)}}
+	if err := folder.Watch(ctx, func() { p.load(ctx) }); err != nil { // nodes have few watches of files
+		p.log.Error(err, "the policy is not followed: restart the operator to use a changed one", "file", p.path)
+	}
+	return nil
+}
+
+// NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same policy.
+func (*policyFile) NeedLeaderElection() bool { return false }
+
+// load puts what the file is now to use, if that is another policy and a sound one.
+func (p *policyFile) load(ctx context.Context) {
+	next, err := readPolicy(p.path)
+	if err != nil {
+		p.refuse(err)
+		return
+	}
+	recovered := p.told != ""
+	p.told = ""
+	before := p.current.Get()
+	p.metrics.Policy(next.Source, next.Digest, false)
+	if next.Source == before.Source && next.Digest == before.Digest {
+		if recovered {
+			p.tell("policy loads again, and is the one in use")
+		}
+		return
+	}
+	p.current.Set(next)
+	p.tell("policy loaded again")
+	p.changed(ctx)
+}
+
+// refuse says what is wrong with the file, once. The policy in use stays.
+func (p *policyFile) refuse(err error) {
+	now := p.current.Get()
+	p.metrics.Policy(now.Source, now.Digest, true)
+	if text := err.Error(); text != p.told {
+		p.told = text
+		p.log.Info("the policy does not load: the one before stays in use\n"+text, "file", p.path, "digest", now.Digest)
+	}
+}
+
+func (p *policyFile) tell(message string) {
+	now := p.current.Get()
+	p.metrics.Policy(now.Source, now.Digest, false)
+	p.log.Info(message, "source", now.Source, "digest", now.Digest, "namespaces", now.Entries())
+}

@@ -1,0 +1,79 @@
+package policy
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// own are the prefixes of annotations that are the operator's and Helm's. No spec may set them.
+var own = []string{v1.GroupVersion.Group + "/", "meta.helm.sh/", "helm.sh/"}
+
+// hpaOwnership is what the shipped chart says of an autoscaler, so that KEDA may take its place.
+const hpaOwnership = "validations.keda.sh/hpa-ownership"
+
+// The annotations by which cert-manager's issuers are named.
+const (
+	issuer        = "cert-manager.io/issuer"
+	clusterIssuer = "cert-manager.io/cluster-issuer"
+	issuerKind    = "cert-manager.io/issuer-kind"
+	issuerGroup   = "cert-manager.io/issuer-group"
+)
+
+// ingressClass is the annotation that named the class before there was a field.
+const ingressClass = "kubernetes.io/ingress.class"
+
+// annotations checks those of an object, or of a template within it, as those of a kind.
+func (c *check) annotations(kind string, content map[string]any) {
+	found, _, _ := unstructured.NestedFieldNoCopy(content, "metadata", "annotations")
+	all, _ := found.(map[string]any)
+	for _, key := range slices.Sorted(maps.Keys(all)) {
+		switch {
+		case slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(key, prefix) }), key == hpaOwnership:
+		case key == issuer, key == clusterIssuer, key == issuerKind, key == issuerGroup: // together
+		case c.Annotations["*"].Allow(key), c.Annotations[kind].Allow(key):
+		default:
+			c.refuseAnnotation(kind, key)
+		}
+	}
+	c.issuers(all)
+}
+
+// refuseAnnotation says which annotations of the same prefix are allowed.
+func (c *check) refuseAnnotation(kind, key string) {
+	prefix, _, _ := strings.Cut(key, "/")
+	var alike []string
+	for _, pattern := range slices.Concat(c.Annotations["*"], c.Annotations[kind]) {
+		if rest, same := strings.CutPrefix(pattern, prefix+"/"); same {
+			alike = append(alike, rest)
+		}
+	}
+	rule := annotationsOf(kind)
+	if c.places[rule] == "" {
+		rule = annotationsOf("*")
+	}
+	c.refuse("annotation", key, rule, fmt.Sprintf("allows %s of %s/", shown(alike), prefix))
+}
+
+func (c *check) issuers(annotations map[string]any) {
+	kind, _ := annotations[issuerKind].(string)
+	if kind == "" {
+		kind = "Issuer"
+	}
+	if name, is := annotations[issuer].(string); is {
+		c.issuer("annotation "+issuer, kind, name)
+	}
+	if name, is := annotations[clusterIssuer].(string); is {
+		c.issuer("annotation "+clusterIssuer, "ClusterIssuer", name)
+	}
+}
+
+func (c *check) issuer(path, kind, name string) {
+	value := kind + "/" + name
+	c.allowed(path, value, "issuers", c.Issuers, c.Issuers.Allow(value))
+}

@@ -1,0 +1,108 @@
+package policy
+
+import (
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/example/appservice-operator/internal/dependency"
+)
+
+// Check returns an Error if rendered objects are not as the policy allows.
+func (r Rules) Check(objects []*unstructured.Unstructured) error {
+	if r.rules == nil {
+		return nil
+	}
+	var found []Violation
+	for _, object := range objects {
+		c := &check{rules: r.rules, object: object}
+		c.annotations(object.GetKind(), object.Object)
+		c.sizes()
+		c.network()
+		c.claims()
+		c.pods()
+		found = append(found, c.found...)
+	}
+	if len(found) > 0 {
+		return &Error{found}
+	}
+	return nil
+}
+
+// check is one object's.
+type check struct {
+	*rules
+	object *unstructured.Unstructured
+	found  []Violation
+}
+
+// refuse notes a violation of a rule.
+func (c *check) refuse(path, value, rule, allows string) {
+	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: path, Value: value, Why: c.why(rule, allows)})
+}
+
+// allowed refuses a value that a list does not allow.
+func (c *check) allowed(path, value, rule string, list []string, may bool) {
+	if !may {
+		c.refuse(path, value, rule, "allows "+shown(list))
+	}
+}
+
+func (c *check) text(path ...string) string {
+	value, _, _ := unstructured.NestedString(c.object.Object, path...)
+	return value
+}
+
+// number is a whole number of a field; that it is there, too.
+func (c *check) number(path ...string) (value int64, there bool) {
+	found, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
+	switch number := found.(type) {
+	case int64:
+		return number, true
+	case float64:
+		return int64(number), true
+	}
+	return 0, false
+}
+
+// list is a list of a field, shared with the object.
+func (c *check) list(path ...string) []any {
+	value, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
+	list, _ := value.([]any)
+	return list
+}
+
+// storage refuses a size beyond the largest.
+func (c *check) storage(path string, size resource.Quantity) {
+	if size.Cmp(c.MaxStorage.Quantity) > 0 {
+		c.refuse(path, size.String(), "maxStorage", "is "+c.MaxStorage.String())
+	}
+}
+
+// atMost refuses a number of replicas beyond the largest.
+func (c *check) atMost(path string, value int64) {
+	if value > *c.MaxReplicas {
+		c.refuse(path, strconv.FormatInt(value, 10), "maxReplicas", "is "+strconv.FormatInt(*c.MaxReplicas, 10))
+	}
+}
+
+func within(path string, more ...string) string {
+	return strings.Join(append([]string{path}, more...), ".")
+}
+
+// pods checks the pods that an object makes, where its pod template can be read; others say what is wrong with one that cannot.
+func (c *check) pods() {
+	content := dependency.PodTemplate(c.object)
+	if content == nil {
+		return
+	}
+	c.annotations("Pod", content)
+	var pod corev1.PodTemplateSpec
+	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {
+		c.pod(&pod.Spec)
+	}
+}

@@ -1,0 +1,36 @@
+package policy
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+)
+
+// Hosts are hosts: one by its name, all below a domain, at any depth, as *.example.com, or all as *.
+type Hosts []string
+
+// allow reports whether all hosts may be used that one of a route stands for.
+func (h Hosts) allow(host string) bool { return last(h, strings.ToLower(host), covers, overlaps) }
+
+func (h Hosts) check(item string) error {
+	host := strings.TrimPrefix(item, refuses)
+	if host == everything {
+		return nil
+	}
+	if len(validation.IsDNS1123Subdomain(strings.TrimPrefix(host, "*."))) > 0 {
+		return fmt.Errorf("%q is no host: there are names as shop.example.com, all below a domain as *.example.com, and * for all", item)
+	}
+	return nil
+}
+
+// covers reports whether a pattern has all hosts that one of a route stands for. The empty one stands for all.
+func covers(pattern, host string) bool {
+	domain, wildcard := strings.CutPrefix(pattern, "*.")
+	return pattern == everything || pattern == host || wildcard && strings.HasSuffix(host, "."+domain)
+}
+
+// overlaps reports whether a pattern has some of them.
+func overlaps(pattern, host string) bool {
+	return host == "" || covers(pattern, host) || strings.HasPrefix(host, "*.") && covers(host, pattern)
+}

@@ -1,0 +1,106 @@
+package policy
+
+import (
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/gateway"
+)
+
+var (
+	serviceKind = schema.GroupKind{Kind: "Service"}
+	ingressKind = schema.GroupKind{Group: "networking.k8s.io", Kind: "Ingress"}
+	certificate = schema.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}
+)
+
+// network checks how pods are reached, but for hosts.
+func (c *check) network() {
+	kind := c.object.GroupVersionKind().GroupKind()
+	switch {
+	case kind == serviceKind:
+		c.service()
+	case kind == ingressKind:
+		c.ingress()
+	case kind == certificate:
+		c.certificate()
+	case gateway.IsRoute(kind):
+		c.route()
+	}
+}
+
+func (c *check) service() {
+	of := c.text("spec", "type")
+	if of == "" {
+		of = string(corev1.ServiceTypeClusterIP)
+	}
+	c.allowed("spec.type", of, "serviceTypes", c.ServiceTypes, c.ServiceTypes.Allow(of))
+	for i, item := range c.list("spec", "ports") {
+		port, _ := item.(map[string]any)
+		if number, is := port["nodePort"].(int64); is && number != 0 {
+			c.nodePort(fmt.Sprintf("spec.ports[%d].nodePort", i), number)
+		}
+	}
+	if number, there := c.number("spec", "healthCheckNodePort"); there && number != 0 {
+		c.nodePort("spec.healthCheckNodePort", number)
+	}
+	for i, item := range c.list("spec", "externalIPs") {
+		c.address(fmt.Sprintf("spec.externalIPs[%d]", i), fmt.Sprint(item))
+	}
+	if address := c.text("spec", "loadBalancerIP"); address != "" {
+		c.address("spec.loadBalancerIP", address)
+	}
+	if class := c.text("spec", "loadBalancerClass"); class != "" {
+		c.allowed("spec.loadBalancerClass", class, "loadBalancerClasses", c.LoadBalancerClasses, c.LoadBalancerClasses.Allow(class))
+	}
+}
+
+func (c *check) nodePort(path string, number int64) {
+	c.allowed(path, strconv.FormatInt(number, 10), "nodePorts", c.NodePorts, c.NodePorts.Allow(number))
+}
+
+func (c *check) address(path, address string) {
+	c.allowed(path, address, "externalIPs", c.ExternalIPs, c.ExternalIPs.Allow(address))
+}
+
+func (c *check) ingress() {
+	class, path := c.text("spec", "ingressClassName"), "spec.ingressClassName"
+	if old, there := c.object.GetAnnotations()[ingressClass]; there {
+		c.class("annotation "+ingressClass, old)
+		if class == "" {
+			return
+		}
+	}
+	c.class(path, class)
+}
+
+func (c *check) class(path, class string) {
+	shown := class
+	if class == "" {
+		shown = `""`
+	}
+	c.allowed(path, shown, "ingressClasses", c.IngressClasses, c.IngressClasses.Allow(class))
+}
+
+func (c *check) certificate() {
+	kind := c.text("spec", "issuerRef", "kind")
+	if kind == "" {
+		kind = "Issuer"
+	}
+	c.issuer("spec.issuerRef", kind, c.text("spec", "issuerRef", "name"))
+}
+
+func (c *check) route() {
+	for i, item := range c.list("spec", "parentRefs") {
+		parent, _ := item.(map[string]any)
+		name, _ := parent["name"].(string)
+		namespace, _ := parent["namespace"].(string)
+		if namespace == "" {
+			namespace = c.object.GetNamespace()
+		}
+		value := namespace + "/" + name
+		c.allowed(fmt.Sprintf("spec.parentRefs[%d]", i), value, "gateways", c.Gateways, c.Gateways.Allow(value))
+	}
+}

@@ -1,0 +1,100 @@
+package policy
+
+import (
+	"fmt"
+	"net/netip"
+	"strconv"
+	"strings"
+
+	"github.com/distribution/reference"
+)
+
+// Ports are ports, and ranges of them.
+type Ports []string
+
+// Allow reports whether a port is among them.
+func (p Ports) Allow(port int64) bool {
+	for _, item := range p {
+		if from, to, err := portRange(item); err == nil && from <= port && port <= to {
+			return true
+		}
+	}
+	return false
+}
+
+func (p Ports) check(item string) error {
+	_, _, err := portRange(item)
+	return err
+}
+
+func portRange(item string) (from, to int64, err error) {
+	first, second, isRange := strings.Cut(item, "-")
+	if !isRange {
+		second = first
+	}
+	low, err := strconv.ParseUint(first, 10, 16)
+	high, other := strconv.ParseUint(second, 10, 16)
+	if err != nil || other != nil || low == 0 || high < low {
+		return 0, 0, fmt.Errorf("%q is neither a port nor a range as 30000-30099", item)
+	}
+	return int64(low), int64(high), nil
+}
+
+// Networks are addresses, and networks of them.
+type Networks []string
+
+// Allow reports whether an address is among them.
+func (n Networks) Allow(address string) bool {
+	parsed, err := netip.ParseAddr(address)
+	if err != nil {
+		return false
+	}
+	for _, item := range n {
+		if network, err := networkOf(item); err == nil && network.Contains(parsed.Unmap()) {
+			return true
+		}
+	}
+	return false
+}
+
+func (n Networks) check(item string) error {
+	_, err := networkOf(item)
+	return err
+}
+
+func networkOf(item string) (netip.Prefix, error) {
+	if address, err := netip.ParseAddr(item); err == nil {
+		return netip.PrefixFrom(address, address.BitLen()), nil
+	}
+	network, err := netip.ParsePrefix(item)
+	if err != nil {
+		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a network as 192.0.2.0/24", item)
+	}
+	return network, nil
+}
+
+// Registries are registries, and parts of them.
+type Registries []string
+
+// Allow reports whether an image comes from one of them.
+func (r Registries) Allow(image string) bool {
+	named, err := reference.ParseNormalizedNamed(image)
+	return err == nil && last(r, named.Name(), holds, holds)
+}
+
+func (r Registries) check(item string) error {
+	if strings.ContainsAny(item, `?[]\@ `) || item == "" || strings.HasSuffix(item, "/") || strings.Contains(item, "://") {
+		return fmt.Errorf("%q is no registry: there are hosts as registry.example.com, with a path as ghcr.io/example, and * for all", item)
+	}
+	return nil
+}
+
+// holds reports whether a repository is one of a registry, or of a part of it.
+func holds(registry, repository string) bool {
+	if registry == everything {
+		return true
+	}
+	parts := strings.Count(registry, "/") + 1
+	names := strings.SplitN(repository, "/", parts+1)
+	return len(names) >= parts && glob(registry, strings.Join(names[:parts], "/"))
+}

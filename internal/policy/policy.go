@@ -1,0 +1,215 @@
+package policy
+
+import (
+	_ "embed" // the built-in default
+	"fmt"
+	"maps"
+	"reflect"
+	"slices"
+	"strings"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/labels"
+)
+
+// BuiltIn is how messages call the default that is part of the program.
+const BuiltIn = "built-in default"
+
+//go:embed default.yaml
+var builtIn []byte
+
+// Policy is what one file says, laid over the built-in default. It never changes, and is safe for concurrent use.
+type Policy struct {
+	// Source is how messages call the file; BuiltIn if there is none.
+	Source string
+	// Digest tells policies apart.
+	Digest string
+
+	base    layer
+	entries []entry
+	rules   sync.Map // *rules by the entries that are for a namespace
+}
+
+// entry is one of File.Namespaces.
+type entry struct {
+	names    Patterns
+	selector labels.Selector // nil for none
+	layer
+}
+
+// layer is what a place of a file sets, and how messages call the place.
+type layer struct {
+	Settings
+	place string
+}
+
+// Default returns the policy of a platform that says nothing.
+func Default() *Policy {
+	policy, err := compile(BuiltIn, nil, &File{})
+	if err != nil {
+		panic(err) // it is part of the program
+	}
+	return policy
+}
+
+// ground is what the built-in default sets.
+var ground = sync.OnceValues(func() (Settings, error) {
+	file, err := parse(BuiltIn, builtIn)
+	if err != nil {
+		return Settings{}, err
+	}
+	return file.Default, nil
+})
+
+func compile(name string, text []byte, file *File) (*Policy, error) {
+	if _, err := ground(); err != nil {
+		return nil, fmt.Errorf("the built-in default: %w", err)
+	}
+	p := &Policy{Source: name, Digest: digest(text), base: layer{file.Default, "default of " + name}}
+	for i, each := range file.Namespaces {
+		compiled := entry{names: each.Names, layer: layer{each.Settings, fmt.Sprintf("namespaces[%d] of %s", i, name)}}
+		if each.Selector != nil {
+			selector, err := selectorOf(each.Selector)
+			if err != nil {
+				return nil, err
+			}
+			compiled.selector = selector
+		}
+		p.entries = append(p.entries, compiled)
+	}
+	return p, nil
+}
+
+// Selects reports whether the labels of namespaces matter.
+func (p *Policy) Selects() bool {
+	return p != nil && slices.ContainsFunc(p.entries, func(e entry) bool { return e.selector != nil })
+}
+
+// Entries is the number of entries for namespaces.
+func (p *Policy) Entries() int { return len(p.entries) }
+
+// For returns the rules of a namespace with these labels. Namespaces that the same entries are for share them.
+func (p *Policy) For(namespace string, labelled map[string]string) Rules {
+	if p == nil {
+		return Rules{}
+	}
+	key := make([]byte, len(p.entries))
+	for i, each := range p.entries {
+		if each.matches(namespace, labelled) {
+			key[i] = 1
+		}
+	}
+	if known, there := p.rules.Load(string(key)); there {
+		return Rules{known.(*rules)}
+	}
+	known, _ := p.rules.LoadOrStore(string(key), p.lay(key))
+	return Rules{known.(*rules)}
+}
+
+func (e *entry) matches(namespace string, labelled map[string]string) bool {
+	return (len(e.names) == 0 || e.names.Allow(namespace)) && (e.selector == nil || e.selector.Matches(labels.Set(labelled)))
+}
+
+// lay lays the entries that are for a namespace over the default.
+func (p *Policy) lay(matching []byte) *rules {
+	all := &rules{policy: p, places: map[string]string{}}
+	first, _ := ground() // compile has seen to it
+	all.over(layer{first, BuiltIn})
+	all.over(p.base)
+	all.general = all.Hosts
+	for i, each := range p.entries {
+		if matching[i] == 0 {
+			if hosts := withoutBeneath(each.Hosts); len(hosts) > 0 {
+				all.elsewhere = append(all.elsewhere, grant{hosts, each.place})
+			}
+			continue
+		}
+		if each.Hosts != nil {
+			all.grant(each.Hosts)
+		}
+		all.over(each.layer)
+	}
+	return all
+}
+
+// rules are those of a namespace. All of Settings are set.
+type rules struct {
+	Settings
+	policy *Policy
+	// places are where each rule was set, by its name.
+	places map[string]string
+	// named are the hosts that entries name for the namespace, general those of the default, which others may be granted.
+	named, general Hosts
+	// elsewhere are the hosts that entries name for other namespaces.
+	elsewhere []grant
+}
+
+// grant are hosts that an entry names.
+type grant struct {
+	hosts Hosts
+	place string
+}
+
+// over lays what a place sets over the rules.
+func (r *rules) over(above layer) {
+	into, from := reflect.ValueOf(&r.Settings).Elem(), reflect.ValueOf(&above.Settings).Elem()
+	for i := range from.NumField() {
+		name := nameOf(from.Type().Field(i))
+		switch value := from.Field(i); {
+		case value.IsZero():
+		case value.Kind() == reflect.Map:
+			r.overAnnotations(above)
+		case value.Kind() == reflect.Slice:
+			into.Field(i).Set(laid(into.Field(i), value))
+			r.places[name] = above.place
+		default:
+			into.Field(i).Set(value)
+			r.places[name] = above.place
+		}
+	}
+}
+
+func (r *rules) overAnnotations(above layer) {
+	merged := maps.Clone(r.Annotations)
+	if merged == nil {
+		merged = map[string]Patterns{}
+	}
+	for kind, keys := range above.Annotations {
+		merged[kind] = laid(reflect.ValueOf(merged[kind]), reflect.ValueOf(keys)).Interface().(Patterns)
+		r.places[annotationsOf(kind)] = above.place
+	}
+	r.Annotations = merged
+}
+
+// laid returns a list as it is laid over another.
+func laid(below, list reflect.Value) reflect.Value {
+	if list.Len() == 0 || list.Index(0).String() != beneath {
+		return list
+	}
+	out := reflect.MakeSlice(list.Type(), 0, below.Len()+list.Len()-1)
+	return reflect.AppendSlice(reflect.AppendSlice(out, below), list.Slice(1, list.Len()))
+}
+
+// grant notes hosts that an entry names for the namespace.
+func (r *rules) grant(hosts Hosts) {
+	if hosts != nil && (len(hosts) == 0 || hosts[0] != beneath) {
+		r.named, r.general = nil, nil
+	}
+	r.named = append(slices.Clip(r.named), withoutBeneath(hosts)...)
+}
+
+func withoutBeneath(hosts Hosts) Hosts {
+	if len(hosts) > 0 && hosts[0] == beneath {
+		return hosts[1:]
+	}
+	return hosts
+}
+
+// nameOf is how files call a field.
+func nameOf(field reflect.StructField) string {
+	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
+	return name
+}
+
+// annotationsOf is the name of the rule for the annotations of a kind.
+func annotationsOf(kind string) string { return "annotations." + kind }

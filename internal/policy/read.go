@@ -1,0 +1,218 @@
+package policy
+
+import (
+	"crypto/sha256"
+	"encoding"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"reflect"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/example/appservice-operator/internal/fields"
+)
+
+// Read reads the text of a policy file; name is how messages call it. The error is fields.Problems, all of them with their lines.
+func Read(name string, text []byte) (*Policy, error) {
+	file, err := parse(name, text)
+	if err != nil {
+		return nil, err
+	}
+	return compile(name, text, file)
+}
+
+// parse reads a file strictly.
+func parse(name string, text []byte) (*File, error) {
+	r := &reader{name: name}
+	file := &File{}
+	var document yaml.Node
+	if err := yaml.Unmarshal(text, &document); err != nil {
+		return nil, syntax(name, err)
+	}
+	if len(document.Content) > 0 {
+		r.read(document.Content[0], reflect.ValueOf(file).Elem(), "")
+	}
+	for i, entry := range file.Namespaces {
+		line := 1
+		if i < len(r.entries) {
+			line = r.entries[i]
+		}
+		if len(entry.Names) == 0 && entry.Selector == nil {
+			r.report(line, "namespaces[%d]: it is for no namespace: set names or selector; default is for all", i)
+		}
+		if _, err := selectorOf(entry.Selector); err != nil {
+			r.report(line, "namespaces[%d].selector: %v", i, err)
+		}
+	}
+	if len(r.found) > 0 {
+		return nil, r.found
+	}
+	return file, nil
+}
+
+// yamlLine is where the YAML parser says that it stopped; it has no field for it.
+var yamlLine = regexp.MustCompile(`(?s)^yaml: line (\d+): (.*)$`)
+
+func syntax(name string, err error) error {
+	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
+		line, _ := strconv.Atoi(found[1])
+		return fields.Problems{{File: name, Line: line, Text: "it is no YAML: " + found[2]}}
+	}
+	return fields.Problems{{File: name, Line: 1, Text: "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}
+}
+
+// reader collects mistakes: one pass shows them all.
+type reader struct {
+	name    string
+	found   fields.Problems
+	entries []int // lines of the entries of namespaces
+}
+
+func (r *reader) report(line int, text string, args ...any) {
+	r.found = append(r.found, fields.Problem{File: r.name, Line: line, Text: fmt.Sprintf(text, args...)})
+}
+
+// checked is a list whose entries can be wrong.
+type checked interface{ check(item string) error }
+
+// read puts what a node says into a value, along the value's type.
+func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	if text, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
+		if node.Kind != yaml.ScalarNode || text.UnmarshalText([]byte(node.Value)) != nil {
+			r.report(node.Line, "%s: it must be a quantity, as 10Gi", at)
+		}
+		return
+	}
+	switch into.Kind() {
+	case reflect.Pointer:
+		into.Set(reflect.New(into.Type().Elem()))
+		r.read(node, into.Elem(), at)
+	case reflect.Struct:
+		known := map[string]reflect.Value{}
+		fieldsOf(into, known)
+		r.pairs(node, at, func(key, value *yaml.Node, below string) {
+			field, there := known[key.Value]
+			if !there {
+				r.report(key.Line, "%s is not known%s", below, fields.DidYouMean(key.Value, names(known)))
+				return
+			}
+			r.read(value, field, below)
+		})
+	case reflect.Map:
+		into.Set(reflect.MakeMap(into.Type()))
+		r.pairs(node, at, func(key, value *yaml.Node, below string) {
+			item := reflect.New(into.Type().Elem()).Elem()
+			r.read(value, item, below)
+			into.SetMapIndex(reflect.ValueOf(key.Value), item)
+		})
+	case reflect.Slice:
+		r.list(node, into, at)
+	default:
+		r.scalar(node, into, at)
+	}
+}
+
+func (r *reader) scalar(node *yaml.Node, into reflect.Value, at string) {
+	switch {
+	case node.Kind != yaml.ScalarNode || node.Tag == "!!null":
+		r.report(node.Line, "%s: it must be a %s", at, spoken[into.Kind()])
+	case into.Kind() == reflect.String:
+		into.SetString(node.Value)
+	case node.Decode(into.Addr().Interface()) != nil, into.Kind() == reflect.Int64 && into.Int() < 0:
+		r.report(node.Line, "%s: it must be a %s, not %s", at, spoken[into.Kind()], node.Value)
+	}
+}
+
+var spoken = map[reflect.Kind]string{reflect.String: "text", reflect.Bool: "boolean: true or false", reflect.Int64: "whole number, at least 0"}
+
+func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
+	if node.Kind != yaml.SequenceNode {
+		r.report(node.Line, "%s: it must be a list; [] allows nothing", at)
+		return
+	}
+	into.Set(reflect.MakeSlice(into.Type(), len(node.Content), len(node.Content)))
+	rules, isChecked := into.Interface().(checked)
+	if isChecked && len(node.Content) > 0 && !slices.ContainsFunc(node.Content, func(item *yaml.Node) bool { return !strings.HasPrefix(item.Value, refuses) }) {
+		r.report(node.Line, `%s: it refuses and allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
+	}
+	for i, item := range node.Content {
+		if into.Type() == reflect.TypeFor[[]Entry]() {
+			r.entries = append(r.entries, item.Line)
+		}
+		below := fmt.Sprintf("%s[%d]", at, i)
+		before := len(r.found)
+		r.read(item, into.Index(i), below)
+		if !isChecked || len(r.found) > before || i == 0 && item.Value == beneath {
+			continue
+		}
+		if item.Value == beneath {
+			r.report(item.Line, `%s: "+" stands for what the list is laid over, and must come first`, below)
+		} else if err := rules.check(item.Value); err != nil {
+			r.report(item.Line, "%s: %v", below, err)
+		}
+	}
+}
+
+// pairs calls visit for each entry of a map, once for each key.
+func (r *reader) pairs(node *yaml.Node, at string, visit func(key, value *yaml.Node, below string)) {
+	if node.Kind != yaml.MappingNode {
+		if node.Tag != "!!null" {
+			r.report(node.Line, "%s: it must be a map", at)
+		}
+		return
+	}
+	seen := map[string]bool{}
+	for i := 0; i+1 < len(node.Content); i += 2 {
+		key, value := node.Content[i], node.Content[i+1]
+		below := strings.TrimPrefix(at+"."+key.Value, ".")
+		if seen[key.Value] {
+			r.report(key.Line, "%s is there twice", below)
+			continue
+		}
+		seen[key.Value] = true
+		visit(key, value, below)
+	}
+}
+
+// fieldsOf lists the fields of a struct by the names that they have in a file.
+func fieldsOf(value reflect.Value, into map[string]reflect.Value) {
+	for i := range value.NumField() {
+		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("yaml"), ",")
+		if name == "" {
+			fieldsOf(value.Field(i), into)
+			continue
+		}
+		into[name] = value.Field(i)
+	}
+}
+
+func selectorOf(s *Selector) (labels.Selector, error) {
+	if s == nil {
+		return labels.Everything(), nil
+	}
+	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
+	for _, each := range s.MatchExpressions {
+		selector.MatchExpressions = append(selector.MatchExpressions, metav1.LabelSelectorRequirement{
+			Key: each.Key, Operator: metav1.LabelSelectorOperator(each.Operator), Values: each.Values,
+		})
+	}
+	return metav1.LabelSelectorAsSelector(selector)
+}
+
+// names are those of fields, sorted.
+func names(known map[string]reflect.Value) []string { return slices.Sorted(maps.Keys(known)) }
+
+func digest(text []byte) string {
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])[:32]
+}

@@ -1,0 +1,125 @@
+package packaging
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/pod-security-admission/api"
+	"k8s.io/pod-security-admission/policy"
+)
+
+const managerKey = "Deployment " + system + "/appservice-operator-controller-manager"
+
+// A certificate of metrics may be given, or made by cert-manager. The components of config and the values of the chart do the same.
+func TestACertificateOfMetrics(t *testing.T) {
+	const secret = "appservice-operator-metrics-certificate"
+	cases := map[string]struct {
+		component string
+		values    object
+		made      []string
+	}{
+		"that is given":           {"metrics-certificate", object{"secretName": secret}, nil},
+		"that cert-manager makes": {"certmanager", object{"certManager": true}, []string{"Issuer " + system + "/appservice-operator-metrics", "Certificate " + system + "/appservice-operator-metrics"}},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			got := render(t, chartutil.Values{"metrics": object{"certificate": test.values}, "prometheus": object{"enabled": true}})
+			want := byName(kustomizeWith(t, "default", test.component))
+			container := at[list](t, want[managerKey].Object, "spec", "template", "spec", "containers")[0].(object)
+			container["image"] = "example.com/appservice-operator:v" + version(t)
+			for _, key := range append(test.made, managerKey) {
+				if difference := cmp.Diff(want[key].Object["spec"], got[key].Object["spec"]); difference != "" {
+					t.Errorf("%s differs (-config/%s +config/chart):\n%s", key, test.component, difference)
+				}
+			}
+			if !slices.Contains(at[list](t, container, "args"), any("--metrics-cert-path=/etc/metrics-certificate")) {
+				t.Errorf("the manager is started with %v", container["args"])
+			}
+			verifies(t, got["ServiceMonitor "+system+"/appservice-operator-controller-manager-metrics-monitor"])
+			for _, monitor := range kustomizeWith(t, "prometheus", test.component) {
+				if monitor.GetKind() == "ServiceMonitor" {
+					verifies(t, monitor)
+				}
+			}
+		})
+	}
+}
+
+// verifies checks that a scraper verifies the certificate by its authority, under the name that it is made for.
+func verifies(t *testing.T, monitor *unstructured.Unstructured) {
+	t.Helper()
+	want := object{
+		"ca":         object{"secret": object{"name": "appservice-operator-metrics-certificate", "key": "ca.crt"}},
+		"serverName": "appservice-operator-controller-manager-metrics-service." + system + ".svc",
+	}
+	got := at[list](t, monitor.Object, "spec", "endpoints")[0].(object)["tlsConfig"]
+	if difference := cmp.Diff(any(want), got); difference != "" {
+		t.Errorf("the ServiceMonitor verifies otherwise (-want +got):\n%s", difference)
+	}
+}
+
+// The namespaces that run the manager enforce Pod Security restricted. Whatever way it is installed, it passes, has a root file system that it
+// cannot write to, sees no other Services, and gets a token because it asks for one.
+func TestTheManagerIsRestricted(t *testing.T) {
+	templates := map[string]object{
+		"bundle": at[object](t, at[list](t, csv(t).Object, "spec", "install", "spec", "deployments")[0].(object), "spec", "template"),
+		"config/chart": at[object](t, render(t, chartutil.Values{
+			"chart": object{"configMap": "charts"}, "metrics": object{"certificate": object{"secretName": "given"}},
+		})[managerKey].Object, "spec", "template"),
+		"config/default": at[object](t, byName(kustomize(t, "default"))[managerKey].Object, "spec", "template"),
+	}
+	for _, component := range []string{"chart-configmap", "chart-image", "certmanager"} {
+		templates["config/"+component] = at[object](t, byName(kustomizeWith(t, "default", component))[managerKey].Object, "spec", "template")
+	}
+	for name, template := range templates {
+		t.Run(name, func(t *testing.T) {
+			pod := &corev1.PodTemplateSpec{}
+			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
+				t.Fatal(err)
+			}
+			isRestricted(t, pod)
+			for _, container := range pod.Spec.Containers {
+				if container.SecurityContext.ReadOnlyRootFilesystem == nil || !*container.SecurityContext.ReadOnlyRootFilesystem {
+					t.Errorf("container %s can write to its root file system", container.Name)
+				}
+			}
+			if links := pod.Spec.EnableServiceLinks; links == nil || *links {
+				t.Error("it has links to Services")
+			}
+			if mounts := pod.Spec.AutomountServiceAccountToken; mounts == nil || !*mounts {
+				t.Error("it does not ask for its token")
+			}
+		})
+	}
+}
+
+// isRestricted checks a pod as the API server does where it enforces or warns.
+func isRestricted(t *testing.T, pod *corev1.PodTemplateSpec) {
+	t.Helper()
+	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
+	for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
+		if !result.Allowed {
+			t.Errorf("%s: %s", result.ForbiddenReason, result.ForbiddenDetail)
+		}
+	}
+}
+
+// Other pods get the token of the manager only if they ask for it.
+func TestTheTokenOfTheManagerIsMountedOnDemand(t *testing.T) {
+	const key = "ServiceAccount " + system + "/appservice-operator-controller-manager"
+	for name, objects := range map[string]map[string]*unstructured.Unstructured{"config/default": byName(kustomize(t, "default")), "config/chart": render(t, nil)} {
+		if objects[key].Object["automountServiceAccountToken"] != false {
+			t.Errorf("%s: %v", name, objects[key])
+		}
+	}
+}
