@@ -26,15 +26,39 @@ const served = `
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 `
 
-// startOperator starts the operator that serves all namespaces.
-func startOperator(t *testing.T) *harness.Manager {
+// allowsAll is the policy of namespaces in which guards are off; all others have the built-in one.
+const allowsAll = `
+namespaces:
+- names: ["off-*"]
+  annotations: {"*": ["*", "*/*"]}
+  hosts: ["*"]
+  wildcardHosts: true
+  sharedHosts: ["*"]
+  externalIPs: [0.0.0.0/0]
+  volumeTypes: ["*"]
+  priorityClasses: ["*"]
+  tolerations: ["*", "*/*", ""]
+  nodeNames: true
+  maxReplicas: 100000
+  maxStorage: 1Ei
+  blockingBudgets: true
+  serviceTypes: ["*"]
+`
+
+// everybodys is the operator that serves all namespaces.
+var everybodys *harness.Manager
+
+func startOperator(t *testing.T) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "watches.yaml")
-	if err := os.WriteFile(file, []byte(served), 0o644); err != nil {
-		t.Fatal(err)
+	dir := t.TempDir()
+	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
+	for file, text := range map[string]string{watches: served, policy: allowsAll} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
 	}
-	return cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
-		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root(t)
+	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir, options.Policy = nil, watches, root(t), policy
 	})
 }
 

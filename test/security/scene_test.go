@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +32,8 @@ type scene struct {
 	// tenant is the client of the tenant.
 	tenant client.Client
 	off    bool
+	// deleted is the Deployment that a vector had repaired; empty for none.
+	deleted types.UID
 }
 
 // newScene makes the namespaces, the tenant and what is there before.

@@ -137,7 +137,6 @@ func (s *scene) named(name string) *v1.AppService {
 // deletes has an administrator delete an object and waits until it is gone.
 func (s *scene) deletes(object client.Object) {
 	s.Helper()
-	cluster.CollectsGarbage(s.T)
 	if err := cluster.Client.Delete(s.Context(), object, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
 		s.Fatal(err)
 	}

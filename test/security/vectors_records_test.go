@@ -5,7 +5,10 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
+	"runtime"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -16,7 +19,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	records "github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -51,8 +53,8 @@ var _ = register(vectors{
 		fixed: "namespace, owner and stamp of each object in a record are compared with those of the resource in every case",
 	},
 	"a forged record is a bomb": {
-		may: writesRecords, does: keepsAlive(strings.Repeat("0", 256<<20)),
-		harm:  says("256 MiB were unpacked"),
+		may: writesRecords, does: func(s *scene) error { return recordsForged(s, bomb) },
+		harm:  takes(bombed),
 		guard: "records are unpacked up to a bound, one at a time", seen: says("it has more than 8192 KiB when it is unpacked"),
 		fixed: "the bound is a constant",
 	},
@@ -82,54 +84,73 @@ func says(words string) func(*scene) error {
 // keepsAlive has the tenant make an AppService, have its spec refused, and put a record with a manifest after its own one.
 func keepsAlive(manifest string) func(*scene) error {
 	return func(s *scene) error {
-		if err := applies(`{}`)(s); err != nil {
-			return err
-		}
-		harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
-		app := s.app()
-		if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
-		if err := changes(refusedSpec)(s); err != nil {
-			return err
-		}
-		cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInvalidSpec)
-		text := strings.ReplaceAll(s.words(manifest), "UID", string(app.UID))
-		return s.tenant.Create(s.Context(), forged(s, app, 9, map[string]any{"name": "app", "manifest": text}))
+		return recordsForged(s, func(to io.Writer, app *v1.AppService) error {
+			text := strings.ReplaceAll(s.words(manifest), "UID", string(app.UID))
+			return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "manifest": text})
+		})
 	}
 }
 
-// forged is a record of AppService app that the operator did not make.
-func forged(s *scene, app *v1.AppService, revision int, release any) *corev1.Secret {
-	s.Helper()
-	data, err := json.Marshal(release)
-	if err != nil {
-		s.Fatal(err)
+// recordsForged does that with a record of which the release is written by a function.
+func recordsForged(s *scene, release func(io.Writer, *v1.AppService) error) error {
+	if err := applies(`{}`)(s); err != nil {
+		return err
 	}
-	record := &corev1.Secret{
+	harness.Eventually(s.T, "the AppService is ready", func() error { return ready(s) })
+	if err := changes(refusedSpec)(s); err != nil {
+		return err
+	}
+	cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInvalidSpec)
+	app := s.app()
+	if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		return err
+	}
+	var payload bytes.Buffer
+	letters := base64.NewEncoder(base64.StdEncoding, &payload)
+	compressor := gzip.NewWriter(letters)
+	if err := errors.Join(release(compressor, app), compressor.Close(), letters.Close()); err != nil {
+		return err
+	}
+	return s.tenant.Create(s.Context(), forged(app, 9, payload.Bytes()))
+}
+
+// bombed is how many bytes a bomb has when it is unpacked.
+const bombed = 512 << 20
+
+// bomb writes a release of a large manifest.
+func bomb(to io.Writer, app *v1.AppService) error {
+	_, err := fmt.Fprintf(to, `{"name":%q,"manifest":"`, app.Name)
+	zeros := bytes.Repeat([]byte("0"), 1<<20)
+	for range bombed / len(zeros) {
+		_, failed := to.Write(zeros)
+		err = errors.Join(err, failed)
+	}
+	_, failed := io.WriteString(to, `"}`)
+	return errors.Join(err, failed)
+}
+
+// takes returns nil once the process has taken that many bytes of memory for its heap.
+func takes(bytes uint64) func(*scene) error {
+	return func(*scene) error {
+		var memory runtime.MemStats
+		runtime.ReadMemStats(&memory)
+		if memory.HeapSys < bytes {
+			return fmt.Errorf("the heap has %d MiB", memory.HeapSys>>20)
+		}
+		return nil
+	}
+}
+
+// forged is a record of an AppService that the operator did not make.
+func forged(app *v1.AppService, revision int, payload []byte) *corev1.Secret {
+	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{
-			Namespace: s.namespace, Name: fmt.Sprintf("%sapp.v%d", records.RecordPrefix, revision),
+			Namespace: app.Namespace, Name: fmt.Sprintf("%s%s.v%d", records.RecordPrefix, app.Name, revision),
 			Labels: map[string]string{
-				"owner": "helm", "name": "app", "status": "deployed", "version": fmt.Sprint(revision), v1.LabelManaged: "true", v1.LabelDigest: "x",
+				"owner": "helm", "name": app.Name, "status": "deployed", "version": fmt.Sprint(revision), v1.LabelManaged: "true", v1.LabelDigest: "x",
 			},
 			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))},
 		},
-		Type: records.RecordType, Data: map[string][]byte{"release": pack(s, data)},
+		Type: records.RecordType, Data: map[string][]byte{"release": payload},
 	}
-	record.SetGroupVersionKind(kube.SecretKind)
-	return record
-}
-
-// pack encodes a release as Helm does.
-func pack(s *scene, data []byte) []byte {
-	s.Helper()
-	var text bytes.Buffer
-	compressor := gzip.NewWriter(&text)
-	if _, err := compressor.Write(data); err != nil {
-		s.Fatal(err)
-	}
-	if err := compressor.Close(); err != nil {
-		s.Fatal(err)
-	}
-	return []byte(base64.StdEncoding.EncodeToString(text.Bytes()))
 }
