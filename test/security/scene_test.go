@@ -34,6 +34,8 @@ type scene struct {
 	off    bool
 	// deleted is the Deployment that a vector had repaired; empty for none.
 	deleted types.UID
+	// held is a node port of somebody else.
+	held int32
 }
 
 // newScene makes the namespaces, the tenant and what is there before.
@@ -47,7 +49,7 @@ func newScene(t *testing.T, v vector, off bool) *scene {
 		labels[api.EnforceLevelLabel] = v.level
 	}
 	s := &scene{T: t, off: off, namespace: newNamespace(t, begins+"tenant-", labels), victim: newNamespace(t, begins+"victim-", nil)}
-	s.tenant = newTenant(t, s.namespace, v.may)
+	s.tenant = newTenant(t, s.namespace, "tenant-of-", v.may)
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		_ = cluster.Client.DeleteAllOf(ctx, &v1.AppService{}, client.InNamespace(s.namespace))
@@ -67,9 +69,9 @@ func newNamespace(t *testing.T, begins string, labels map[string]string) string 
 }
 
 // newTenant makes a user who may write AppServices in a namespace, and do what further rules say, and waits until he may.
-func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.Client {
+func newTenant(t *testing.T, namespace, begins string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
-	name := "tenant-of-" + namespace
+	name := begins + namespace
 	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: append([]rbacv1.PolicyRule{
 		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}},
@@ -98,6 +100,16 @@ func (s *scene) words(text string) string {
 // app is the AppService that most vectors are about.
 func (s *scene) app() *v1.AppService {
 	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app"}}
+}
+
+// live is AppService app as it is stored.
+func (s *scene) live() *v1.AppService {
+	s.Helper()
+	app := s.app()
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		s.Fatal(err)
+	}
+	return app
 }
 
 // standing is what the AppService says of itself.
