@@ -16,6 +16,11 @@ CHARTS ?=
 COMPONENTS ?=
 CHARTS_IMG ?= $(IMAGE_TAG_BASE)-charts:v$(VERSION)
 HELM_CHARTS ?= helm-charts
+# The namespaces that a manager that is deployed serves, with Roles in these and no ClusterRole; nothing for all of them.
+NAMESPACES ?=
+# What it may do besides: folders of config/rights, such as gatewayAPI.
+RIGHTS ?=
+INSTALLER ?= dist/install.yaml
 CHANNELS ?= stable,fast,candidate
 DEFAULT_CHANNEL ?= stable
 BUNDLE_GEN_FLAGS ?= -q --overwrite --version $(VERSION) --channels=$(CHANNELS) --default-channel=$(DEFAULT_CHANNEL)
@@ -49,12 +54,14 @@ export CGO_ENABLED := 0
 export GOFLAGS := $(strip -trimpath $(filter-out -trimpath,$(shell go env GOFLAGS)))
 
 MODULE := github.com/example/appservice-operator
+# The components of config/ that installations with these variables have.
+WANTED = $(COMPONENTS) $(addprefix rights/,$(RIGHTS))
 # Not to be overridden: undeploy deletes this namespace.
 override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -62,6 +69,10 @@ tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
 OPERATOR_SDK = go run ./tools/cmd/tool operator-sdk
 OPM = go run ./tools/cmd/tool opm
+
+comma := ,
+empty :=
+space := $(empty) $(empty)
 
 .NOTPARALLEL:
 
@@ -216,7 +227,8 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@echo '==> Integration tests.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@go run ./tools/cmd/tool prometheus --version >/dev/null
-	CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+	@mkdir -p bin/security
+	SECURITY_FIGURES='$(CURDIR)/bin/security/rights' CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 .PHONY: test-walk
 test-walk: WALKS = -seed=5 -walks=5 -steps=5
@@ -373,12 +385,13 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
 
 .PHONY: build-installer
-build-installer: ## Write dist/install.yaml: the CRD and the manager with the image IMG.
-	@$(call overlay,crd default); mkdir -p dist; \
+build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS; beside it admission.yaml: its admission policies alone, for OLM.
+	@$(call overlay,crd default admission,,,$(WANTED),$(NAMESPACES)); mkdir -p '$(dir $(INSTALLER))'; \
 	{ printf '%s\n' '# Install with: kubectl apply -f install.yaml' \
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
-	  cat "$$dir/all.yaml"; } > dist/install.yaml
-	@echo 'Wrote dist/install.yaml.'
+	  cat "$$dir/all.yaml"; } > '$(INSTALLER)'; \
+	$(KUSTOMIZE) build config/admission > '$(dir $(INSTALLER))admission.yaml'
+	@echo 'Wrote $(INSTALLER) and $(dir $(INSTALLER))admission.yaml.'
 
 .PHONY: build-chart
 build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
@@ -400,8 +413,7 @@ charts-push: ## Push the image CHARTS_IMG.
 
 # A pipe, since generate bundle takes nothing else; kustomize keeps the order of the samples, of which consoles offer the first.
 .PHONY: bundle
-bundle: manifests ## Generate bundle/ for the image IMG and validate it. A right that a chart needs and config/rbac lacks is named.
-	@go test -count=1 ./internal/rights -run '^TestTheRolesHoldWhatTheChartsNeed$$'
+bundle: manifests ## Generate bundle/ for the image IMG and validate it.
 	@$(OPERATOR_SDK) generate kustomize manifests -q
 	@go run ./tools/cmd/kind
 	@rm -rf bundle/manifests bundle/metadata bundle/tests
@@ -469,8 +481,8 @@ uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its ap
 	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRDs and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager.
-	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(KUBECTL) apply -f "$$dir/all.yaml"
+deploy: install ## Install the CRDs, the admission policies and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager, NAMESPACES, RIGHTS.
+	@$(call overlay,default admission,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts
 deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manager of make deploy CHARTS=configmap serves.
@@ -481,8 +493,8 @@ deploy-charts: ## Put the charts of HELM_CHARTS into the ConfigMap that a manage
 # The manager goes first, so that it never runs with half of its rights, and the namespace last: if resources live in
 # it, it stays. The label is one that of all these objects only the namespace has.
 .PHONY: undeploy
-undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the applications stay.
-	@$(call overlay,default,,$(CHARTS),$(COMPONENTS)); $(call list_apps,--namespace=$(NAMESPACE)); \
+undeploy: ## Remove the manager, its RBAC and the admission policies. The CRDs, their resources and the applications stay.
+	@$(call overlay,default admission,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(call list_apps,--namespace=$(NAMESPACE)); \
 	$(KUBECTL) delete deployment appservice-operator-controller-manager --namespace=$(NAMESPACE) \
 	  --ignore-not-found --cascade=foreground; \
 	$(KUBECTL) delete -f "$$dir/all.yaml" --ignore-not-found -l '!pod-security.kubernetes.io/enforce'; \
@@ -491,12 +503,17 @@ undeploy: ## Remove the manager and its RBAC. The CRDs, their resources and the 
 	echo 'The manager is gone. The CRDs stay, and with them every resource and its application.'
 
 # Builds the named folders of config/, the image IMG in place, into $$dir/all.yaml, in legacy order or in that of its
-# second argument; with charts from where the third one says, and the components of the fourth. The folder $$dir is ignored by git and
-# deleted at the end, so the tree stays as it is.
+# second argument; with charts from where the third one says, the components of the fourth, and for the namespaces of the fifth. The
+# folder $$dir is ignored by git and deleted at the end, so the tree stays as it is.
 define overlay
 set -e; mkdir -p bin; dir=$$(mktemp -d bin/overlay.XXXXXX); trap 'rm -rf "$$dir"' EXIT; \
-{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; \
-  echo 'components:'; for folder in $(if $(3),chart-$(3)) $(4); do echo "- ../../config/$$folder"; done; echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
+for namespace in $(5); do mkdir "$$dir/$$namespace"; \
+  printf 'namespace: %s\nresources: [../../../config/namespaced/rights]\n' "$$namespace" > "$$dir/$$namespace/kustomization.yaml"; done; \
+{ echo 'resources:'; for folder in $(1); do echo "- ../../config/$$folder"; done; for namespace in $(5); do echo "- $$namespace"; done; \
+  echo 'components:'; for folder in $(if $(3),chart-$(3)) $(4) $(if $(strip $(5)),namespaced); do echo "- ../../config/$$folder"; done; \
+  if [ -n '$(strip $(5))' ]; then echo 'patches:'; echo '- target: {kind: Deployment, name: controller-manager}'; \
+  echo '  patch: "- {op: replace, path: /spec/template/spec/containers/0/env/0/value, value: \"$(subst $(space),$(comma),$(strip $(5)))\"}"'; fi; \
+  echo 'sortOptions: {order: $(or $(2),legacy)}'; } > "$$dir/kustomization.yaml"; \
 $(if $(filter configmap,$(3)),$(call package,$$dir/charts); (cd "$$dir" && $(KUSTOMIZE) edit add configmap appservice-operator-charts \
   --namespace=$(NAMESPACE) --disableNameSuffixHash --from-file='charts/*.tgz');) \
 (cd "$$dir" && $(KUSTOMIZE) edit set image 'controller=$(IMG)' $(if $(filter image,$(3)),'charts=$(CHARTS_IMG)')); \

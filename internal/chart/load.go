@@ -51,6 +51,9 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 	if _, err := PodSecurity(c); err != nil {
 		return nil, err
 	}
+	if _, err := ForeignKinds(c); err != nil {
+		return nil, err
+	}
 	if err := fields.Complete(c, "."); err != nil {
 		return nil, ofFields(c, err)
 	}

@@ -1,5 +1,6 @@
-// Package rights knows what the operator has to be allowed for what it serves, finds out what it is not allowed, and names it: the right,
-// who needs it and the file where it belongs. It asks no cluster: it reads roles, and the API server's answers.
+// Package rights knows what the operator has to be allowed for what it serves and for what it does; config/rbac is made of that. It finds
+// out what it is not allowed, and names it: the right, who needs it and where it is granted. It asks no cluster: it reads the API server's
+// answers.
 package rights
 
 import (
@@ -18,10 +19,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// The files of rights: what lives in namespaces, and what lives outside of them.
+// The files of rights: what lives in namespaces, what lives outside of them, and a folder for each option.
 const (
 	RoleFile        = "config/rbac/role.yaml"
 	ClusterRoleFile = "config/rbac/cluster_role.yaml"
+	OptionFolder    = "config/rights"
 )
 
 var (
@@ -39,16 +41,24 @@ type Need struct {
 	Verbs []string
 	// By says who needs it, as in "which templates/cronjob.yaml renders"; empty if nobody knows.
 	By string
-	// ClusterScoped says that it lives outside of namespaces.
+	// Why is what the role says of it, for those who read it.
+	Why string
+	// ClusterScoped says that it lives outside of namespaces, or in namespaces of others.
 	ClusterScoped bool
+	// Option is the name by which an installation asks for it; if it is empty, every installation has it.
+	Option string
 }
 
-// File is where the right belongs.
-func (n Need) File() string {
-	if n.ClusterScoped {
-		return ClusterRoleFile
+// Remedy says how the operator gets the right.
+func (n Need) Remedy() string {
+	verbs := strings.Join(n.Verbs, ", ")
+	switch {
+	case n.Option != "":
+		return fmt.Sprintf("install it with the right %s (%s/%s)", n.Option, OptionFolder, n.Option)
+	case n.ClusterScoped:
+		return fmt.Sprintf("add %s for it to %s", verbs, ClusterRoleFile)
 	}
-	return RoleFile
+	return fmt.Sprintf("add %s for it to %s", verbs, RoleFile)
 }
 
 // MissingError says what the operator is not allowed.
@@ -65,8 +75,7 @@ func (e *MissingError) Error() string {
 	if e.By != "" {
 		by = ", " + e.By
 	}
-	return fmt.Sprintf("the operator may not %s %s of API group %q%s: add %s for it to %s",
-		listed(e.Verbs), e.Resource, e.Group, by, strings.Join(e.Need.Verbs, ", "), e.File())
+	return fmt.Sprintf("the operator may not %s %s of API group %q%s: %s", listed(e.Verbs), e.Resource, e.Group, by, e.Remedy())
 }
 
 // Unwrap returns what the API server says.
@@ -142,31 +151,40 @@ func refused(err error) (verbs []string, resource schema.GroupResource, found bo
 func OfChart(c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) []Need {
 	var list []Need
 	templates := appchart.Templates(c)
+	foreign, _ := appchart.ForeignKinds(c) // a chart with a mistake there does not load
 	for _, kind := range appchart.Kinds(c) {
-		list = append(list, Need{
-			GroupResource: resourceOf(kind), Verbs: ToRender, By: "which " + templates[kind] + " renders",
+		need := Need{
+			GroupResource: resourceOf(kind), Verbs: ToRender, By: "which " + templates[kind] + " renders", Why: whyRendered,
 			ClusterScoped: clusterScoped != nil && clusterScoped(kind),
-		})
+		}
+		if said, known := foreign[kind.GroupKind()]; known {
+			need.Resource, need.Option = said.Resource, said.Option
+			need.ClusterScoped = need.ClusterScoped || said.ClusterScoped
+		}
+		list = append(list, need)
 	}
 	return list
 }
 
 // OfKind lists what has to be allowed for the resources of a kind that watches.yaml names. Those whose chart renders what lives outside of
-// namespaces have a finalizer.
-func OfKind(kind schema.GroupVersionKind, finalizer bool) []Need {
-	resource, verbs, by := resourceOf(kind), []string{"get", "list", "watch"}, "of the kind "+kind.Kind+" of watches.yaml"
+// namespaces have a finalizer, and those with a spec.ttl delete themselves.
+func OfKind(kind schema.GroupVersionKind, finalizer, expires bool) []Need {
+	resource, by := resourceOf(kind), "of the kind "+kind.Kind+" of watches.yaml"
+	of := func(part, why string, verbs ...string) Need {
+		return Need{GroupResource: schema.GroupResource{Group: resource.Group, Resource: resource.Resource + part}, Verbs: verbs, By: by, Why: why}
+	}
+	list := []Need{
+		of("", whyServed, ToRefer...),
+		of("/status", whyServed, "patch"),
+		of("/finalizers", whyServed, "update"),
+	}
 	if finalizer {
-		verbs = append(verbs, "patch")
+		list = append(list, of("", "They have a finalizer: their chart renders what lives outside of namespaces.", "patch"))
 	}
-	of := func(name string) schema.GroupResource {
-		return schema.GroupResource{Group: resource.Group, Resource: name}
+	if expires {
+		list = append(list, of("", "Those with spec.ttl are deleted when they have lived for it. No other kind has the field.", "delete"))
 	}
-	return []Need{
-		{GroupResource: resource, Verbs: verbs, By: by},
-		{GroupResource: of(resource.Resource + "/status"), Verbs: []string{"patch"}, By: by},
-		// An owner reference with blockOwnerDeletion needs it where the admission plugin OwnerReferencesPermissionEnforcement runs.
-		{GroupResource: of(resource.Resource + "/finalizers"), Verbs: []string{"update"}, By: by},
-	}
+	return list
 }
 
 // resourceOf returns the resource of a kind by the rules of English, as kubebuilder and the API server's own kinds have it.

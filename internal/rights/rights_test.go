@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -19,9 +20,11 @@ var (
 	clusterRoles = schema.GroupResource{Group: "rbac.authorization.k8s.io", Resource: "clusterroles"}
 )
 
-// example renders a CronJob and a ClusterRole.
+// example renders a CronJob, a ClusterRole, and a Bucket, of which an installation may have no rights.
 func example() *chart.Chart {
-	return &chart.Chart{Templates: []*chart.File{
+	said := map[string]string{appchart.AnnotationForeignKinds: "Bucket.example.com: {resource: pails, option: storage}"}
+	return &chart.Chart{Metadata: &chart.Metadata{Annotations: said}, Templates: []*chart.File{
+		{Name: "templates/bucket.yaml", Data: []byte("apiVersion: example.com/v1\nkind: Bucket\n")},
 		{Name: "templates/cronjob.yaml", Data: []byte("apiVersion: batch/v1\nkind: CronJob\n")},
 		{Name: "templates/role.yaml", Data: []byte("apiVersion: rbac.authorization.k8s.io/v1\nkind: ClusterRole\n")},
 	}}
@@ -54,6 +57,11 @@ func TestExplain(t *testing.T) {
 			said("delete", clusterRoles),
 			`the operator may not delete clusterroles of API group "rbac.authorization.k8s.io", which templates/role.yaml renders: ` +
 				`add get, list, watch, create, patch, delete for it to config/rbac/cluster_role.yaml`,
+		},
+		"one that the installation did not ask for": {
+			said("create", schema.GroupResource{Group: "example.com", Resource: "pails"}),
+			`the operator may not create pails of API group "example.com", which templates/bucket.yaml renders: ` +
+				`install it with the right storage (config/rights/storage)`,
 		},
 		"a kind that no template names": {
 			said("patch", schema.GroupResource{Resource: "services"}),
@@ -92,7 +100,7 @@ func TestReference(t *testing.T) {
 
 func TestAStatusHoldsTheMessage(t *testing.T) {
 	longest := &kube.ForbiddenError{GroupResource: schema.GroupResource{Group: "autoscaling", Resource: "horizontalpodautoscalers"}}
-	c := &chart.Chart{Templates: []*chart.File{{
+	c := &chart.Chart{Metadata: &chart.Metadata{}, Templates: []*chart.File{{
 		Name: "templates/horizontalpodautoscaler.yaml", Data: []byte("apiVersion: autoscaling/v2\nkind: HorizontalPodAutoscaler\n"),
 	}}}
 	if got := Explain(longest, c, nil).Error(); len(got) > 256 || !strings.Contains(got, "templates/horizontalpodautoscaler.yaml") {

@@ -21,7 +21,7 @@ import (
 func TestAKindNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.run(t, "make kind KIND=Probe")
-	r.run(t, "make generate golden bundle") // the bundle is validated, and the rights that the chart needs are looked at
+	r.run(t, "make generate golden bundle") // the bundle is validated
 	for file, want := range map[string][]string{
 		"config/crd/bases/app.example.com_probes.yaml":                    {"kind: Probe\n", `jsonPath: .status.conditions[?(@.type=="Ready")].reason`},
 		"config/crd/kustomization.yaml":                                   {"- bases/app.example.com_probes.yaml\n"},
@@ -50,7 +50,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	r.run(t, "go tool -modfile=tools/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
 	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
 	probeIsServed(t, r)
-	aForgottenRightIsNamed(t, r)
+	aFurtherKindBringsItsRight(t, r)
 	if !t.Failed() {
 		show("kind_without_go", "ok")
 	}
@@ -68,7 +68,7 @@ func probeIsServed(t *testing.T, r repository) {
 		t.Fatal(err)
 	}
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
+	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
 	sample := &unstructured.Unstructured{}
 	if err := yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object); err != nil {
 		t.Fatal(err)
@@ -91,19 +91,28 @@ func probeIsServed(t *testing.T, r repository) {
 	})
 }
 
-// aForgottenRightIsNamed adds a template of a further kind without its right.
-func aForgottenRightIsNamed(t *testing.T, r repository) {
+// aFurtherKindBringsItsRight adds templates of further kinds: one of Kubernetes, and one of which the chart has to say how it is called.
+func aFurtherKindBringsItsRight(t *testing.T, r repository) {
 	t.Helper()
-	r.write(t, "helm-charts/probe/templates/cluster.yaml", `apiVersion: storage.k8s.io/v1
+	r.write(t, "helm-charts/probe/templates/class.yaml", `apiVersion: storage.k8s.io/v1
 kind: VolumeAttributesClass
 metadata:
   name: {{ .Release.Name | quote }}
 driverName: none
 `)
-	output, err := r.try(t, "make bundle")
-	want := `the operator may not get, list, watch, create, patch and delete volumeattributesclasses of API group "storage.k8s.io", ` +
-		`which templates/cluster.yaml renders: add get, list, watch, create, patch, delete for it to config/rbac/cluster_role.yaml`
-	if err == nil || !strings.Contains(output, want) {
-		t.Errorf("make bundle returns %v and says\n%s\nwant %s", err, output, want)
+	r.run(t, "make manifests")
+	if role := r.read(t, "config/rbac/cluster_role.yaml"); !strings.Contains(role, "resources: [volumeattributesclasses]\n  verbs: [get, list, watch, create, patch, delete]\n") {
+		t.Errorf("the right is not there: %s", role)
+	}
+	r.write(t, "helm-charts/probe/templates/bucket.yaml", "apiVersion: example.com/v1\nkind: Bucket\nmetadata:\n  name: {{ .Release.Name | quote }}\n")
+	output, err := r.try(t, "make manifests")
+	const missing = "annotations:\n  app.example.com/foreign-kinds: |\n    Bucket.example.com: {resource: buckets}\n"
+	if err == nil || !strings.Contains(output, missing) {
+		t.Errorf("make manifests returns %v and says\n%s\nwant %s", err, output, missing)
+	}
+	r.write(t, "helm-charts/probe/Chart.yaml", r.read(t, "helm-charts/probe/Chart.yaml")+strings.ReplaceAll(missing, "}", ", option: storage}"))
+	r.run(t, "make manifests")
+	if option := r.read(t, "config/rights/storage/kustomization.yaml"); !strings.Contains(option, "resources: [buckets]\n") {
+		t.Errorf("the option is not there: %s", option)
 	}
 }

@@ -188,6 +188,8 @@ func checks() []check {
 		{"a deleted AppService leaves its claim and nothing else", deleteApp},
 		{"each replica of a StatefulSet keeps its data over a restart and over the loss of its pod", keepData},
 		{"make undeploy: applications go on serving", undeploy},
+		{"make deploy for one namespace: an application runs there, and with no ClusterRole the manager may do nothing elsewhere", confinedByMake},
+		{"helm install for one namespace: the same", confinedByHelm},
 		{"make uninstall: nothing is left in the cluster", uninstall},
 		{"a Subscription: OLM installs the version before from the catalog, which serves", subscribe},
 		{"OLM upgrades to this version, AppJob included: no application pod restarts, no request is dropped", upgrade},

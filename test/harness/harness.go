@@ -35,6 +35,9 @@ type Cluster struct {
 	*controlplane.Cluster
 	Config *rest.Config
 	Client client.Client
+	// Operator is how operators ask the API server: as the account of an installation with all options, which may what config/rbac and
+	// config/rights say. Without one, they ask as Config says.
+	Operator *rest.Config
 
 	passing  bool // it goes when the tests are over, and all that is in it
 	collects sync.Once
@@ -45,7 +48,7 @@ type Cluster struct {
 }
 
 // Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
-func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err error) {
+func Start(ctx context.Context, name string, change ...func(*controlplane.Options)) (cluster *Cluster, stop func(), err error) {
 	current, err := controlplane.CurrentWanted()
 	if err != nil {
 		return nil, nil, err
@@ -60,7 +63,11 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 			return nil, nil, err
 		}
 	}
-	up, err := controlplane.FromEnvironment(ctx, controlplane.Options{Name: name, Progress: os.Stderr})
+	options := controlplane.Options{Name: name, Progress: os.Stderr}
+	for _, apply := range change {
+		apply(&options)
+	}
+	up, err := controlplane.FromEnvironment(ctx, options)
 	if err != nil {
 		release()
 		return nil, nil, err
@@ -101,7 +108,7 @@ func Start(ctx context.Context, name string) (cluster *Cluster, stop func(), err
 		stop = func() { down(); end() }
 		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
 		cluster.scalers = sync.OnceValue(func() error { return cluster.serveScalers(ctx) })
-		for _, serve := range []func(context.Context) error{cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
+		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
 			if err := serve(ctx); err != nil {
 				return nil, stop, err
 			}

@@ -43,7 +43,7 @@ func (m *Manager) Synced(t *testing.T) {
 	}
 }
 
-// Launch starts an operator that serves one namespace and waits for nothing.
+// Launch starts an operator that serves one namespace and waits for nothing. It may what config/rbac says; one with other charts, Unbound.
 func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
 	t.Helper()
 	requests := &Requests{}
@@ -58,7 +58,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	for _, apply := range change {
 		apply(&options, requests)
 	}
-	config := rest.CopyConfig(c.Config)
+	config := rest.CopyConfig(c.identity())
 	config.WrapTransport = requests.Wrap
 	mgr, err := operator.New(config, options)
 	if err != nil {
@@ -67,7 +67,12 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	running := &Manager{Requests: requests, cancel: cancel, done: make(chan error, 1), synced: mgr.GetCache().WaitForCacheSync}
 	go func() { running.done <- mgr.Start(ctx) }()
-	t.Cleanup(func() { running.Stop(t) })
+	t.Cleanup(func() {
+		running.Stop(t)
+		if whole := requests.WholeSecrets(); len(whole) > 0 {
+			t.Errorf("Secrets are listed or watched with what is in them: %v", whole)
+		}
+	})
 	return running
 }
 

@@ -55,7 +55,7 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	if err != nil {
 		t.Fatal(err)
 	}
-	transport, err := rest.TransportFor(c.Config)
+	transport, err := rest.TransportFor(c.identity())
 	if err != nil {
 		t.Fatal(err)
 	}

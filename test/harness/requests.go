@@ -28,6 +28,8 @@ type Request struct {
 	Refused bool
 	// Forbidden says that a right was missing.
 	Forbidden bool
+	// Metadata says that no more than the metadata of objects was asked for.
+	Metadata bool
 }
 
 // String is the verb and the path.
@@ -79,7 +81,10 @@ type roundTripper func(*http.Request) (*http.Response, error)
 func (f roundTripper) RoundTrip(request *http.Request) (*http.Response, error) { return f(request) }
 
 func describe(request *http.Request) Request {
-	out := Request{Path: request.URL.Path, DryRun: request.URL.Query().Get("dryRun") != ""}
+	out := Request{
+		Path: request.URL.Path, DryRun: request.URL.Query().Get("dryRun") != "",
+		Metadata: strings.Contains(request.Header.Get("Accept"), "as=PartialObjectMetadata"),
+	}
 	switch request.Method {
 	case http.MethodPost:
 		out.Verb = "create"
@@ -166,6 +171,26 @@ func (r *Requests) Forbidden() []Request {
 		}
 	}
 	return out
+}
+
+// Of gives all requests about a resource, watches included.
+func (r *Requests) Of(resource string) []Request {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var out []Request
+	for _, request := range r.list {
+		if request.Target().Resource == resource {
+			out = append(out, request)
+		}
+	}
+	return out
+}
+
+// WholeSecrets gives the requests that list or watch Secrets with what is in them.
+func (r *Requests) WholeSecrets() []Request {
+	return slices.DeleteFunc(r.Of("secrets"), func(request Request) bool {
+		return request.Metadata || request.Verb != "list" && request.Verb != "watch"
+	})
 }
 
 // Count sums up requests by verb, for example "get 3, patch 4".

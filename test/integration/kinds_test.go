@@ -51,7 +51,7 @@ var widgetKind = schema.GroupVersionKind{Group: "example.org", Version: "v1", Ki
 func TestAFurtherKindIsServedWithoutGo(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	t.Setenv("WIDGET_PLACE", "Paris") // overrideValues take it from the environment
-	cluster.Manager(t, namespace, watching(t, `overrideValues: {place: "{{ upper \"$WIDGET_PLACE\" }}"}`))
+	cluster.Unbound().Manager(t, namespace, watching(t, `overrideValues: {place: "{{ upper \"$WIDGET_PLACE\" }}"}`))
 	widget := newWidget(namespace, "w", map[string]any{"message": "hello", "global": map[string]any{"on": true}})
 	cluster.Create(t, widget)
 
@@ -95,8 +95,8 @@ func TestAFurtherKindIsServedWithoutGo(t *testing.T) {
 func TestTheSelectorOfAWatchChoosesResources(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace, watching(t, "selector: {matchLabels: {team: a}}"))
-	cluster.Manager(t, namespace, watching(t, "selector: {matchExpressions: [{key: team, operator: NotIn, values: [a]}]}"))
+	cluster.Unbound().Manager(t, namespace, watching(t, "selector: {matchLabels: {team: a}}"))
+	cluster.Unbound().Manager(t, namespace, watching(t, "selector: {matchExpressions: [{key: team, operator: NotIn, values: [a]}]}"))
 	for _, team := range []string{"a", "b"} {
 		widget := newWidget(namespace, team, map[string]any{"message": "team " + team})
 		widget.SetLabels(map[string]string{"team": team})
@@ -122,7 +122,7 @@ func TestTheSelectorOfAWatchChoosesResources(t *testing.T) {
 func TestTheReconcilePeriodRepairsWhatIsNotWatched(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace, watching(t, "watchDependentResources: false\nreconcilePeriod: 1s"))
+	cluster.Unbound().Manager(t, namespace, watching(t, "watchDependentResources: false\nreconcilePeriod: 1s"))
 	cluster.Create(t, newWidget(namespace, "w", map[string]any{"message": "hello"}))
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "w-message"}}
 	back := func() error { return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(config), config) }
@@ -142,7 +142,7 @@ func TestMaxConcurrentReconcilesOfAWatchHolds(t *testing.T) {
 			var mu sync.Mutex
 			busy, seen := 0, 0
 			second := make(chan struct{}) // closed when two are at work at the same time
-			cluster.Manager(t, namespace, watching(t, fmt.Sprintf("maxConcurrentReconciles: %d", most)),
+			cluster.Unbound().Manager(t, namespace, watching(t, fmt.Sprintf("maxConcurrentReconciles: %d", most)),
 				func(_ *operator.Options, requests *harness.Requests) {
 					requests.Intercept = func(request harness.Request) error {
 						if !request.Writes() || filepath.Base(filepath.Dir(request.Path)) != "configmaps" {

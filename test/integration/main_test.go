@@ -22,7 +22,7 @@ func run(m *testing.M) int {
 	harness.Log()
 	var stop func()
 	var err error
-	cluster, stop, err = harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-integration"))
+	cluster, stop, err = harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-integration"), harness.Audited)
 	if stop != nil {
 		defer stop()
 	}
@@ -33,6 +33,9 @@ func run(m *testing.M) int {
 	code := m.Run()
 	if rows := refusals.rows.Load(); rows > 0 {
 		fmt.Printf("REFUSALS rows=%d seen=%d healed=%d\n", rows, refusals.seen.Load(), refusals.healed.Load())
+	}
+	if !rightsAreThoseUsed(code == 0) && code == 0 {
+		code = 1
 	}
 	return code
 }

@@ -27,7 +27,7 @@ func TestACRDIsMissing(t *testing.T) {
 	write(t, filepath.Join(dir, "watches.yaml"), fmt.Sprintf(`- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}
 - {group: example.org, version: v1, kind: %s, chart: helm-charts/appjob}
 `, kind))
-	proxy := cluster.NewProxy(t)
+	proxy := cluster.Unbound().NewProxy(t) // no role knows the kind
 	process := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace, "--watches-file="+filepath.Join(dir, "watches.yaml"))
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)

@@ -112,7 +112,7 @@ func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
 			if test.quota {
 				noPods(t, namespace)
 			}
-			manager := cluster.Manager(t, namespace, rendering(t, test.template))
+			manager := cluster.Unbound().Manager(t, namespace, rendering(t, test.template))
 			widget := newWidget(namespace, "w", map[string]any{"script": test.script})
 			cluster.Create(t, widget)
 			tells(t, widget, test.reason, test.message)
@@ -126,7 +126,7 @@ func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
 func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace, rendering(t, jobTemplate, statefulSetTemplate, daemonSetTemplate))
+	manager := cluster.Unbound().Manager(t, namespace, rendering(t, jobTemplate, statefulSetTemplate, daemonSetTemplate))
 	widget := newWidget(namespace, "w", map[string]any{})
 	cluster.Create(t, widget)
 	harness.Eventually(t, "all of it is well", func() error {
@@ -162,7 +162,7 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace, rendering(t, statefulSetTemplate))
+	cluster.Unbound().Manager(t, namespace, rendering(t, statefulSetTemplate))
 	widget := newWidget(namespace, "w", map[string]any{"script": noImage})
 	cluster.Create(t, widget)
 	tells(t, widget, v1.ReasonImageNotFound, `image "x:1" cannot be pulled`)
@@ -261,7 +261,7 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: nobody, resources: {reque
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace, rendering(t, test.template))
+			cluster.Unbound().Manager(t, namespace, rendering(t, test.template))
 			widget := newWidget(namespace, "w", map[string]any{})
 			cluster.Create(t, widget)
 			harness.Eventually(t, "it stands as it should", func() error {

@@ -63,7 +63,7 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 
 // The chart and the kustomize bases are two ways to the same objects.
 func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
-	want := byName(append(kustomize(t, "default"), kustomize(t, "crd")...))
+	want := byName(slices.Concat(kustomize(t, "default"), kustomize(t, "admission"), kustomize(t, "crd")))
 	delete(want, "Namespace /"+system) // Helm makes the namespace, if it is told to
 	got := render(t, nil)
 	for name, object := range want {
@@ -89,6 +89,20 @@ func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
 	}
 }
 
+// What there is of rights outside of the namespaces that are served, and of those of people.
+var (
+	ofCluster = []string{"ClusterRole /appservice-operator-manager-cluster-role", "ClusterRoleBinding /appservice-operator-manager-cluster-rolebinding"}
+	ofMetrics = []string{
+		"ClusterRole /appservice-operator-metrics-auth-role", "ClusterRoleBinding /appservice-operator-metrics-auth-rolebinding",
+		"ClusterRole /appservice-operator-metrics-reader", "Service " + system + "/appservice-operator-controller-manager-metrics-service",
+	}
+	ofPeople = []string{
+		"ClusterRole /appservice-operator-appjob-admin-role", "ClusterRole /appservice-operator-appjob-editor-role",
+		"ClusterRole /appservice-operator-appjob-viewer-role", "ClusterRole /appservice-operator-appservice-admin-role",
+		"ClusterRole /appservice-operator-appservice-editor-role", "ClusterRole /appservice-operator-appservice-viewer-role",
+	}
+)
+
 func TestChartValues(t *testing.T) {
 	cases := map[string]struct {
 		values chartutil.Values
@@ -100,10 +114,23 @@ func TestChartValues(t *testing.T) {
 		"some namespaces": {
 			values: chartutil.Values{"watchNamespaces": list{"one", "two"}},
 			want: []string{
-				"RoleBinding one/appservice-operator-manager-rolebinding", "RoleBinding two/appservice-operator-manager-rolebinding",
+				"Role one/appservice-operator-manager-role", "RoleBinding one/appservice-operator-manager-rolebinding",
+				"Role two/appservice-operator-manager-role", "RoleBinding two/appservice-operator-manager-rolebinding",
 			},
-			gone: []string{"ClusterRoleBinding /appservice-operator-manager-rolebinding"},
-			env:  "one,two",
+			gone: slices.Concat(ofCluster, ofMetrics, []string{
+				"ClusterRole /appservice-operator-manager-role", "ClusterRoleBinding /appservice-operator-manager-rolebinding",
+			}),
+			env: "one,two",
+		},
+		"one namespace, with rights outside of it": {
+			values: chartutil.Values{"watchNamespaces": list{"one"}, "rights": object{"cluster": true, "metrics": true}},
+			want:   []string{"Role one/appservice-operator-manager-role", "RoleBinding one/appservice-operator-manager-rolebinding"},
+			gone:   []string{"ClusterRole /appservice-operator-manager-role", "ClusterRoleBinding /appservice-operator-manager-rolebinding"},
+			env:    "one",
+		},
+		"all namespaces, and nothing outside of them, nor for people": {
+			values: chartutil.Values{"rights": object{"cluster": false, "metrics": false, "people": false}},
+			gone:   slices.Concat(ofCluster, ofMetrics, ofPeople),
 		},
 		"monitoring and a network policy": {
 			values: chartutil.Values{"prometheus": object{"enabled": true}, "networkPolicy": object{"enabled": true}},
@@ -112,6 +139,10 @@ func TestChartValues(t *testing.T) {
 				"PrometheusRule " + system + "/appservice-operator-controller-manager-alerts",
 				"ServiceMonitor " + system + "/appservice-operator-controller-manager-metrics-monitor",
 			},
+		},
+		"without admission policies": {
+			values: chartutil.Values{"admission": object{"enabled": false}},
+			gone:   slices.Collect(maps.Keys(byName(kustomize(t, "admission")))),
 		},
 		"an image by digest": {
 			values: chartutil.Values{"image": object{"repository": "a/b", "tag": "c", "digest": "sha256:" + strings.Repeat("0", 64)}},

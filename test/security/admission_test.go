@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	admissionv1 "k8s.io/api/admissionregistration/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -35,6 +36,21 @@ func installAdmission(t *testing.T) {
 			install(t, object)
 		}
 	}
+	isEnforced(t)
+}
+
+// isEnforced waits until what was installed last is: the API server takes new policies and bindings into use all at once.
+func isEnforced(t *testing.T) {
+	t.Helper()
+	s := &scene{T: t, namespace: newNamespace(t, "on-enforced-", nil)}
+	s.tenant = newTenant(t, s.namespace, nil)
+	harness.Eventually(t, "policies are enforced", func() error {
+		err := s.tenant.Create(t.Context(), s.appService(s.namespace, "app", `{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`), client.DryRunAll)
+		if apierrors.IsForbidden(err) {
+			return nil
+		}
+		return fmt.Errorf("who may not make routes asks for one, and gets: %v", err)
+	})
 }
 
 // read returns the objects of a file.

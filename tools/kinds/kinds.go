@@ -62,6 +62,9 @@ func Generate(root string) error {
 				return err
 			}
 		}
+		if err := k.guard(root); err != nil {
+			return err
+		}
 		if err := link(root, filepath.Join("config/chart/crds", k.file), "../../crd/bases/"+k.file); err != nil {
 			return err
 		}
@@ -69,13 +72,16 @@ func Generate(root string) error {
 	for file, lines := range map[string][]string{
 		"config/crd/kustomization.yaml":  bases(list),
 		"config/rbac/kustomization.yaml": roleFiles(list),
-		"config/rbac/role.yaml":          rules(list),
+		guards + "/kustomization.yaml":   guardFiles(list),
 		// Consoles offer the first sample of a kind.
 		"config/samples/kustomization.yaml": samples(list),
 	} {
 		if err := replace(filepath.Join(root, file), lines); err != nil {
 			return err
 		}
+	}
+	if err := grants(root, list); err != nil {
+		return err
 	}
 	return describe(root, list)
 }

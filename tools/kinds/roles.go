@@ -54,36 +54,10 @@ func roleFiles(list []kind) []string {
 	return lines
 }
 
-// rules are those of the operator for what it serves: it reads resources and writes only their status. An owner reference with
-// blockOwnerDeletion needs the right to update finalizers where the admission plugin OwnerReferencesPermissionEnforcement runs.
-func rules(list []kind) []string {
-	var lines []string
-	groups := map[string][]string{}
-	for _, k := range list {
-		groups[k.Group] = append(groups[k.Group], k.plural())
-	}
-	for _, k := range list {
-		plurals := groups[k.Group]
-		delete(groups, k.Group)
-		if len(plurals) == 0 {
-			continue
-		}
-		lines = append(lines, rule(k.Group, reading, plurals...)...)
-		lines = append(lines, rule(k.Group, []string{"patch"}, with(plurals, "/status")...)...)
-		lines = append(lines, rule(k.Group, []string{"update"}, with(plurals, "/finalizers")...)...)
-	}
-	return lines
-}
-
-func with(names []string, end string) []string {
-	var out []string
-	for _, name := range names {
-		out = append(out, name+end)
-	}
-	return out
-}
-
 func rule(group string, verbs []string, resources ...string) []string {
+	if group == "" {
+		group = `""`
+	}
 	return []string{
 		fmt.Sprintf("- apiGroups: [%s]", group),
 		fmt.Sprintf("  resources: [%s]", strings.Join(resources, ", ")),

@@ -54,6 +54,34 @@ rules:
 {{ toYaml (.root.Files.Get (printf "files/%s.yaml" .file) | fromYaml).rules }}
 {{- end }}
 
+{{/* The rules of the manager: those of config/rbac, and of config/rights those that the values ask for. A dict of the root, the name of the
+file and that of the role. */}}
+{{- define "operator.managerRules" -}}
+{{ include "operator.rules" . }}
+{{- range $option, $wanted := .root.Values.rights }}
+{{- if not (has $option (list "cluster" "metrics" "people")) }}
+{{- $file := $.root.Files.Get (printf "files/rights/%s.yaml" $option) | fromYaml }}
+{{- if not $file }}{{ fail (printf "rights.%s: there is no such right, see config/rights" $option) }}{{ end }}
+{{- if $wanted }}
+{{- range $file.patches }}
+{{- if regexMatch (printf "^%s$" .target.name) $.role }}
+{{- range .patch | fromYamlArray }}
+{{ toYaml (list .value) }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+{{- end }}
+
+{{/* Whether the manager has rights outside of the namespaces that it serves: a dict of the root and which, cluster or metrics. Unless the
+values say, it has them where it serves all namespaces. Nothing if not. */}}
+{{- define "operator.outside" -}}
+{{- $said := get .root.Values.rights .which }}
+{{- if kindIs "bool" $said }}{{ if $said }}true{{ end }}{{ else if not .root.Values.watchNamespaces }}true{{ end }}
+{{- end }}
+
 {{/* A binding's end: a dict of the root, the kind of the role, and its name. */}}
 {{- define "operator.bind" -}}
 roleRef:

@@ -1,0 +1,53 @@
+package rights
+
+import "k8s.io/apimachinery/pkg/runtime/schema"
+
+// What roles say of the rights that follow from watches.yaml and from charts.
+const (
+	whyServed = "What watches.yaml names: the manager reads it and writes only its status. An owner reference with blockOwnerDeletion\n" +
+		"needs finalizers where the admission plugin OwnerReferencesPermissionEnforcement runs."
+	whyRendered = "The kinds that the charts render. They are written by server-side apply: a patch, and a create where it makes the object."
+)
+
+// The options of what the code itself asks for. Those of kinds that charts render are in their Chart.yaml.
+const (
+	optionGatewayAPI  = "gatewayAPI"
+	optionCertManager = "certManager"
+)
+
+// OfCode lists what the code has to be allowed, whatever charts render. Who adds a request to the code adds it here: the integration tests
+// fail where a right is missing, and where one is not used.
+func OfCode() []Need {
+	var list []Need
+	add := func(need Need, group string, verbs []string, resources ...string) {
+		for _, resource := range resources {
+			need.GroupResource, need.Verbs = schema.GroupResource{Group: group, Resource: resource}, verbs
+			list = append(list, need)
+		}
+	}
+	records := Need{Why: "Rendered Secrets, and Helm's release records, which Helm writes with update. RBAC cannot narrow this to labels. Of all\n" +
+		"Secrets, only metadata is listed and watched."}
+	add(records, "", []string{"get", "list", "watch", "create", "update", "patch", "delete"}, "secrets")
+
+	references := Need{Why: "What specs refer to by name: internal/dependency. The defaults of a namespace are in a ConfigMap."}
+	add(references, "", ToRefer, "configmaps", "persistentvolumeclaims", "serviceaccounts")
+
+	add(Need{Why: "Events tell what was done, and, listed while a rollout does not go on, why it does not: internal/diagnose."},
+		"", []string{"list", "create", "patch"}, "events")
+	stuck := Need{Why: "Why a rollout does not go on: they are listed while one does not, and never watched. internal/diagnose."}
+	add(stuck, "", []string{"list"}, "pods")
+	add(stuck, "apps", []string{"list"}, "replicasets")
+	add(Need{Why: "Why a certificate that an Ingress names is missing: listed while it is. internal/diagnose.", Option: optionCertManager},
+		"cert-manager.io", []string{"list"}, "certificates")
+
+	add(Need{Why: "They say when such an API appears. Only their metadata is read: internal/watch.", ClusterScoped: true},
+		"apiextensions.k8s.io", []string{"list", "watch"}, "customresourcedefinitions")
+	outside := Need{Why: "What references point to, and the Pod Security level that a namespace enforces. Only their metadata is read:\n" +
+		"internal/dependency.", ClusterScoped: true}
+	add(outside, "", []string{"list", "watch"}, "namespaces")
+	add(outside, "networking.k8s.io", []string{"list", "watch"}, "ingressclasses")
+	add(outside, "storage.k8s.io", []string{"list", "watch"}, "storageclasses")
+	add(Need{Why: "The gateways that routes attach to, in whichever namespace: their listeners say under which addresses a route answers.",
+		ClusterScoped: true, Option: optionGatewayAPI}, "gateway.networking.k8s.io", ToRefer, "gateways")
+	return list
+}

@@ -1,0 +1,182 @@
+package main
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	appsv1 "k8s.io/api/apps/v1"
+	authorizationv1 "k8s.io/api/authorization/v1"
+	corev1 "k8s.io/api/core/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/tools/poll"
+)
+
+// confined is the only namespace that a manager serves, and beyond one that it does not.
+const confined, beyond = "appservice-e2e-confined", "appservice-e2e-beyond"
+
+// confinedByMake installs a manager for one namespace with make deploy.
+func confinedByMake(ctx context.Context, s *suite) error {
+	variables := []string{"IMG=" + s.present.Image, "NAMESPACES=" + confined}
+	return s.confine(ctx,
+		append([]string{"make", "deploy"}, variables...),
+		append([]string{"make", "undeploy"}, variables...))
+}
+
+// confinedByHelm installs a manager for one namespace with the chart.
+func confinedByHelm(ctx context.Context, s *suite) error {
+	at := strings.LastIndex(s.present.Image, ":")
+	helm := []string{"go", "tool", "-modfile=tools/helm/go.mod", "helm"}
+	return s.confine(ctx,
+		append(slices.Clone(helm), "install", "appservice-operator", "config/chart", "--namespace="+operatorNamespace, "--create-namespace", "--skip-crds",
+			"--set=image.repository="+s.present.Image[:at]+",image.tag="+s.present.Image[at+1:]+",watchNamespaces={"+confined+"}"),
+		append(slices.Clone(helm), "uninstall", "appservice-operator", "--namespace="+operatorNamespace, "--wait"))
+}
+
+// confine shows what a manager that serves one namespace does there, and that it may do nothing elsewhere.
+func (s *suite) confine(ctx context.Context, install, remove []string) error {
+	if err := s.command(ctx, "make", "undeploy"); err != nil {
+		return err
+	}
+	for _, name := range []string{confined, beyond} {
+		if err := s.makeNamespace(ctx, name, nil); err != nil {
+			return err
+		}
+	}
+	if err := s.command(ctx, install...); err != nil {
+		return err
+	}
+	if err := s.isConfined(ctx); err != nil {
+		return err
+	}
+	for _, name := range []string{confined, beyond} { // while the operator is there to see it
+		if err := client.IgnoreNotFound(s.client.Delete(ctx, web(name, "web", 0))); err != nil {
+			return err
+		}
+	}
+	if err := s.command(ctx, remove...); err != nil {
+		return err
+	}
+	if err := s.deleteNamespaces(ctx, confined, beyond, operatorNamespace); err != nil {
+		return err
+	}
+	return poll.Until(ctx, func(ctx context.Context) error {
+		var all corev1.NamespaceList
+		if err := s.client.List(ctx, &all); err != nil {
+			return err
+		}
+		for _, namespace := range all.Items {
+			if slices.Contains([]string{confined, beyond, operatorNamespace}, namespace.Name) {
+				return fmt.Errorf("namespace %s is still there", namespace.Name)
+			}
+		}
+		return nil
+	})
+}
+
+func (s *suite) isConfined(ctx context.Context) error {
+	app, other := web(confined, "web", 0), web(beyond, "web", 0)
+	for _, object := range []client.Object{app, other} {
+		if err := s.client.Create(ctx, object); err != nil {
+			return err
+		}
+	}
+	if err := s.untilReady(ctx, app); err != nil {
+		return err
+	}
+	if err := s.client.Get(ctx, client.ObjectKeyFromObject(other), other); err != nil {
+		return err
+	}
+	if len(other.Status.Conditions) > 0 {
+		return fmt.Errorf("the AppService in %s has a status: %+v", beyond, other.Status.Conditions)
+	}
+	manager := &appsv1.Deployment{}
+	if err := s.client.Get(ctx, client.ObjectKey{Namespace: operatorNamespace, Name: managerName}, manager); err != nil {
+		return err
+	}
+	if err := s.boundToNoClusterRole(ctx); err != nil {
+		return err
+	}
+	here, err := s.mayDo(ctx, confined, managerName)
+	if err != nil {
+		return err
+	}
+	if !slices.Contains(here, "list secrets") || !slices.Contains(here, "create apps/deployments") {
+		return fmt.Errorf("the manager may not do what it needs in %s: %v", confined, here)
+	}
+	everybody, err := s.mayDo(ctx, beyond, "nobody")
+	if err != nil {
+		return err
+	}
+	there, err := s.mayDo(ctx, beyond, managerName)
+	if err != nil {
+		return err
+	}
+	s.say("    the manager may do %d things in %s, and in %s the %d that every account may", len(here), confined, beyond, len(there))
+	if !slices.Equal(there, everybody) {
+		return fmt.Errorf("in %s, the manager may %v, every account may %v", beyond, there, everybody)
+	}
+	return nil
+}
+
+// boundToNoClusterRole returns an error if the manager has rights in all of the cluster, or a ClusterRole in a namespace.
+func (s *suite) boundToNoClusterRole(ctx context.Context) error {
+	var everywhere rbacv1.ClusterRoleBindingList
+	var inNamespaces rbacv1.RoleBindingList
+	for _, list := range []client.ObjectList{&everywhere, &inNamespaces} {
+		if err := s.client.List(ctx, list); err != nil {
+			return err
+		}
+	}
+	manager := func(subject rbacv1.Subject) bool {
+		return subject.Name == managerName && subject.Namespace == operatorNamespace
+	}
+	for _, binding := range everywhere.Items {
+		if slices.ContainsFunc(binding.Subjects, manager) {
+			return fmt.Errorf("ClusterRoleBinding %s binds the manager to %s", binding.Name, binding.RoleRef.Name)
+		}
+	}
+	for _, binding := range inNamespaces.Items {
+		if slices.ContainsFunc(binding.Subjects, manager) && binding.RoleRef.Kind != "Role" {
+			return fmt.Errorf("RoleBinding %s of %s binds the manager to ClusterRole %s", binding.Name, binding.Namespace, binding.RoleRef.Name)
+		}
+	}
+	return nil
+}
+
+// mayDo lists what an account of the operator's namespace may do in a namespace, as kubectl auth can-i --list does: rights in all of the cluster
+// are among them.
+func (s *suite) mayDo(ctx context.Context, namespace, account string) ([]string, error) {
+	config := rest.CopyConfig(s.cluster.config)
+	config.Impersonate = rest.ImpersonationConfig{
+		UserName: "system:serviceaccount:" + operatorNamespace + ":" + account,
+		Groups:   []string{"system:authenticated", "system:serviceaccounts", "system:serviceaccounts:" + operatorNamespace},
+	}
+	as, err := client.New(config, client.Options{Scheme: s.client.Scheme()})
+	if err != nil {
+		return nil, err
+	}
+	review := &authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: namespace}}
+	if err := as.Create(ctx, review); err != nil {
+		return nil, err
+	}
+	if review.Status.Incomplete {
+		return nil, fmt.Errorf("the API server does not know all rights: %s", review.Status.EvaluationError)
+	}
+	var list []string
+	for _, rule := range review.Status.ResourceRules {
+		for _, group := range rule.APIGroups {
+			for _, resource := range rule.Resources {
+				for _, verb := range rule.Verbs {
+					list = append(list, verb+" "+strings.TrimPrefix(group+"/"+resource, "/"))
+				}
+			}
+		}
+	}
+	slices.Sort(list)
+	return slices.Compact(list), nil
+}

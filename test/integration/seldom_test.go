@@ -1,0 +1,155 @@
+package integration
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	corev1 "k8s.io/api/core/v1"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// What an AppJob runs comes back as what an AppService runs does.
+func TestWhatAnAppJobRunsReturns(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	once, planned := appJob(namespace, map[string]any{"image": "report:1"}), appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
+	planned.SetName("planned")
+	for resource, list := range map[*unstructured.Unstructured]client.ObjectList{once: &batchv1.JobList{}, planned: &batchv1.CronJobList{}} {
+		cluster.Create(t, resource)
+		becomesReady(t, resource)
+		before := onlyOf(t, resource, list)
+		if err := cluster.Client.Delete(t.Context(), before, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
+			t.Fatal(err)
+		}
+		harness.Eventually(t, "it comes back", func() error {
+			for _, now := range itemsOf(t, resource, list) {
+				if now.GetUID() != before.GetUID() && now.GetDeletionTimestamp() == nil {
+					return nil
+				}
+			}
+			return errStillThere
+		})
+		becomesReady(t, resource)
+	}
+}
+
+func onlyOf(t *testing.T, resource client.Object, list client.ObjectList) client.Object {
+	t.Helper()
+	items := itemsOf(t, resource, list)
+	if len(items) != 1 {
+		t.Fatalf("%s has %d objects, want one", resource.GetName(), len(items))
+	}
+	return items[0]
+}
+
+// itemsOf are the objects of a list that a resource controls.
+func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []client.Object {
+	t.Helper()
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(resource.GetNamespace())); err != nil {
+		t.Fatal(err)
+	}
+	var all, own []client.Object
+	switch list := list.(type) {
+	case *batchv1.JobList:
+		for i := range list.Items {
+			all = append(all, &list.Items[i])
+		}
+	case *batchv1.CronJobList:
+		for i := range list.Items {
+			all = append(all, &list.Items[i])
+		}
+	}
+	for _, object := range all {
+		if metav1.IsControlledBy(object, resource) {
+			own = append(own, object)
+		}
+	}
+	return own
+}
+
+// A record that says anything but deployed is replaced: that is how an interrupted action of an earlier operator looks.
+func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
+	pending := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"status":"pending-install"}}}`))
+	if err := cluster.Client.Patch(t.Context(), record, pending); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the record says deployed", func() error {
+		now := &corev1.Secret{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), now); err != nil {
+			return err
+		}
+		return want("status", now.Labels["status"], "deployed")
+	})
+	cluster.Ready(t, app)
+}
+
+// While the certificate of an Ingress is missing, the status says why, in the words of cert-manager.
+func TestACertificateThatCannotBeIssued(t *testing.T) {
+	t.Parallel()
+	crd := &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: "certificates.cert-manager.io"},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: "cert-manager.io",
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "certificates", Kind: "Certificate"},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: "v1", Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
+	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), crd) })
+	namespace := cluster.Namespace(t)
+	secret := harness.NobodysCertificate + "-certificate"
+	certificate := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": "cert-manager.io/v1", "kind": "Certificate",
+		"metadata": map[string]any{"namespace": namespace, "name": "web"},
+		"spec":     map[string]any{"secretName": secret},
+		"status": map[string]any{"conditions": []any{map[string]any{
+			"type": "Issuing", "status": "False", "reason": "Failed",
+			"message": "The certificate request has failed to complete and will be retried: no such account",
+		}}},
+	}}
+	harness.Eventually(t, "the Certificate is made", func() error { return cluster.Client.Create(t.Context(), certificate) })
+	cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ports[0].NodePort = nil
+	host := namespace + ".example.com"
+	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: host}}, TLS: []v1.IngressTLS{{Hosts: []string{host}, SecretName: secret}}}
+	cluster.Create(t, app)
+	harness.Eventually(t, "the status says what cert-manager says", func() error {
+		now := &v1.AppService{}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), now); err != nil {
+			return err
+		}
+		for _, problem := range now.Status.Problems {
+			if problem.Reason == v1.ReasonCertificateMissing && problem.Source == "Certificate web" {
+				return nil
+			}
+		}
+		return fmt.Errorf("the problems are %v", now.Status.Problems)
+	})
+}

@@ -1,0 +1,162 @@
+package security
+
+import (
+	"errors"
+	"slices"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// What a tenant refers to and could not use himself. The policies of config/admission refuse it before it is stored, so that no status says
+// whether the object is there.
+var _ = register(vectors{
+	"a Secret as a variable":                 refersTo(`envs: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]`, `spec.envs[].valueFrom.secretKeyRef.name refers to Secret "db"`, variable),
+	"a Secret as all variables":              refersTo(`envFrom: [{secretRef: {name: db}}]`, `spec.envFrom[].secretRef.name refers to Secret "db"`, allVariables),
+	"a Secret as DATABASE_URL":               refersTo(`config: {databaseUrlFrom: {secretKeyRef: {name: db, key: password}}}`, `spec.config.databaseUrlFrom.secretKeyRef.name refers to Secret "db"`, variable),
+	"a Secret as a volume":                   refersTo(`volumes: [{name: a, secret: {secretName: db}}]`, `spec.volumes[].secret.secretName refers to Secret "db"`, volume),
+	"a Secret as part of a volume":           refersTo(`volumes: [{name: a, projected: {sources: [{secret: {name: db}}]}}]`, `spec.volumes[].projected.sources[].secret.name refers to Secret "db"`, projected),
+	"a Secret as an optional variable":       refersTo(`envs: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password, optional: true}}}]`, `refers to Secret "db"`, variable),
+	"a Secret in a sidecar":                  refersTo(`sidecars: [{name: b, image: b, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]}]`, `spec.sidecars[].env[].valueFrom.secretKeyRef.name refers to Secret "db"`, initVariable),
+	"a Secret in an init container":          refersTo(`initContainers: [{name: b, image: b, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]}]`, `spec.initContainers[].env[].valueFrom.secretKeyRef.name refers to Secret "db"`, initVariable),
+	"a Secret as a variable by podTemplate":  refersTo(`podTemplate: {spec: {containers: [{name: app, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]}]}}`, `spec.podTemplate.spec.containers[].env[].valueFrom.secretKeyRef.name refers to Secret "db"`, variable),
+	"a Secret as a volume by podTemplate":    refersTo(`podTemplate: {spec: {volumes: [{name: a, secret: {secretName: db}}]}}`, `spec.podTemplate.spec.volumes[].secret.secretName refers to Secret "db"`, volume),
+	"a Secret in an init by podTemplate":     refersTo(`podTemplate: {spec: {initContainers: [{name: b, image: b, env: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]}]}}`, `spec.podTemplate.spec.initContainers[].env[].valueFrom.secretKeyRef.name refers to Secret "db"`, initVariable),
+	"a Secret to pull with":                  refersTo(`imagePullSecrets: [{name: db}]`, `spec.imagePullSecrets[].name refers to Secret "db"`, pulls),
+	"a Secret to pull with, by podTemplate":  refersTo(`podTemplate: {spec: {imagePullSecrets: [{name: db}]}}`, `spec.podTemplate.spec.imagePullSecrets[].name refers to Secret "db"`, pulls),
+	"the certificate of another as his own":  refersTo(`{ports: [{port: 80}], ingress: {hosts: [{host: NAMESPACE.example.com}], tls: [{secretName: db, hosts: [NAMESPACE.example.com]}]}}`, `spec.ingress.tls[].secretName refers to Secret "db"`, certificate),
+	"a ConfigMap as all variables":           refersTo(`envFrom: [{configMapRef: {name: db}}]`, `spec.envFrom[].configMapRef.name refers to ConfigMap "db"`, allVariables),
+	"a ConfigMap as a volume by podTemplate": refersTo(`podTemplate: {spec: {volumes: [{name: a, configMap: {name: db}}]}}`, `spec.podTemplate.spec.volumes[].configMap.name refers to ConfigMap "db"`, volume),
+	"the data of another's claim":            refersTo(`volumes: [{name: a, persistentVolumeClaim: {claimName: db}}]`, `spec.volumes[].persistentVolumeClaim.claimName refers to PersistentVolumeClaim "db", which you may not get`, volume),
+	"an account that may everything":         refersTo(`serviceAccount: {name: db, automountToken: true}`, `spec.serviceAccount.name refers to ServiceAccount "db", which you may not impersonate`, runsAs),
+	"an account by podTemplate":              refersTo(`podTemplate: {spec: {serviceAccountName: db, automountServiceAccountToken: true}}`, `spec.podTemplate.spec.serviceAccountName refers to ServiceAccount "db"`, runsAs),
+	"an account that he may only read": with(refersTo(`serviceAccount: {name: db, automountToken: true}`, `which you may not impersonate`, runsAs),
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"serviceaccounts"}, Verbs: []string{"get", "list", "watch"}}),
+	"a Secret of which he may read another": with(refersTo(`envFrom: [{secretRef: {name: own}}, {secretRef: {name: db}}]`, `spec.envFrom[].secretRef.name refers to Secret "db"`, allVariables),
+		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"secrets"}, ResourceNames: []string{"own"}, Verbs: []string{"get"}}),
+	"a Secret that pulls becomes a variable": {
+		prepare: func(s *scene) { withObjects(s); s.applied(`imagePullSecrets: [{name: db}]`) },
+		does:    changes(`spec: {envFrom: [{secretRef: {name: db}}]}`),
+		guard:   "config/admission", words: []string{`spec.envFrom[].secretRef.name refers to Secret "db", which you may not get`},
+		harm: pods(allVariables),
+	},
+	"a certificate becomes a volume": {
+		prepare: func(s *scene) {
+			withObjects(s)
+			s.applied(`{ports: [{port: 80}], ingress: {hosts: [{host: NAMESPACE.example.com}], tls: [{secretName: db, hosts: [NAMESPACE.example.com]}]}}`)
+		},
+		does:  changes(`spec: {volumes: [{name: a, secret: {secretName: db}}]}`),
+		guard: "config/admission", words: []string{`spec.volumes[].secret.secretName refers to Secret "db"`},
+		harm: pods(volume),
+	},
+	"which Secrets there are": {
+		does:  applies(`envFrom: [{secretRef: {name: nothing-of-that-name}}]`),
+		guard: "config/admission", words: []string{`refers to Secret "nothing-of-that-name", which you may not get`},
+		harm: func(s *scene) error { // the status says that it is missing
+			condition, err := cluster.ConditionNow(s.Context(), s.app(), v1.ConditionReady)
+			if err == nil && condition.Reason != v1.ReasonDependencyMissing {
+				return errNothingSaid
+			}
+			return err
+		},
+	},
+	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled asks for kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),
+	"an HTTPRoute without the right":     makes(`{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}`, "spec.route asks for kind HTTPRoute, and you may not create httproutes.gateway.networking.k8s.io"),
+	"a ScaledObject without the right":   makes(`autoscaling: {maxReplicas: 2, triggers: [{type: cron, metadata: {start: 0 6 * * *, end: 0 20 * * *, timezone: UTC, desiredReplicas: "2"}}]}`, "spec.autoscaling.triggers asks for kind ScaledObject, and you may not create scaledobjects.keda.sh"),
+})
+
+// refersTo is a vector that refers to what an administrator made, called db.
+func refersTo(spec, words string, harm any) vector {
+	v := vector{prepare: withObjects, does: applies(spec), guard: "config/admission", words: []string{words}}
+	switch harm := harm.(type) {
+	case func(*corev1.PodSpec) bool:
+		v.harm = pods(harm)
+	case func(*networkingv1.Ingress) bool:
+		v.harm = is("app", harm)
+	}
+	return v
+}
+
+// makes is a vector that asks for a kind that the tenant may not make.
+func makes(spec, words string) vector {
+	return vector{does: applies(spec), guard: "config/admission", words: []string{words}, harm: func(s *scene) error {
+		return cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), s.app()) // it is stored, and the operator makes the rest
+	}}
+}
+
+// with adds rights of the tenant to a vector.
+func with(v vector, rules ...rbacv1.PolicyRule) vector {
+	v.may = append(v.may, rules...)
+	return v
+}
+
+// withObjects makes an object called db of each kind that can be referred to, and a Secret own.
+func withObjects(s *scene) {
+	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "db"}, StringData: map[string]string{"password": "x"}}
+	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "db"}}
+	claim.Spec.AccessModes = []corev1.PersistentVolumeAccessMode{corev1.ReadWriteOnce}
+	claim.Spec.Resources.Requests = corev1.ResourceList{corev1.ResourceStorage: resource.MustParse("1Mi")}
+	s.make(s.namespace, secret)
+	secret.Name = "own"
+	s.make(s.namespace, secret)
+	s.make(s.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "db"}, Data: map[string]string{"password": "x"}})
+	s.make(s.namespace, &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: "db"}})
+	s.make(s.namespace, claim)
+}
+
+// applied has an administrator create AppService app.
+func (s *scene) applied(spec string) {
+	s.Helper()
+	if err := cluster.Client.Create(s.Context(), s.appService(s.namespace, "app", spec)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+func variable(p *corev1.PodSpec) bool     { return readsVariable(p.Containers) }
+func initVariable(p *corev1.PodSpec) bool { return readsVariable(p.InitContainers) }
+
+func readsVariable(list []corev1.Container) bool {
+	return slices.ContainsFunc(list, func(c corev1.Container) bool {
+		return slices.ContainsFunc(c.Env, func(e corev1.EnvVar) bool {
+			return e.ValueFrom != nil && e.ValueFrom.SecretKeyRef != nil && e.ValueFrom.SecretKeyRef.Name == "db"
+		})
+	})
+}
+
+func allVariables(p *corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.Containers[0].EnvFrom, func(e corev1.EnvFromSource) bool {
+		return e.SecretRef != nil && e.SecretRef.Name == "db" || e.ConfigMapRef != nil && e.ConfigMapRef.Name == "db"
+	})
+}
+
+func volume(p *corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
+		return v.Secret != nil && v.Secret.SecretName == "db" || v.ConfigMap != nil && v.ConfigMap.Name == "db" ||
+			v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == "db"
+	})
+}
+
+func projected(p *corev1.PodSpec) bool {
+	return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
+		return v.Projected != nil && v.Projected.Sources[0].Secret != nil && v.Projected.Sources[0].Secret.Name == "db"
+	})
+}
+
+func pulls(p *corev1.PodSpec) bool {
+	return slices.Contains(p.ImagePullSecrets, corev1.LocalObjectReference{Name: "db"})
+}
+
+func runsAs(p *corev1.PodSpec) bool {
+	return p.ServiceAccountName == "db" && p.AutomountServiceAccountToken != nil && *p.AutomountServiceAccountToken
+}
+
+// errNothingSaid says that the status is silent.
+var errNothingSaid = errors.New("the status does not say what is missing")
+
+func certificate(i *networkingv1.Ingress) bool { return i.Spec.TLS[0].SecretName == "db" }

@@ -1,0 +1,266 @@
+package kinds
+
+import (
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/rights"
+)
+
+const generated = "# By make generate, from watches.yaml, the charts that it names and internal/rights/code.go. Do not change it here.\n"
+
+// The heads of the files. The Role is for kustomizations of those who serve some namespaces only.
+var heads = map[string]string{
+	rights.RoleFile: generated + `# What the manager needs in each namespace that it serves: no wildcard, and neither escalate, bind nor impersonate.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: manager-role
+rules:
+`,
+	namespacedFile: generated + `# What the manager needs in a namespace that it serves, as config/rbac/role.yaml: no wildcard, and neither escalate, bind nor impersonate.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: Role
+metadata:
+  name: appservice-operator-manager-role
+rules:
+`,
+	rights.ClusterRoleFile: generated + `# What lives outside of namespaces, or in namespaces of others. A manager that serves some namespaces only also works without it.
+apiVersion: rbac.authorization.k8s.io/v1
+kind: ClusterRole
+metadata:
+  name: manager-cluster-role
+rules:
+`,
+}
+
+const namespacedFile = "config/namespaced/rights/role.yaml"
+
+// verbs in the order in which people write them.
+var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete"}
+
+// grants writes the rights of the operator: what all installations have, and a kustomize component for each option.
+func grants(root string, list []kind) error {
+	needs, err := needed(root, list)
+	if err != nil {
+		return err
+	}
+	everywhere := func(need rights.Need) bool { return need.ClusterScoped }
+	options := map[string][]rights.Need{}
+	var all []rights.Need
+	for _, need := range needs {
+		if need.Option == "" {
+			all = append(all, need)
+			continue
+		}
+		options[need.Option] = append(options[need.Option], need)
+	}
+	inside, outside := apart(all, everywhere)
+	files := map[string]string{
+		rights.RoleFile:        heads[rights.RoleFile] + strings.Join(rulesOf(inside), ""),
+		namespacedFile:         heads[namespacedFile] + strings.Join(rulesOf(inside), ""),
+		rights.ClusterRoleFile: heads[rights.ClusterRoleFile] + strings.Join(rulesOf(outside), ""),
+	}
+	for _, name := range slices.Sorted(maps.Keys(options)) {
+		file := filepath.Join(rights.OptionFolder, name, "kustomization.yaml")
+		files[file] = component(name, options[name])
+		if err := link(root, filepath.Join("config/chart/files/rights", name+".yaml"), filepath.Join("../../../rights", name, "kustomization.yaml")); err != nil {
+			return err
+		}
+	}
+	for name, text := range files {
+		if err := os.MkdirAll(filepath.Join(root, filepath.Dir(name)), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(filepath.Join(root, name), []byte(text), 0o644); err != nil {
+			return err
+		}
+	}
+	return forgotten(root, options)
+}
+
+// forgotten deletes what was made for options that no chart names any more.
+func forgotten(root string, options map[string][]rights.Need) error {
+	there, err := filepath.Glob(filepath.Join(root, rights.OptionFolder, "*", "kustomization.yaml"))
+	if err != nil {
+		return err
+	}
+	for _, file := range there {
+		folder := filepath.Dir(file)
+		if _, named := options[filepath.Base(folder)]; named {
+			continue
+		}
+		if err := os.RemoveAll(folder); err != nil {
+			return err
+		}
+		if err := os.Remove(filepath.Join(root, "config/chart/files/rights", filepath.Base(folder)+".yaml")); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// needed lists what the operator has to be allowed, each resource once for each reason.
+func needed(root string, list []kind) ([]rights.Need, error) {
+	var served, rendered []rights.Need
+	for _, k := range list {
+		c, err := appchart.Load(os.DirFS(root), k.Chart)
+		if err != nil {
+			return nil, err
+		}
+		foreign, err := appchart.ForeignKinds(c)
+		if err != nil {
+			return nil, err
+		}
+		finalizer := false
+		for kind, template := range appchart.Templates(c) {
+			known, clusterScoped := builtIn(kind)
+			said, declared := foreign[kind.GroupKind()]
+			if !known && !declared {
+				return nil, unknownKind(k.Chart, template, kind)
+			}
+			finalizer = finalizer || clusterScoped || said.ClusterScoped
+		}
+		outside := func(kind schema.GroupVersionKind) bool { _, clusterScoped := builtIn(kind); return clusterScoped }
+		rendered = append(rendered, rights.OfChart(c, outside)...)
+		own := rights.OfKind(schema.GroupVersionKind{Group: k.Group, Version: k.Version, Kind: k.Kind}, finalizer, k.expires())
+		for i := range own {
+			_, part, _ := strings.Cut(own[i].Resource, "/")
+			own[i].Resource = strings.TrimSuffix(k.plural()+"/"+part, "/")
+		}
+		served = append(served, own...)
+	}
+	slices.SortFunc(rendered, func(a, b rights.Need) int {
+		return cmp.Or(cmp.Compare(a.Group, b.Group), cmp.Compare(a.Resource, b.Resource))
+	})
+	return slices.Concat(served, merged(rendered, rights.OfCode())), nil
+}
+
+// merged drops what is listed twice, and of what the code needs all that charts need anyway; where it needs more, it says why.
+func merged(rendered, code []rights.Need) []rights.Need {
+	same := func(a, b rights.Need) bool {
+		return a.GroupResource == b.GroupResource && a.ClusterScoped == b.ClusterScoped
+	}
+	rendered = slices.CompactFunc(rendered, same)
+	covers := func(all, some []string) bool {
+		return !slices.ContainsFunc(some, func(verb string) bool { return !slices.Contains(all, verb) })
+	}
+	var out, more []rights.Need
+	for _, need := range code {
+		if !slices.ContainsFunc(rendered, func(other rights.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
+			more = append(more, need)
+		}
+	}
+	for _, need := range rendered {
+		if !slices.ContainsFunc(more, func(other rights.Need) bool { return same(need, other) && covers(other.Verbs, need.Verbs) }) {
+			out = append(out, need)
+		}
+	}
+	return append(out, more...)
+}
+
+// unknownKind says what the chart has to say of a kind.
+func unknownKind(folder, template string, kind schema.GroupVersionKind) error {
+	plural := strings.ToLower(kind.Kind) + "s"
+	return fmt.Errorf("%s/%s renders %s of API group %q, which is no part of Kubernetes: say in %s/Chart.yaml how it is called there, as in\n"+
+		"annotations:\n  %s: |\n    %s.%s: {resource: %s}\n"+
+		"with \"clusterScoped: true\" if it lives outside of namespaces, and \"option: NAME\" if only those installations shall have the right that ask for it",
+		folder, template, kind.Kind, kind.Group, folder, appchart.AnnotationForeignKinds, kind.Kind, kind.Group, plural)
+}
+
+// expires reports whether resources of the kind can have a spec.ttl.
+func (k kind) expires() bool {
+	for _, version := range k.crd.Spec.Versions {
+		if _, there := version.Schema.OpenAPIV3Schema.Properties["spec"].Properties["ttl"]; there {
+			return true
+		}
+	}
+	return false
+}
+
+func apart(needs []rights.Need, second func(rights.Need) bool) (first, rest []rights.Need) {
+	for _, need := range needs {
+		if second(need) {
+			rest = append(rest, need)
+		} else {
+			first = append(first, need)
+		}
+	}
+	return first, rest
+}
+
+// rulesOf are the rules of a role, as text: those of one reason together, below it; those of one group with the same verbs in one.
+func rulesOf(needs []rights.Need) []string {
+	var reasons []string
+	of := map[string][]rights.Need{}
+	for _, need := range needs {
+		if of[need.Why] == nil {
+			reasons = append(reasons, need.Why)
+		}
+		of[need.Why] = append(of[need.Why], need)
+	}
+	var out []string
+	for _, why := range reasons {
+		comment := "# " + strings.ReplaceAll(why, "\n", "\n# ") + "\n"
+		for rest := of[why]; len(rest) > 0; {
+			first := rest[0]
+			var resources []string
+			rest = slices.DeleteFunc(slices.Clone(rest), func(need rights.Need) bool {
+				together := need.Group == first.Group && slices.Equal(need.Verbs, first.Verbs)
+				if together && !slices.Contains(resources, need.Resource) {
+					resources = append(resources, need.Resource)
+				}
+				return together
+			})
+			out = append(out, comment+strings.Join(rule(first.Group, inOrder(first.Verbs), resources...), "\n")+"\n")
+			comment = ""
+		}
+	}
+	return out
+}
+
+func inOrder(list []string) []string {
+	return slices.SortedFunc(slices.Values(list), func(a, b string) int { return slices.Index(verbs, a) - slices.Index(verbs, b) })
+}
+
+// component is the kustomization that adds an option to the roles.
+func component(name string, needs []rights.Need) string {
+	inside, outside := apart(needs, func(need rights.Need) bool { return need.ClusterScoped })
+	var out strings.Builder
+	fmt.Fprintf(&out, generated+`# The option %s: what only those installations may do that ask for it. make deploy RIGHTS=%s adds this component, and so does a
+# kustomization of your own; the chart that installs the operator has --set rights.%s=true.
+apiVersion: kustomize.config.k8s.io/v1alpha1
+kind: Component
+patches:
+`, name, name, name)
+	for _, part := range []struct {
+		kind, role string
+		needs      []rights.Need
+	}{{"(Cluster)?Role", "(appservice-operator-)?manager-role", inside}, {"ClusterRole", "(appservice-operator-)?manager-cluster-role", outside}} {
+		if len(part.needs) == 0 {
+			continue
+		}
+		fmt.Fprintf(&out, "- target: {kind: %q, name: %q}\n  patch: |\n", part.kind, part.role)
+		for _, text := range rulesOf(part.needs) {
+			for line := range strings.Lines(text) {
+				switch {
+				case strings.HasPrefix(line, "#"):
+					out.WriteString("    " + line)
+				case strings.HasPrefix(line, "- "):
+					out.WriteString("    - op: add\n      path: /rules/-\n      value:\n        " + line[2:])
+				default:
+					out.WriteString("      " + line)
+				}
+			}
+		}
+	}
+	return out.String()
+}
