@@ -8,6 +8,7 @@ import (
 	"runtime/debug"
 	"strings"
 
+	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -28,6 +29,10 @@ func main() {
 // stay, and memory is dearer than the little CPU that this takes. GOGC overrides it.
 const collectAt = 50
 
+// loudest is the most verbose level of the log, 6: from 8 on, the client writes the bodies of requests and answers into it, those of Secrets
+// among them.
+const loudest zapcore.Level = -6
+
 func run() error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
@@ -45,6 +50,9 @@ func run() error {
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)
+	}
+	if logging.Level != nil && logging.Level.Enabled(loudest-1) {
+		logging.Level = loudest
 	}
 	log.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 	mgr, err := operator.New(cluster, options)

@@ -49,7 +49,7 @@ func newScene(t *testing.T, v vector, off bool) *scene {
 		labels[api.EnforceLevelLabel] = v.level
 	}
 	s := &scene{T: t, off: off, namespace: newNamespace(t, begins+"tenant-", labels), victim: newNamespace(t, begins+"victim-", nil)}
-	s.tenant = newTenant(t, s.namespace, "tenant-of-", v.may)
+	s.tenant = newTenant(t, s.namespace, v.may)
 	t.Cleanup(func() {
 		ctx := context.WithoutCancel(t.Context())
 		_ = cluster.Client.DeleteAllOf(ctx, &v1.AppService{}, client.InNamespace(s.namespace))
@@ -69,9 +69,14 @@ func newNamespace(t *testing.T, begins string, labels map[string]string) string 
 }
 
 // newTenant makes a user who may write AppServices in a namespace, and do what further rules say, and waits until he may.
-func newTenant(t *testing.T, namespace, begins string, more []rbacv1.PolicyRule) client.Client {
+func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
-	name := begins + namespace
+	return newUser(t, namespace, "tenant-of-"+namespace, more)
+}
+
+// newUser makes a tenant of a name.
+func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) client.Client {
+	t.Helper()
 	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: append([]rbacv1.PolicyRule{
 		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}},

@@ -187,7 +187,7 @@ func (s *scene) leavesOver(namespace string) error {
 	}
 	left := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{
 		Namespace: namespace, Name: "left", Labels: map[string]string{v1.LabelManaged: "true"},
-		OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(victim, v1.GroupVersion.WithKind(v1.Kind))},
+		OwnerReferences: []metav1.OwnerReference{controlledBy(victim)},
 	}}
 	if s.off {
 		return cluster.Client.Create(s.Context(), left)
@@ -219,6 +219,13 @@ func asked(request string) error {
 		}
 	}
 	return errors.New("the operator did not ask for it")
+}
+
+// controlledBy is a reference to a controller that anybody may make: one that blocked its deletion would need a right.
+func controlledBy(app *v1.AppService) metav1.OwnerReference {
+	reference := *metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))
+	reference.BlockOwnerDeletion = nil
+	return reference
 }
 
 // gone returns nil if an error says that an object is not there.

@@ -125,7 +125,7 @@ var _ = register(vectors{
 			return s.tenant.Status().Patch(s.Context(), s.app(), client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Trusted"}}`)))
 		},
 		off: func(s *scene) {
-			s.tenant = newTenant(s.T, s.namespace, "status-of-", []rbacv1.PolicyRule{{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices/status"}, Verbs: []string{"patch"}}})
+			s.tenant = newUser(s.T, s.namespace, "operator-of-"+s.namespace, []rbacv1.PolicyRule{{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices/status"}, Verbs: []string{"patch"}}})
 		},
 		harm: func(s *scene) error {
 			for _, entry := range s.live().GetManagedFields() {

@@ -149,7 +149,7 @@ func forged(app *v1.AppService, revision int, payload []byte) *corev1.Secret {
 			Labels: map[string]string{
 				"owner": "helm", "name": app.Name, "status": "deployed", "version": fmt.Sprint(revision), v1.LabelManaged: "true", v1.LabelDigest: "x",
 			},
-			OwnerReferences: []metav1.OwnerReference{*metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))},
+			OwnerReferences: []metav1.OwnerReference{controlledBy(app)},
 		},
 		Type: records.RecordType, Data: map[string][]byte{"release": payload},
 	}
