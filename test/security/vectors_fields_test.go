@@ -93,15 +93,6 @@ var _ = register(vectors{
 		guard: "a rule of the CRD, and the API server", words: []string{"must be file names"},
 		fixed: "no ConfigMap has such a key: the API server refuses it after the rule",
 	},
-	"a Secret of another namespace by its path": {
-		prepare: func(s *scene) { s.make(s.victim, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "precious"}}) },
-		does:    applies(`envFrom: [{secretRef: {name: ../../VICTIM/secrets/precious}}]`),
-		may:     writesSecrets,
-		reason:  v1.ReasonUpgradeFailed, words: []string{"invalid resource name"},
-		harm:  func(s *scene) error { return asked(s.words("get /api/v1/namespaces/VICTIM/secrets/precious")) },
-		guard: "names of references are single segments of paths",
-		fixed: "client and API server refuse such a name, wherever it comes from",
-	},
 	"an object in a text": {
 		does:  applies(documents),
 		seen:  ready,
