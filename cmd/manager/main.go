@@ -7,6 +7,7 @@ import (
 	"os"
 	"strings"
 
+	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/log/zap"
@@ -22,6 +23,10 @@ func main() {
 		os.Exit(1)
 	}
 }
+
+// loudest is the most verbose level of the log, 6: from 8 on, the client writes the bodies of requests and answers into it, those of Secrets
+// among them.
+const loudest zapcore.Level = -6
 
 func run() error {
 	if err := tuneCollector(); err != nil {
@@ -43,6 +48,9 @@ func run() error {
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)
+	}
+	if logging.Level != nil && logging.Level.Enabled(loudest-1) {
+		logging.Level = loudest
 	}
 	log.SetLogger(zap.New(zap.UseFlagOptions(&logging)))
 	mgr, err := operator.New(cluster, options)

@@ -15,7 +15,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -139,7 +138,7 @@ func ownerOf(object client.Object) string {
 	if name := kube.RetainedFor(object); name != "" {
 		return retained(name)
 	}
-	return object.GetLabels()[v1.LabelOwner]
+	return kube.LabelledOwner(object)
 }
 
 // retained stands for a resource that objects are kept for. No UID contains a slash.

@@ -53,6 +53,15 @@ func Newer(a, b string) bool {
 	return err == nil && order > 0
 }
 
+// LabelledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other object. In a namespace, the
+// label says nothing: there are owner references, and who may label an object may not have it deleted by that.
+func LabelledOwner(object client.Object) string {
+	if object.GetNamespace() != "" {
+		return ""
+	}
+	return object.GetLabels()[v1.LabelOwner]
+}
+
 // RetainedKind is the kind of objects that may be kept when their resource goes.
 const RetainedKind = "PersistentVolumeClaim"
 

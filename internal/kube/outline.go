@@ -112,7 +112,7 @@ func weight(value any) int {
 
 // mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object tells.
 func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
-	if RetainedFor(object) != "" || object.GetLabels()[v1.LabelOwner] != "" {
+	if RetainedFor(object) != "" || LabelledOwner(object) != "" {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(object)

@@ -54,10 +54,10 @@ func TestWhatTheCachesKeep(t *testing.T) {
 			owner.Kind = "Widget"
 			o.SetOwnerReferences([]metav1.OwnerReference{*owner})
 		}}, "identity"},
-		"a claim that is kept":              {claims, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "whole"},
-		"another kind that says it is kept": {configMaps, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "identity"},
-		"what names its owner in a label":   {routes, []func(*unstructured.Unstructured){nobodys, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{v1.LabelOwner: "u"}) }}, "whole"},
-		"a resource, with much data":        {appServices, []func(*unstructured.Unstructured){nobodys, data(map[string]any{"k": long})}, "whole"},
+		"a claim that is kept":                            {claims, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "whole"},
+		"another kind that says it is kept":               {configMaps, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "identity"},
+		"what names its owner in a label, in a namespace": {routes, []func(*unstructured.Unstructured){nobodys, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{v1.LabelOwner: "u"}) }}, "identity"},
+		"a resource, with much data":                      {appServices, []func(*unstructured.Unstructured){nobodys, data(map[string]any{"k": long})}, "whole"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

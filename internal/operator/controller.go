@@ -113,10 +113,10 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
-			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, mgr.GetAPIReader()),
+			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader())),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
-		Live:     mgr.GetAPIReader(),
+		Live:     kube.Named(mgr.GetAPIReader()),
 		Recorder: shared.Recorder,
 		Metrics:  counters,
 		Clock:    shared.Clock,

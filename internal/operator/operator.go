@@ -98,7 +98,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		return nil, err
 	}
 	rules.changed = charts.enqueue
-	dependencies := dependency.NewDependencies(references, mgr.GetAPIReader())
+	dependencies := dependency.NewDependencies(references, kube.Named(mgr.GetAPIReader()))
 	hosting := hostRules{policy: rules.current, labels: func(namespace string) map[string]string {
 		if referenceInformers.Seen(dependency.NamespaceKind) != nil { // nobody waits for it
 			return nil
@@ -117,7 +117,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Dependencies:            dependencies,
 		MayWatch:                rights(mgr),
 		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper(), hosting),
-		Observer:                cluster.New(mgr.GetCache(), informers, mgr.GetAPIReader()),
+		Observer:                cluster.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Metrics:                 counters,

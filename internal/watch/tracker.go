@@ -192,7 +192,7 @@ func (t *Tracker) ownerOf(object client.Object) owner {
 		return owner{name, t.UIDOf(name)}
 	}
 	annotations := object.GetAnnotations()
-	if uid := object.GetLabels()[v1.LabelOwner]; uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
+	if uid := kube.LabelledOwner(object); uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
 		name := types.NamespacedName{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
 		return owner{name, types.UID(uid)}
 	}
@@ -207,7 +207,8 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	if by.Name == "" {
 		return
 	}
-	echo := t.Observer.Seen(by.uid, object, deleted)
+	// Who makes an object elsewhere can name the UID of a resource of another namespace: that is no word about what was written for it.
+	echo := by.uid == t.UIDOf(by.NamespacedName) && t.Observer.Seen(by.uid, object, deleted)
 	if echo || !t.Enqueue {
 		return
 	}

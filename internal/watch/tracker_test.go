@@ -50,6 +50,44 @@ func app(uid, resourceVersion string) *unstructured.Unstructured {
 	return o
 }
 
+// uidOf knows the resource demo/web.
+func uidOf(name types.NamespacedName) types.UID {
+	if name != (types.NamespacedName{Namespace: "demo", Name: "web"}) {
+		return ""
+	}
+	return "web-uid"
+}
+
+// Who makes an object in another namespace can name the UID of the resource, and by a label any resource.
+func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
+	observer := cluster.New(nil, nil, nil)
+	tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: true, UIDOf: uidOf}
+	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
+	defer q.ShutDown()
+	observer.Wrote("web-uid", controlled("5", "app.example.com/v1", "AppService", "web", "web-uid"))
+
+	referring := controlled("6", "app.example.com/v1", "AppService", "web", "web-uid")
+	labelled := controlled("7", "", "", "", "")
+	labelled.SetLabels(map[string]string{v1.LabelOwner: "web-uid"})
+	labelled.SetAnnotations(map[string]string{v1.AnnotationOwnerKind: v1.Kind, "meta.helm.sh/release-namespace": "demo", "meta.helm.sh/release-name": "web"})
+	for _, object := range []*unstructured.Unstructured{referring, labelled} {
+		object.SetNamespace("elsewhere")
+		tracker.Create(t.Context(), event.CreateEvent{Object: object}, q)
+	}
+	for q.Len() > 0 {
+		if request, _ := q.Get(); request.Namespace != "elsewhere" {
+			t.Errorf("got a request for %s", request)
+		}
+	}
+	snapshot, err := observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(snapshot.Objects) != 1 {
+		t.Error("what was written for the resource was taken for seen")
+	}
+}
+
 // controlled is one version of a ConfigMap called settings that a resource controls.
 func controlled(resourceVersion, apiVersion, kind, name, uid string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "v1", "kind": "ConfigMap"}}
@@ -130,7 +168,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			observer := cluster.New(nil, nil, nil)
-			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent}
+			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent, UIDOf: uidOf}
 			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer q.ShutDown()
 			if test.wrote != nil {

@@ -26,37 +26,39 @@ const served = `
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 `
 
-// tolerant is the policy where guards are off.
-const tolerant = `
+// allowsAll is the policy of namespaces in which guards are off; all others have the built-in one.
+const allowsAll = `
 namespaces:
 - names: ["off-*"]
   annotations: {"*": ["*", "*/*"]}
   hosts: ["*"]
   wildcardHosts: true
-  serviceTypes: ["*"]
+  sharedHosts: ["*"]
   externalIPs: [0.0.0.0/0, "::/0"]
   volumeTypes: ["*", csi.nodePublishSecretRef]
   priorityClasses: ["*"]
   tolerations: ["*", "*/*", ""]
   nodeNames: true
-  maxReplicas: 1000000
+  maxReplicas: 100000
   maxStorage: 1Ei
   blockingBudgets: true
+  serviceTypes: ["*"]
 `
 
-// startOperator starts the operator that serves all namespaces.
-func startOperator(t *testing.T) *harness.Manager {
+// everybodys is the operator that serves all namespaces.
+var everybodys *harness.Manager
+
+func startOperator(t *testing.T) {
 	t.Helper()
-	file := filepath.Join(t.TempDir(), "watches.yaml")
-	policy := filepath.Join(t.TempDir(), "policy.yaml")
-	for name, text := range map[string]string{file: served, policy: tolerant} {
-		if err := os.WriteFile(name, []byte(text), 0o644); err != nil {
+	dir := t.TempDir()
+	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
+	for file, text := range map[string]string{watches: served, policy: allowsAll} {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
-	return cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
-		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root(t)
-		options.Policy = policy
+	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir, options.Policy = nil, watches, root(t), policy
 	})
 }
 

@@ -1,7 +1,6 @@
 package security
 
 import (
-	"errors"
 	"fmt"
 	"reflect"
 
@@ -46,14 +45,6 @@ func ready(s *scene) error {
 	}
 	if condition.Status != metav1.ConditionTrue {
 		return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
-	}
-	return nil
-}
-
-// stands returns an error while something that the tenant wants gone is there as it was.
-func stands(err error) error {
-	if err == nil {
-		return errors.New("it stands")
 	}
 	return nil
 }

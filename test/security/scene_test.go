@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -31,6 +32,10 @@ type scene struct {
 	// tenant is the client of the tenant.
 	tenant client.Client
 	off    bool
+	// deleted is the Deployment that a vector had repaired; empty for none.
+	deleted types.UID
+	// held is a node port of somebody else.
+	held int32
 }
 
 // newScene makes the namespaces, the tenant and what is there before.
@@ -66,7 +71,12 @@ func newNamespace(t *testing.T, begins string, labels map[string]string) string 
 // newTenant makes a user who may write AppServices in a namespace, and do what further rules say, and waits until he may.
 func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
-	name := "tenant-of-" + namespace
+	return newUser(t, namespace, "tenant-of-"+namespace, more)
+}
+
+// newUser makes a tenant of a name.
+func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) client.Client {
+	t.Helper()
 	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
 	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: append([]rbacv1.PolicyRule{
 		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}},
@@ -95,6 +105,16 @@ func (s *scene) words(text string) string {
 // app is the AppService that most vectors are about.
 func (s *scene) app() *v1.AppService {
 	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app"}}
+}
+
+// live is AppService app as it is stored.
+func (s *scene) live() *v1.AppService {
+	s.Helper()
+	app := s.app()
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		s.Fatal(err)
+	}
+	return app
 }
 
 // standing is what the AppService says of itself.

@@ -67,6 +67,7 @@ func TestVectors(t *testing.T) {
 	replaceCRD(t, shippedCRD(t), false) // a run that was killed may have left it without rules
 	installAdmission(t)
 	startOperator(t)
+	cluster.CollectsGarbage(t)
 	t.Run("as shipped", func(t *testing.T) {
 		for _, name := range table.names() {
 			t.Run(name, func(t *testing.T) {

@@ -38,11 +38,11 @@ var _ = register(vectors{
 		guard: "the profile that the spec asks for, on rendered pods", reason: v1.ReasonPodSecurityViolation,
 		words: []string{`"restricted"`, "the spec asks for", "runAsUser"}, fixed: noProfile,
 	},
-	"a Service that kube-proxy leaves out": labelled("commonLabels: {service.kubernetes.io/service-proxy-name: none}"),
-	"a label of Pod Security":              labelled("commonLabels: {pod-security.kubernetes.io/enforce: privileged}"),
-	"a label of addons by podTemplate":     labelled("podTemplate: {metadata: {labels: {kubernetes.io/cluster-service: 'true'}}}"),
-	"an object kept for somebody else":     labelled("service: {annotations: {app.example.com/retained-for: other}}"),
-	"an object that stays for ever":        labelled("service: {annotations: {helm.sh/resource-policy: keep}}"),
+	"a Service that kube-proxy leaves out": reservedKey("commonLabels: {service.kubernetes.io/service-proxy-name: none}"),
+	"a label of Pod Security":              reservedKey("commonLabels: {pod-security.kubernetes.io/enforce: privileged}"),
+	"a label of addons by podTemplate":     reservedKey("podTemplate: {metadata: {labels: {kubernetes.io/cluster-service: 'true'}}}"),
+	"an object kept for somebody else":     reservedKey("service: {annotations: {app.example.com/retained-for: other}}"),
+	"an object that stays for ever":        reservedKey("service: {annotations: {helm.sh/resource-policy: keep}}"),
 
 	"a Service of an install that is refused": {
 		does: applies(`{ports: [{port: 80}], envs: [{name: A, valueFrom: {secretKeyRef: {name: a, key: "a\nb", optional: true}}}]}`), harm: is("app", anything[*corev1.Service]),
@@ -66,8 +66,8 @@ var _ = register(vectors{
 
 func anyPod(*corev1.PodSpec) bool { return true }
 
-// labelled is a vector that sets a key which is reserved.
-func labelled(spec string) vector {
+// reservedKey is a vector that sets a key which is reserved.
+func reservedKey(spec string) vector {
 	return vector{
 		does: applies("{ports: [{port: 80}], " + spec + "}"), harm: is("app", anything[*corev1.Service]),
 		guard: "rules of the CRD, and a hook on rendered objects", words: []string{"must not have"}, fixed: noReserved,

@@ -1,0 +1,158 @@
+package security
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// An AppService that has the name of what somebody else made. What a controller reference says is another's is never written over.
+var _ = register(vectors{
+	"the name of another's Service": takesOver(
+		&corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}, `ports: [{port: 80}]`, `Service "app" exists`,
+		is("app", func(s *corev1.Service) bool { return s.Spec.Selector["app.kubernetes.io/instance"] == "app" })),
+	"the name of another's Deployment": takesOver(&appsv1.Deployment{Spec: appsv1.DeploymentSpec{
+		Replicas: ptr.To[int32](0), Selector: &metav1.LabelSelector{MatchLabels: selects}, Template: corev1.PodTemplateSpec{
+			ObjectMeta: metav1.ObjectMeta{Labels: selects}, Spec: corev1.PodSpec{Containers: []corev1.Container{{Name: "app", Image: "trusted"}}},
+		},
+	}}, `image: mine`, `Deployment "app" exists`, pods(func(p *corev1.PodSpec) bool { return p.Containers[0].Image == "mine" })),
+	"the name of another's ConfigMap": takesOver(
+		&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "app-config"}, Data: map[string]string{"A": "trusted"}}, `config: {environment: {A: mine}}`, `ConfigMap "app-config" exists`,
+		is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "mine" })),
+	"the name of another's Secret": takesOver(
+		&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "app-config"}, Data: map[string][]byte{"DATABASE_URL": []byte("trusted")}}, `config: {databaseUrl: mine}`,
+		`Secret "app-config" exists`, is("app-config", func(s *corev1.Secret) bool { return string(s.Data["DATABASE_URL"]) == "mine" })),
+	"the name of another's ServiceAccount": takesOver(
+		&corev1.ServiceAccount{}, `serviceAccount: {create: true, automountToken: true}`, `ServiceAccount "app" exists`,
+		is("app", func(a *corev1.ServiceAccount) bool { return a.Labels["app.kubernetes.io/instance"] == "app" })),
+
+	"the name of a headless Service of another AppService": {
+		prepare: func(s *scene) {
+			s.exists("app", `{size: 0, ports: [{port: 80}], persistence: {perReplica: true, size: 1Mi, mountPath: /data}}`)
+		},
+		does: func(s *scene) error {
+			return s.tenant.Create(s.Context(), s.appService(s.namespace, "app-headless", `{ports: [{port: 1234}]}`))
+		},
+		seen: func(s *scene) error {
+			return s.conditionOf("app-headless", v1.ReasonResourceExists)
+		},
+		harm: func(s *scene) error {
+			return of(s, s.namespace, "app-headless", func(o *corev1.Service) bool { return o.Spec.Ports[0].Port == 1234 })
+		},
+		guard: "what another AppService controls is never written over",
+		off:   func(s *scene) { s.deletes(s.app()) },
+	},
+	"a Secret of another namespace by its path": {
+		prepare: func(s *scene) { s.make(s.victim, &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "precious"}}) },
+		does:    applies(`envFrom: [{secretRef: {name: ../../VICTIM/secrets/precious}}]`),
+		may:     writesSecrets,
+		reason:  v1.ReasonDependencyMissing, words: []string{"precious"},
+		harm:  func(s *scene) error { return asked(s.words("get /api/v1/namespaces/VICTIM/secrets/precious")) },
+		guard: "what the operator asks for has a name that is a single segment of a path",
+		fixed: "the reader of the operator checks every name (kube.Named)",
+	},
+	"a name so long that what it makes is cut off": {
+		does: func(s *scene) error {
+			return s.tenant.Create(s.Context(), s.appService(s.namespace, longest+"x", `{}`))
+		},
+		harm:  func(s *scene) error { return of(s, s.namespace, longest, anything[*appsv1.Deployment]) },
+		guard: "a rule of the CRD", rule: true, words: []string{"metadata.name must be at most 53 characters"},
+	},
+})
+
+// longest is a name of as many characters as one may have.
+const longest = "a23456789-123456789-123456789-123456789-123456789-123"
+
+// selects is what the pods of every AppService app are selected by, so that its Deployment can take the place of another.
+var selects = map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "app"}
+
+// takesOver is a vector that wants an object of the namespace which somebody else made, of the name that the AppService makes. The guard is
+// that its controller is another; it is off once an administrator makes the AppService its controller.
+func takesOver(object client.Object, spec, word string, harm func(*scene) error) vector {
+	if object.GetName() == "" {
+		object.SetName("app")
+	}
+	return vector{
+		prepare: func(s *scene) { s.make(s.namespace, object) },
+		does: func(s *scene) error {
+			if err := s.tenant.Create(s.Context(), s.appService(s.namespace, "app", "{paused: true, "+spec+"}")); err != nil {
+				return err
+			}
+			if s.off {
+				s.handOver(object)
+			}
+			return changes(`spec: {paused: false}`)(s)
+		},
+		harm: harm, guard: "what the AppService does not control is never written over",
+		reason: v1.ReasonResourceExists, words: []string{word},
+	}
+}
+
+// handOver makes AppService app the controller of an object.
+func (s *scene) handOver(object client.Object) {
+	s.Helper()
+	app := s.app()
+	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		s.Fatal(err)
+	}
+	owned := object.DeepCopyObject().(client.Object)
+	owned.SetNamespace(s.namespace)
+	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{
+		"ownerReferences": []any{metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))}, "labels": map[string]string{v1.LabelManaged: "true"},
+	}})
+	if err != nil {
+		s.Fatal(err)
+	}
+	if err := cluster.Client.Patch(s.Context(), owned, client.RawPatch("application/merge-patch+json", patch)); err != nil {
+		s.Fatal(err)
+	}
+}
+
+// exists has an administrator make an AppService in the tenant's namespace, and waits until it is ready.
+func (s *scene) exists(name, spec string) {
+	s.Helper()
+	app := s.appService(s.namespace, name, spec)
+	if err := cluster.Client.Create(s.Context(), app); err != nil {
+		s.Fatal(err)
+	}
+	cluster.Ready(s.T, s.named(name))
+}
+
+// conditionOf returns nil once an AppService is not ready for a reason.
+func (s *scene) conditionOf(name, reason string) error {
+	condition, err := cluster.ConditionNow(s.Context(), s.named(name), v1.ConditionReady)
+	if err != nil {
+		return err
+	}
+	if condition.Status != metav1.ConditionFalse || condition.Reason != reason {
+		return fmt.Errorf("Ready is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+	}
+	return nil
+}
+
+func (s *scene) named(name string) *v1.AppService {
+	return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name}}
+}
+
+// deletes has an administrator delete an object and waits until it is gone.
+func (s *scene) deletes(object client.Object) {
+	s.Helper()
+	if err := cluster.Client.Delete(s.Context(), object, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+		s.Fatal(err)
+	}
+	harness.Eventually(s.T, object.GetName()+" is gone", func() error {
+		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return client.IgnoreNotFound(err)
+		}
+		return errors.New("it is still there")
+	})
+}
