@@ -23,6 +23,7 @@ var hints = map[string]string{
 	v1.ReasonNodeTrouble:               "ask the platform team: network or container runtime of the node are in trouble",
 	v1.ReasonDefaultsInvalid:           "correct the defaults that the message names; the spec is not at fault",
 	v1.ReasonQuotaExceeded:             "lower spec.size or spec.resources, or ask for a larger quota",
+	v1.ReasonPolicyViolation:           "change what the message names, or ask the platform team, whose policy it is",
 	v1.ReasonPodSecurityViolation:      "set spec.security.profile, spec.security.pod or container to what the level asks for",
 	v1.ReasonAdmissionDenied:           "change what the message names; the rule is the cluster's",
 	v1.ReasonReplicaFailure:            "see kubectl describe replicaset",

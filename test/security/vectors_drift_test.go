@@ -22,7 +22,7 @@ var writesConfigMaps = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: 
 // Objects that say they are the operator's: with its label, its stamp or a reference to an AppService.
 var _ = register(vectors{
 	"a rendered ConfigMap gets other content under its stamp":  edits(`config: {environment: {A: right}}`, writesConfigMaps, configMap("app-config", "A")),
-	"a large ConfigMap gets other content under its stamp":     edits(`config: {files: {A: "`+strings.Repeat("right", 10<<10)+`"}}`, writesConfigMaps, configMap("app-files", "A")),
+	"a large ConfigMap gets other content under its stamp":     edits(`config: {files: {A: "`+strings.Repeat("right", 6<<10)+`"}}`, writesConfigMaps, configMap("app-files", "A")),
 	"a rendered Secret gets other content under its stamp":     edits(`config: {databaseUrl: right}`, writesSecrets, rendersSecret),
 	"somebody's ConfigMap is labelled as one that is rendered": labelled(),
 	"somebody's ConfigMap carries the stamp of one that is rendered": {

@@ -24,7 +24,7 @@ var _ = register(vectors{
 		harm: is("app", func(d *appsv1.Deployment) bool {
 			return d.Spec.Template.Labels["batch.kubernetes.io/job-name"] == "trusted"
 		}),
-		guard: "a rule of the CRD", rule: true, words: []string{"spec.podLabels must not have"},
+		guard: "a rule of the CRD, and a hook on rendered objects", words: []string{"spec.podLabels must not have"}, fixed: noReserved,
 	},
 	"labels that select the pods of another AppService": {
 		does: applies(`podLabels: {app.kubernetes.io/instance: trusted}`),
@@ -84,8 +84,8 @@ var _ = register(vectors{
 	"an annotation by which Helm runs an object as a hook": {
 		does:  applies(`{ports: [{port: 80}], service: {annotations: {helm.sh/hook: pre-install}}}`),
 		harm:  is("app", func(o *corev1.Service) bool { return len(o.OwnerReferences) == 0 }),
-		guard: "the chart, and that the operator runs no hooks", reason: v1.ReasonRenderFailed, words: []string{"must not use the prefix helm.sh/"},
-		fixed: "the operator refuses every object that is a hook, whatever the chart says",
+		guard: "a rule of the CRD, and that the operator runs no hooks", words: []string{"must not have keys that begin with app.example.com/, helm.sh/"},
+		fixed: "behind the rule, the operator refuses every object that is a hook, whatever the chart says",
 	},
 	"a file of the configuration that leaves its folder": {
 		does:  applies(`config: {files: {../../etc/passwd: root}}`),

@@ -41,6 +41,7 @@ var _ = register(vectors{
 		guard: "a rule of the CRD and, behind it, the bound of claims", fixed: bounded, words: []string{"not have more than 128 paths together"},
 	},
 	"hundreds of references": {
+		may:  writesSecrets,
 		does: applies(fmt.Sprintf(`sidecars: [%s]`, sidecar("a", "env", 200, `{name: v%d, valueFrom: {secretKeyRef: {name: "s-%d", key: k, optional: true}}}`))),
 		harm: pods(anySidecar), guard: "the bound of references", fixed: bounded,
 		reason: v1.ReasonTooLarge, words: []string{"refer to 200", "more than 100", "spec.envFrom"},

@@ -45,6 +45,7 @@ var _ = register(vectors{
 	"an object that stays for ever":        reservedKey("service: {annotations: {helm.sh/resource-policy: keep}}"),
 
 	"a Service of an install that is refused": {
+		may:  writesSecrets,
 		does: applies(`{ports: [{port: 80}], envs: [{name: A, valueFrom: {secretKeyRef: {name: a, key: "a\nb", optional: true}}}]}`), harm: is("app", anything[*corev1.Service]),
 		guard: "a first release that is refused is taken back", reason: v1.ReasonInstallFailed, words: []string{"Deployment app"}, fixed: noTakeBack,
 	},
@@ -58,6 +59,7 @@ var _ = register(vectors{
 	},
 	"that a Secret has a value again": {
 		prepare: exists(&corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "secret"}, StringData: map[string]string{"key": "one"}}),
+		may:     writesSecrets,
 		does:    applies(`envFrom: [{secretRef: {name: secret}}]`),
 		seen:    restored, harm: is("app", func(d *appsv1.Deployment) bool { return version(d) == d.Labels[firstVersion] }),
 		guard: "what pods show is made of no value", fixed: noDigest,
