@@ -131,11 +131,11 @@ func leaves(resource *unstructured.Unstructured) []leaf {
 	return list
 }
 
-// everything is an AppService with every field of its spec, those too that exclude each other.
+// everything is an AppService with every field of its spec, those too that exclude each other. Its profile lets each of them be changed.
 func everything(t testing.TB) *unstructured.Unstructured {
 	t.Helper()
 	object := golden(t, "every-field")
-	for value, path := range map[string][]string{"postgres://db/web": {"config", "databaseUrl"}, "letsencrypt": {"ingress", "issuer"}} {
+	for value, path := range map[string][]string{"postgres://db/web": {"config", "databaseUrl"}, "letsencrypt": {"ingress", "issuer"}, "Baseline": {"security", "profile"}} {
 		if err := unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, path...)...); err != nil {
 			t.Fatal(err)
 		}
@@ -165,7 +165,7 @@ func TestTheDigestChangesWithEveryFieldOfTheSpec(t *testing.T) {
 	valid := map[any]any{ // where one more letter would not do
 		"TCP": "UDP", "UDP": "SCTP", "Exact": "Prefix", "ImplementationSpecific": "Exact",
 		"100m": "200m", "500m": "600m", "64Mi": "65Mi", "128Mi": "129Mi", "1Gi": "3Gi", "2Gi": "4Gi", "1": "2", "1Mi": "1Ki", "10Gi": "20Gi",
-		"Restricted": "Baseline", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
+		"Baseline": "Restricted", "RegularExpression": "PathPrefix", "IfNotPresent": "Always",
 		"HTTP": "HTTPS", "GET": "PUT", "ReadWriteMany": "ReadWriteOncePod",
 		"LoadBalancer": "NodePort", "Local": "Cluster", "ClientIP": "None",
 	}
