@@ -66,7 +66,9 @@ func drifts(s *scene, kind rendered, step step) {
 
 // replicasOfTheAutoscaler is a number that somebody else decides on: neither a repair nor an upgrade changes it.
 func replicasOfTheAutoscaler(s *scene) {
-	s.with(with(small, autoscaled))
+	// Without load it would scale down again after five minutes, which a slow machine takes for all this.
+	scaled := with(autoscaled, `autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}`)
+	s.with(with(small, scaled))
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 4}}
 	if err := cluster.Client.SubResource("scale").Update(s.Context(), deployment, client.WithSubResourceBody(scale)); err != nil {
@@ -74,7 +76,7 @@ func replicasOfTheAutoscaler(s *scene) {
 	}
 	s.still()
 	s.drop("Service")
-	s.want(with(with(small, autoscaled), `image: nginx:1.28`))
+	s.want(with(with(small, scaled), `image: nginx:1.28`))
 	s.ends(deployment, func() error {
 		if *deployment.Spec.Replicas != 4 || deployment.Status.UpdatedReplicas != 4 || deployment.Spec.Template.Spec.Containers[0].Image != "nginx:1.28" {
 			return fmt.Errorf("%d replicas, %d updated, want 4 of the new image", *deployment.Spec.Replicas, deployment.Status.UpdatedReplicas)

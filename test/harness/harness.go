@@ -183,10 +183,11 @@ func (c *Cluster) Namespace(t *testing.T) string {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-").Replace(t.Name()))
 	namespace := &corev1.Namespace{}
-	namespace.GenerateName = strings.Trim(name[:min(len(name), 40)], "-") + "-"
-	if err := c.Client.Create(t.Context(), namespace); err != nil {
-		t.Fatalf("cannot create a namespace: %v", err)
-	}
+	Eventually(t, "a namespace can be created", func() error {
+		namespace = &corev1.Namespace{}
+		namespace.GenerateName = strings.Trim(name[:min(len(name), 40)], "-") + "-"
+		return c.Client.Create(t.Context(), namespace)
+	})
 	if !c.passing {
 		t.Cleanup(func() { _ = c.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
 	}
