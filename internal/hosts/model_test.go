@@ -156,7 +156,8 @@ func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 			}
 			holder := w.actors[theirs.owner.NamespacedName]
 			mine, others := w.grants(s), w.grants(theirs)
-			taken = taken || !(mine && !others || mine == others && a.proven && holder != nil && !holder.proven)
+			before := mine && !others || mine == others && a.proven && holder != nil && !holder.proven
+			taken = taken || !before
 		}
 		if !taken || !slices.ContainsFunc(a.held, func(h Held) bool { return h.Key == at.Key }) {
 			t.Fatalf("seed %d: %s waits for %v, taken %t, held back %v", seed, client.ObjectKeyFromObject(a.resource), s.claims, taken, a.held)

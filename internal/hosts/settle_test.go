@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -66,8 +67,9 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			waiting := w.app("one", "older", 0, shop)
 			w.rest()
-			if got, want := waiting.held[0].Err.(*ConflictError).Holder, `AppService "serving"`; got != want {
-				t.Errorf("got %s, want %s", got, want)
+			var conflict *ConflictError
+			if want := `AppService "serving"`; !errors.As(waiting.held[0].Err, &conflict) || conflict.Holder != want {
+				t.Errorf("got %v, want a conflict with %s", waiting.held[0].Err, want)
 			}
 		},
 		"of those that wait, the oldest is next": func(_ *testing.T, w *world) {

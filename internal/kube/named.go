@@ -4,7 +4,7 @@ import (
 	"context"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/api/validation/path"
+	"k8s.io/apimachinery/pkg/api/validate/content"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -23,4 +23,4 @@ func (n named) Get(ctx context.Context, key client.ObjectKey, object client.Obje
 	return n.Reader.Get(ctx, key, object, options...)
 }
 
-func segment(name string) bool { return name != "" && len(path.IsValidPathSegmentName(name)) == 0 }
+func segment(name string) bool { return name != "" && len(content.IsPathSegmentName(name)) == 0 }

@@ -42,9 +42,8 @@ func IsOutline(object client.Object) bool {
 
 // Large reports whether the caches keep only the outline of an object.
 func Large(object client.Object) bool {
-	switch object := object.(type) {
-	case *unstructured.Unstructured:
-		return weight(object.Object) > bound
+	if whole, is := object.(*unstructured.Unstructured); is {
+		return weight(whole.Object) > bound
 	}
 	return footprint(reflect.ValueOf(object)) > bound
 }

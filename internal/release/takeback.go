@@ -17,7 +17,10 @@ import (
 // so far as to take it back themselves. It returns why it was refused. What may pass is no refusal: the next attempt goes on from there.
 func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {
 	there := append(a.left(task), created...)
-	if len(there) == 0 || !final(err) && !(Refused(err) && Refused(a.wouldTake(ctx, unwritten(task.Plan, created)))) {
+	if len(there) == 0 {
+		return err
+	}
+	if refused := final(err) || Refused(err) && Refused(a.wouldTake(ctx, unwritten(task.Plan, created))); !refused {
 		return err
 	}
 	return errors.Join(err, a.undo(ctx, there))

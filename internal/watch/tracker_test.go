@@ -41,11 +41,11 @@ var (
 )
 
 // app is a version of the resource demo/web.
-func app(uid, resourceVersion string) *unstructured.Unstructured {
+func app(resourceVersion string) *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
 	o.SetNamespace("demo")
 	o.SetName("web")
-	o.SetUID(types.UID(uid))
+	o.SetUID("web-uid")
 	o.SetResourceVersion(resourceVersion)
 	return o
 }
@@ -79,7 +79,7 @@ func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
 			t.Errorf("got a request for %s", request)
 		}
 	}
-	snapshot, err := observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+	snapshot, err := observer.Snapshot(t.Context(), app("1"), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -187,7 +187,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got reconciles of %v, want %v", got, test.want)
 			}
-			owner := app("web-uid", "1")
+			owner := app("1")
 			snapshot, err := observer.Snapshot(t.Context(), owner, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -275,7 +275,7 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 	tracker := newTracker(t, api)
 	sees := func(kind schema.GroupVersionKind) error {
 		t.Helper()
-		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil)
+		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("1"), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tracker.Observer.Snapshot(t.Context(), app("web-uid", "1"), nil); err != nil {
+	if _, err := tracker.Observer.Snapshot(t.Context(), app("1"), nil); err != nil {
 		t.Error(err)
 	}
 	tracker.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, meta.RESTScopeNamespace)

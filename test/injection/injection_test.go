@@ -47,7 +47,7 @@ func keep(figures, file string) error {
 
 func TestNoTextBecomesMoreThanAText(t *testing.T) {
 	for _, k := range kinds(t) {
-		t.Run(k.GroupVersionKind.Kind, func(t *testing.T) {
+		t.Run(k.Kind, func(t *testing.T) {
 			fields := map[string][]leaf{}
 			for _, l := range k.leaves {
 				fields[l.path[0].name] = append(fields[l.path[0].name], l)

@@ -49,8 +49,8 @@ func kinds(t *testing.T) []*kind {
 
 func newKind(t *testing.T, watch watches.Watch) *kind {
 	t.Helper()
-	name := strings.ToLower(watch.GroupVersionKind.Kind)
-	schema, _, err := specs.ReadSchema(filepath.Join(root, "config/crd/bases", watch.GroupVersionKind.Group+"_"+name+"s.yaml"))
+	name := strings.ToLower(watch.Kind)
+	schema, _, err := specs.ReadSchema(filepath.Join(root, "config/crd/bases", watch.Group+"_"+name+"s.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -84,7 +84,7 @@ func scrape(t *testing.T, address string, authority *x509.CertPool, token string
 	defer response.Body.Close()
 	size, err := io.Copy(io.Discard, response.Body)
 	if err != nil || response.StatusCode != status || response.ProtoMajor != protocol || status == http.StatusOK && size == 0 {
-		return fmt.Errorf("got status %d by HTTP/%d with %d bytes and error %v, want %d by HTTP/%d", response.StatusCode, response.ProtoMajor, size, err, status, protocol)
+		return fmt.Errorf("got status %d by HTTP/%d with %d bytes and error %w, want %d by HTTP/%d", response.StatusCode, response.ProtoMajor, size, err, status, protocol)
 	}
 	return nil
 }

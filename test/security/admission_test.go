@@ -49,7 +49,7 @@ func isEnforced(t *testing.T) {
 		if apierrors.IsForbidden(err) {
 			return nil
 		}
-		return fmt.Errorf("who may not make routes asks for one, and gets: %v", err)
+		return fmt.Errorf("who may not make routes asks for one, and gets: %w", err)
 	})
 }
 

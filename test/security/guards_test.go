@@ -127,7 +127,7 @@ func obeys(ctx context.Context, namespace string, takes bool) error {
 	app.Spec.Image = "%"
 	err := cluster.Client.Create(ctx, app, client.DryRunAll)
 	if err == nil != takes || err != nil && !apierrors.IsInvalid(err) {
-		return fmt.Errorf("an image that no rule allows: %v", err)
+		return fmt.Errorf("an image that no rule allows: %w", err)
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package security
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -52,6 +51,6 @@ func TestWhatPoliciesCost(t *testing.T) {
 }
 
 func median(list []time.Duration) time.Duration {
-	slices.SortFunc(list, func(a, b time.Duration) int { return cmp.Compare(a, b) })
+	slices.Sort(list)
 	return list[len(list)/2].Round(10 * time.Microsecond)
 }

@@ -69,7 +69,7 @@ func TestRolesAndReferences(t *testing.T) {
 					if want && err == nil || !want && apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
 						return nil
 					}
-					return fmt.Errorf("got %v", err)
+					return fmt.Errorf("got %w", err)
 				})
 			}
 		})
@@ -123,7 +123,7 @@ func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
-		return fmt.Errorf("it is still there (%v)", err)
+		return fmt.Errorf("it is still there (%w)", err)
 	})
 }
 

@@ -50,15 +50,15 @@ type vectors map[string]vector
 
 var table = vectors{}
 
-// register adds the vectors of a file.
-func register(more vectors) struct{} {
+// register adds the vectors of a file, and returns them.
+func register(more vectors) vectors {
 	for name, v := range more {
 		if _, there := table[name]; there {
 			panic(fmt.Sprintf("two vectors are called %q", name))
 		}
 		table[name] = v
 	}
-	return struct{}{}
+	return more
 }
 
 func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
