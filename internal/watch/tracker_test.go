@@ -40,13 +40,13 @@ var (
 	widgets    = schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Widget"}
 )
 
-// app is a version of the resource demo/web.
-func app(resourceVersion string) *unstructured.Unstructured {
+// app is the resource demo/web.
+func app() *unstructured.Unstructured {
 	o := &unstructured.Unstructured{Object: map[string]any{"apiVersion": "app.example.com/v1", "kind": "AppService"}}
 	o.SetNamespace("demo")
 	o.SetName("web")
 	o.SetUID("web-uid")
-	o.SetResourceVersion(resourceVersion)
+	o.SetResourceVersion("1")
 	return o
 }
 
@@ -79,7 +79,7 @@ func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
 			t.Errorf("got a request for %s", request)
 		}
 	}
-	snapshot, err := observer.Snapshot(t.Context(), app("1"), nil)
+	snapshot, err := observer.Snapshot(t.Context(), app(), nil)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -94,7 +94,7 @@ func controlled(resourceVersion, apiVersion, kind, name, uid string) *unstructur
 	o.SetNamespace("demo")
 	o.SetName("settings")
 	o.SetUID("c-1")
-	o.SetResourceVersion(resourceVersion)
+	o.SetResourceVersion("1")
 	if kind != "" {
 		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(uid), Controller: ptr.To(true)}})
 	}
@@ -187,7 +187,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got reconciles of %v, want %v", got, test.want)
 			}
-			owner := app("1")
+			owner := app()
 			snapshot, err := observer.Snapshot(t.Context(), owner, nil)
 			if err != nil {
 				t.Fatal(err)
@@ -275,7 +275,7 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 	tracker := newTracker(t, api)
 	sees := func(kind schema.GroupVersionKind) error {
 		t.Helper()
-		snapshot, err := tracker.Observer.Snapshot(t.Context(), app("1"), nil)
+		snapshot, err := tracker.Observer.Snapshot(t.Context(), app(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -352,7 +352,7 @@ func TestAKindThatIsNotServed(t *testing.T) {
 	if err := tracker.Ensure(t.Context(), unknown); !errors.As(err, &untracked) || !meta.IsNoMatchError(err) {
 		t.Errorf("got %v", err)
 	}
-	if _, err := tracker.Observer.Snapshot(t.Context(), app("1"), nil); err != nil {
+	if _, err := tracker.Observer.Snapshot(t.Context(), app(), nil); err != nil {
 		t.Error(err)
 	}
 	tracker.Mapper.(*meta.DefaultRESTMapper).Add(schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Gadget"}, meta.RESTScopeNamespace)

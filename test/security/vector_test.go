@@ -50,15 +50,15 @@ type vectors map[string]vector
 
 var table = vectors{}
 
-// register adds the vectors of a file, and returns them.
-func register(more vectors) vectors {
+// register adds the vectors of a file, and reports whether there are any.
+func register(more vectors) bool {
 	for name, v := range more {
 		if _, there := table[name]; there {
 			panic(fmt.Sprintf("two vectors are called %q", name))
 		}
 		table[name] = v
 	}
-	return more
+	return len(more) > 0
 }
 
 func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
