@@ -94,7 +94,7 @@ func controlled(resourceVersion, apiVersion, kind, name, uid string) *unstructur
 	o.SetNamespace("demo")
 	o.SetName("settings")
 	o.SetUID("c-1")
-	o.SetResourceVersion("1")
+	o.SetResourceVersion(resourceVersion)
 	if kind != "" {
 		o.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: apiVersion, Kind: kind, Name: name, UID: types.UID(uid), Controller: ptr.To(true)}})
 	}

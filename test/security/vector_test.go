@@ -51,7 +51,7 @@ type vectors map[string]vector
 var table = vectors{}
 
 // register adds the vectors of a file, and reports whether there are any.
-func register(more vectors) bool {
+func register(more vectors) bool { //nolint:unparam // a variable without a name is what calls it
 	for name, v := range more {
 		if _, there := table[name]; there {
 			panic(fmt.Sprintf("two vectors are called %q", name))
