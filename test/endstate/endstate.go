@@ -94,6 +94,7 @@ var neverTheSame = []string{
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
 	"revision", "digest", // of the release
+	"neverReady", // history: whether it was ready for a moment
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
