@@ -37,13 +37,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/queue"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/retry"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
 	"github.com/example/appservice-operator/internal/watches"
 )
@@ -93,18 +91,12 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	}
 	counters := shared.Metrics.Kind(kind.Kind, entry.Chart.Metadata)
 	chartOf := shared.Charts.serve(entry, mgr.GetCache(), counters, func(c *helmchart.Chart) *render.Renderer {
-		return &render.Renderer{
-			Chart:      c,
-			Translator: values.For(kind, c, entry.OverrideValues),
-			Platform: render.Platform{
-				Kind: kind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults, Overrides: entry.OverrideValues,
-			},
-			Hooks: postrender.Default(),
-			ClusterScoped: func(kind schema.GroupVersionKind) bool {
-				mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
-				return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
-			},
+		renderer := render.For(entry, c)
+		renderer.ClusterScoped = func(kind schema.GroupVersionKind) bool {
+			mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
+			return err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot
 		}
+		return renderer
 	})
 	reconciler := &controller.Reconciler{
 		Kind:         kind,

@@ -1,0 +1,20 @@
+// Command kubectl-appservice is what people call as "kubectl appservice": it shows what AppServices become, and why they are as they are.
+package main
+
+import (
+	"context"
+	"os"
+	"os/signal"
+	"syscall"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example/appservice-operator/internal/cli"
+)
+
+func main() {
+	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
+	code := cli.Run(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
+	cancel()
+	os.Exit(code)
+}

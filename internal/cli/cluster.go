@@ -1,0 +1,56 @@
+package cli
+
+import (
+	"fmt"
+
+	"k8s.io/apimachinery/pkg/runtime"
+	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
+	"k8s.io/client-go/rest"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// fieldManager is what changes of specs by this command are said to be by.
+const fieldManager = "kubectl-appservice"
+
+// config is that of the cluster that the flags and the kubeconfig say.
+func (s *shell) config() (*rest.Config, error) {
+	config, err := s.kube.ToRESTConfig()
+	if err != nil {
+		return nil, fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig: %w", err)
+	}
+	config.UserAgent = fieldManager
+	config.QPS, config.Burst = -1, -1 // the API server has its own priorities
+	return config, nil
+}
+
+// client reads and writes in the cluster. Commands that are not offline ask for it when they need it.
+func (s *shell) client() (client.WithWatch, error) {
+	config, err := s.config()
+	if err != nil {
+		return nil, err
+	}
+	scheme := runtime.NewScheme()
+	_ = clientgoscheme.AddToScheme(scheme) // neither can fail on a new scheme
+	_ = v1.AddToScheme(scheme)
+	c, err := client.NewWithWatch(config, client.Options{Scheme: scheme})
+	if err != nil {
+		return nil, fmt.Errorf("cannot reach the cluster: %w", err)
+	}
+	return c, nil
+}
+
+// namespace is that of the flag, or of the current context.
+func (s *shell) namespace() (string, error) {
+	namespace, _, err := s.kube.ToRawKubeConfigLoader().Namespace()
+	return namespace, err
+}
+
+// offlineNamespace is that of the flag, or "default": it does not look at the kubeconfig.
+func (s *shell) offlineNamespace() string {
+	if *s.kube.Namespace != "" {
+		return *s.kube.Namespace
+	}
+	return "default"
+}

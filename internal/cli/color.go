@@ -1,0 +1,58 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"os"
+
+	"golang.org/x/term"
+)
+
+// Values of --color.
+const (
+	colorAuto   = "auto"
+	colorAlways = "always"
+	colorNever  = "never"
+)
+
+// style is how text looks on terminals, as an ANSI sequence.
+type style string
+
+const (
+	red    style = "\x1b[31m"
+	green  style = "\x1b[32m"
+	yellow style = "\x1b[33m"
+	bold   style = "\x1b[1m"
+	dim    style = "\x1b[2m"
+
+	plain = "\x1b[0m"
+)
+
+func (s *shell) checkColor() error {
+	switch s.color {
+	case colorAuto, colorAlways, colorNever:
+		return nil
+	}
+	return fmt.Errorf("--color=%s: it can be %s, %s or %s", s.color, colorAuto, colorAlways, colorNever)
+}
+
+// paint returns text in a style, if what it is written to shows styles.
+func (s *shell) paint(out io.Writer, look style, text string) string {
+	if text == "" || !s.colored(out) {
+		return text
+	}
+	return string(look) + text + plain
+}
+
+func (s *shell) colored(out io.Writer) bool {
+	if s.color != colorAuto {
+		return s.color == colorAlways
+	}
+	return os.Getenv("NO_COLOR") == "" && isTerminal(out)
+}
+
+// isTerminal reports whether somebody looks at what is written: progress is for them only.
+func isTerminal(out io.Writer) bool {
+	file, ok := out.(*os.File)
+	return ok && term.IsTerminal(int(file.Fd()))
+}

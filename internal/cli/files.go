@@ -1,0 +1,130 @@
+package cli
+
+import (
+	"bytes"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+// document is an object of a file.
+type document struct {
+	*unstructured.Unstructured
+	// File is "-" for stdin.
+	File string
+	// Line is where the document begins, from 1.
+	Line int
+	// Text is YAML or JSON, as it was written.
+	Text []byte
+}
+
+// at is the place of a document for people, as in app.yaml:12.
+func (d document) at() string {
+	if d.File == stdin {
+		return fmt.Sprintf("stdin:%d", d.Line)
+	}
+	return fmt.Sprintf("%s:%d", d.File, d.Line)
+}
+
+const stdin = "-"
+
+// extensions of the files that are read of a folder.
+var extensions = []string{".yaml", ".yml", ".json"}
+
+// documents reads the objects of files, of the files of folders, or of stdin, in their order. Objects without a namespace get that of the flag.
+func (s *shell) documents(names []string) ([]document, error) {
+	var all []document
+	for _, name := range names {
+		if name == stdin {
+			list, err := s.split(stdin, s.In)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+			continue
+		}
+		files, err := filesOf(name)
+		if err != nil {
+			return nil, err
+		}
+		for _, name := range files {
+			file, err := os.Open(name)
+			if err != nil {
+				return nil, err
+			}
+			list, err := s.split(name, file)
+			_ = file.Close()
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, list...)
+		}
+	}
+	if len(all) == 0 {
+		return nil, fmt.Errorf("there is no object in %s", strings.Join(names, ", "))
+	}
+	return all, nil
+}
+
+func filesOf(name string) ([]string, error) {
+	info, err := os.Stat(name)
+	if err != nil || !info.IsDir() {
+		return []string{name}, err
+	}
+	var files []string
+	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(path)) {
+			files = append(files, path)
+		}
+		return err
+	})
+	return files, err
+}
+
+// split reads the documents of a file. A line that begins with --- stands between two of them, as for kubectl.
+func (s *shell) split(name string, in io.Reader) ([]document, error) {
+	content, err := io.ReadAll(in)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	var list []document
+	begin, line := 1, 0
+	var text []byte
+	add := func() error {
+		d := document{Unstructured: &unstructured.Unstructured{}, File: name, Line: begin, Text: text}
+		text, begin = nil, line+1
+		if err := yaml.Unmarshal(d.Text, &d.Object); err != nil {
+			return fmt.Errorf("%s: %w", d.at(), err)
+		}
+		if len(d.Object) == 0 {
+			return nil
+		}
+		if d.GetAPIVersion() == "" || d.GetKind() == "" {
+			return fmt.Errorf("%s: apiVersion and kind are missing: an object of a cluster has both", d.at())
+		}
+		if d.GetNamespace() == "" {
+			d.SetNamespace(s.offlineNamespace())
+		}
+		list = append(list, d)
+		return nil
+	}
+	for part := range bytes.Lines(content) {
+		line++
+		if !bytes.HasPrefix(part, []byte("---")) {
+			text = append(text, part...)
+			continue
+		}
+		if err := add(); err != nil {
+			return nil, err
+		}
+	}
+	err = add()
+	return list, err
+}

@@ -1,0 +1,88 @@
+// Package cli has the commands of kubectl-appservice: what they read, what they print, and how they end. The work is done by packages that
+// know of no command line, most of them the manager's own.
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericclioptions"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example/appservice-operator/internal/version"
+)
+
+// Exit codes, as those of kubectl diff.
+const (
+	exitOK    = 0
+	exitFound = 1 // differences or findings
+	exitBroke = 2
+)
+
+// errFound ends a command that has printed differences or findings. It is not printed.
+var errFound = errors.New("there are differences or findings")
+
+// commands are all there are, in the order of the help. Each is in a file of its own.
+var commands = []func(*shell) *cobra.Command{}
+
+// shell is what commands share.
+type shell struct {
+	genericiooptions.IOStreams
+	// kube says which cluster, namespace and user. Offline commands do not touch it.
+	kube  *genericclioptions.ConfigFlags
+	color string
+}
+
+// Run carries out one command line, and returns the exit code. Data goes to stdout, all else to stderr.
+func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
+	root := New(streams)
+	root.SetArgs(args)
+	return ended(ctx, root.ExecuteContext(ctx), streams)
+}
+
+// ended returns the exit code of a command, and prints why it broke.
+func ended(ctx context.Context, err error, streams genericiooptions.IOStreams) int {
+	switch {
+	case err == nil:
+		return exitOK
+	case errors.Is(err, errFound):
+		return exitFound
+	case ctx.Err() != nil:
+		_, _ = fmt.Fprintln(streams.ErrOut, "error: interrupted")
+	default:
+		_, _ = fmt.Fprintln(streams.ErrOut, "error:", err)
+	}
+	return exitBroke
+}
+
+// New returns the root command.
+func New(streams genericiooptions.IOStreams) *cobra.Command {
+	s := &shell{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
+	root := &cobra.Command{
+		Use:   "kubectl-appservice",
+		Short: "See what an AppService becomes, and why it is as it is",
+		Long: "kubectl appservice shows what AppServices become before they are applied, and why they are as they are afterwards. It renders with\n" +
+			"the operator's own code.\n\n" +
+			"It exits with 0, with 1 if it found differences or something to complain of, and with 2 if it could not do its work.",
+		Version:       version.Version,
+		SilenceErrors: true,
+		SilenceUsage:  true,
+		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl appservice"},
+		Args:          cobra.NoArgs,
+		RunE:          func(root *cobra.Command, _ []string) error { return root.Help() },
+		PersistentPreRunE: func(*cobra.Command, []string) error {
+			return s.checkColor()
+		},
+	}
+	root.SetIn(streams.In)
+	root.SetOut(streams.Out)
+	root.SetErr(streams.ErrOut)
+	s.kube.AddFlags(root.PersistentFlags())
+	root.PersistentFlags().StringVar(&s.color, "color", colorAuto, "when to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
+	for _, command := range commands {
+		root.AddCommand(command(s))
+	}
+	return root
+}
