@@ -164,19 +164,14 @@ func ends(change Change, after *unstructured.Unstructured) (refusals []string) {
 		return nil
 	}
 	live, _ := change.Live.(*unstructured.Unstructured)
-	key, allow := kube.KeyOf(live), fmt.Sprintf("annotation %s: \"true\" allows that", v1.AnnotationAdoptRestart)
-	var fields []string
+	key, allow := kube.KeyOf(live), fmt.Sprintf("keep that in the spec, or allow it by annotation %s: \"true\"", v1.AnnotationAdoptRestart)
 	for _, difference := range Differences(only(live, path), only(after, path)) {
 		text, _, _ := strings.Cut(difference.String(), ";")
-		fields = append(fields, text)
-	}
-	if len(fields) > 0 {
-		refusals = append(refusals, fmt.Sprintf("the pods of %s would restart, since these fields of it would change: %s (set them in the spec as they are, or %s)",
-			key, strings.Join(fields, ", "), allow))
+		refusals = append(refusals, fmt.Sprintf("%s: its pods would restart: %s: %s", key, text, allow))
 	}
 	have, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
 	if want, rendered, _ := unstructured.NestedInt64(change.Desired.Object, "spec", "replicas"); rendered && want < have {
-		refusals = append(refusals, fmt.Sprintf("%d of the %d pods of %s would end, since spec.replicas would be %d (set spec.size, or %s)", have-want, have, key, want, allow))
+		refusals = append(refusals, fmt.Sprintf("%s: %d of its pods would end: spec.replicas %d → %d: %s", key, have-want, have, want, allow))
 	}
 	return refusals
 }

@@ -76,15 +76,15 @@ func left(owner, live client.Object) bool {
 type AdoptionError struct{ Refusals []string }
 
 func (e *AdoptionError) Error() string {
-	text := "nothing was adopted, and nothing changed: "
-	for i, refusal := range e.Refusals {
-		if i > 0 {
-			text += "; "
-		}
-		text += refusal
+	text := "nothing was adopted, and nothing changed: " + e.Refusals[0]
+	if more := len(e.Refusals) - 1; more > 0 {
+		text += fmt.Sprintf(" (and %d more: status.problems)", more)
 	}
 	return text
 }
 
 // Reason is that of Ready.
 func (e *AdoptionError) Reason() string { return v1.ReasonAdoptionRefused }
+
+// Parts are what stands against it, one by one.
+func (e *AdoptionError) Parts() []string { return e.Refusals }

@@ -2,19 +2,21 @@ package release
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strconv"
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // Inherit deletes the release records that the record of a task takes the place of, the oldest first: those of an earlier resource of its kind and
@@ -120,11 +122,16 @@ func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetad
 	if err != nil {
 		return false, nil, damaged(err)
 	}
-	objects, err := render.ReadManifest(manifest)
-	if err != nil {
-		return false, nil, damaged(err)
-	}
-	for _, object := range objects {
+	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
+		object := &metav1.PartialObjectMetadata{}
+		if err := documents.Decode(object); errors.Is(err, io.EOF) {
+			return taken, others, nil
+		} else if err != nil {
+			return false, nil, damaged(errors.New("its manifest is no YAML"))
+		}
+		if object.Kind == "" {
+			continue // a document of comments
+		}
 		here := object.GetNamespace() == "" || object.GetNamespace() == r.owner.GetNamespace()
 		if here && slices.Contains(rendered, kube.KeyOf(object)) {
 			taken = true
@@ -132,7 +139,6 @@ func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetad
 		}
 		others = append(others, kube.KeyOf(object).String())
 	}
-	return taken, others, nil
 }
 
 func (r *records) remove(ctx context.Context, list []*metav1.PartialObjectMetadata) error {
