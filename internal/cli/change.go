@@ -10,6 +10,7 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -152,7 +153,9 @@ func patch(ctx context.Context, writer client.Client, resource *unstructured.Uns
 	if dry == dryServer {
 		options = append(options, client.DryRunAll)
 	}
-	return writer.Patch(ctx, resource, client.RawPatch(types.MergePatchType, body), options...)
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		return writer.Patch(ctx, resource, client.RawPatch(types.MergePatchType, body), options...)
+	})
 }
 
 // explainRefusal says who can help with what the API server refuses.

@@ -73,7 +73,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Long: "kubectl appservice shows what AppServices become before they are applied, and why they are as they are afterwards. It renders with\n" +
 			"the operator's own code.\n\n" +
 			"It exits with 0, with 1 if it found differences or something to complain of, and with 2 if it could not do its work.",
-		Version:       version.Version,
+		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl appservice"},

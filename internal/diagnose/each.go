@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"cmp"
+	"fmt"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -38,17 +39,35 @@ func (f *Findings) Sights() []Sight {
 // LastWords returns the last lines of what a container of a pod said when it ended, as Brief makes them; nothing if none ended, or said
 // nothing. Source is that of the cause.
 func LastWords(pod *corev1.Pod, source string, lines int) []string {
-	for _, c := range containers(pod) {
-		if c.source() != source {
-			continue
-		}
-		ended := cmp.Or(c.status.State.Terminated, c.status.LastTerminationState.Terminated)
-		if ended == nil {
-			return nil
-		}
-		return lastLines(ended.Message, lines)
+	c, ended := endedOf(pod, source)
+	if c == nil {
+		return nil
 	}
-	return nil
+	return lastLines(ended.Message, lines)
+}
+
+// LogsOf is the command that shows all that a container said before it ended; empty if none ended.
+func LogsOf(pod *corev1.Pod, source string) string {
+	c, _ := endedOf(pod, source)
+	if c == nil {
+		return ""
+	}
+	command := fmt.Sprintf("kubectl logs --namespace=%s %s --container=%s", pod.Namespace, pod.Name, c.Name)
+	if c.status.State.Terminated == nil { // another one runs, or is to run, in its place
+		command += " --previous"
+	}
+	return command
+}
+
+// endedOf returns the container that a cause is about, and how it ended; nil if it did not.
+func endedOf(pod *corev1.Pod, source string) (*container, *corev1.ContainerStateTerminated) {
+	for _, c := range containers(pod) {
+		ended := cmp.Or(c.status.State.Terminated, c.status.LastTerminationState.Terminated)
+		if c.source() == source && ended != nil {
+			return &c, ended
+		}
+	}
+	return nil, nil
 }
 
 func lastLines(message string, most int) []string {

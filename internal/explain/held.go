@@ -7,6 +7,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/health"
@@ -51,6 +52,11 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 		}
 		used[problem] = true
 	}
+	for _, object := range f.Objects {
+		if why := suspended(object); why != "" {
+			note(object.Said.Kind+" "+object.Said.Name, why, nil)
+		}
+	}
 	if next := f.Status.NextAttemptTime; next != nil {
 		note("the next attempt", "what failed is tried again, at the latest then; sooner if something changes that the operator watches", next)
 	}
@@ -59,6 +65,25 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	}
 	return list
 }
+
+// suspended says what holds back an object by itself, whoever set that; empty if nothing does.
+func suspended(object *Object) string {
+	if object.Live == nil {
+		return ""
+	}
+	for _, field := range []string{"paused", "suspend"} {
+		if set, _, _ := unstructured.NestedBool(object.Live.Object, "spec", field); set {
+			return "its own spec." + field + " is set: its controller leaves its pods as they are"
+		}
+	}
+	if kept, paused := object.Live.GetAnnotations()[kedaPaused]; paused && kept != "false" {
+		return "its annotation " + kedaPaused + " is set: KEDA does not scale it"
+	}
+	return ""
+}
+
+// kedaPaused is the annotation of a ScaledObject that KEDA leaves alone.
+const kedaPaused = "autoscaling.keda.sh/paused"
 
 func hasProblem(status *v1.AppServiceStatus, reason string) bool {
 	for _, problem := range status.Problems {

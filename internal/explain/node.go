@@ -106,11 +106,17 @@ func (n *Node) line(paint func(State, string) string, now time.Time) string {
 			text += "  " + more
 		}
 	}
+	if n.Since != nil && !n.Since.IsZero() {
+		text += "  " + duration.HumanDuration(now.Sub(n.Since.Time)) + " old"
+	}
 	if n.Until != nil {
-		text += " (" + when(n.Until.Time, now) + ")"
+		text += " (" + untils[n.Type] + when(n.Until.Time, now) + ")"
 	}
 	return text
 }
+
+// untils say what happens at the time of a node.
+var untils = map[Type]string{TypeObject: "counts as stalled at ", TypeCause: "counts as lasting at "}
 
 // when is a time and how far it is.
 func when(at, now time.Time) string {

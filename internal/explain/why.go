@@ -117,11 +117,12 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	}
 	for _, problem := range f.Status.Problems {
 		same := slices.ContainsFunc(object.Causes, func(c diagnose.Cause) bool { return c.Reason == problem.Reason && c.Source == problem.Source })
-		if same || problem.Source == name && len(object.Causes) == 0 {
-			used[problem] = true
-		}
-		if problem.Source == name && len(object.Causes) == 0 {
+		said := len(object.Causes) == 0 && (problem.Source == name || problem.Message == object.Said.Message)
+		if said && !used[problem] {
 			n.add(ofProblem(problem))
+		}
+		if same || said {
+			used[problem] = true
 		}
 	}
 	if len(n.Children) == 1 && n.Children[0].Message == n.Message {
@@ -154,6 +155,7 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 			for _, line := range lines {
 				pod.add(&Node{Type: TypeWords, Name: "last words", Message: line})
 			}
+			pod.add(hint(diagnose.LogsOf(sight.Pod, cause.Source)))
 		}
 		n.add(pod)
 	}
