@@ -299,6 +299,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 			t.Fatal(err)
 		}
 	}
+	facts.Content = dependency.ContentOf(draft.References, facts.There).Version
 	result, err := renderer.Finish(t.Context(), draft, facts)
 	if err != nil {
 		t.Fatal(err)
