@@ -10,7 +10,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
 
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/watches"
 )
@@ -51,12 +53,18 @@ func Kinds(before, after *Charts) []schema.GroupVersionKind {
 	return all
 }
 
-// optional are the kinds that charts render only where they are served.
-var optional = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
-
-// Everything are the capabilities of a cluster that serves all kinds that the operator's own charts can make use of.
-func Everything() *chartutil.Capabilities {
+// Serving are the capabilities of a cluster of which nothing else is known: it serves all kinds that the templates of some charts name.
+func Serving(all ...*Charts) *chartutil.Capabilities {
 	capabilities := chartutil.DefaultCapabilities.Copy()
-	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, optional)
+	for _, charts := range all {
+		for _, kind := range charts.Kinds {
+			for _, rendered := range chart.Kinds(charts.Renderers[kind].Chart) {
+				name := rendered.GroupVersion().String() + "/" + rendered.Kind
+				if !scheme.Scheme.Recognizes(rendered) && !capabilities.APIVersions.Has(name) {
+					capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), name)
+				}
+			}
+		}
+	}
 	return capabilities
 }

@@ -68,10 +68,10 @@ func (d *Diff) Summary() string {
 		return "nothing changes"
 	}
 	parts := []string{plural(len(d.Changes), "object") + " " + verb(len(d.Changes))}
-	if d.Has(Refused) {
-		parts = append(parts, "the upgrade will be REFUSED")
-	}
-	if d.Has(Loses) {
+	switch {
+	case d.Has(Refused):
+		return parts[0] + "; the upgrade will be REFUSED, and what runs stays as it is"
+	case d.Has(Loses):
 		parts = append(parts, "DATA goes")
 	}
 	if d.Restarts() {

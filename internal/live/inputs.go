@@ -79,12 +79,9 @@ func (c *Cluster) facts(ctx context.Context, namespace string, references []depe
 
 // factsOf are those that the labels of a namespace tell.
 func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
-	facts := postrender.Facts{}
+	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
 	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
 		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
-	}
-	if c.Policy != nil {
-		facts.Policy = c.Policy.For(namespace, labels)
 	}
 	return facts
 }

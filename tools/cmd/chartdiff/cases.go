@@ -12,7 +12,8 @@ import (
 
 // findings are the resources to compare, and the cluster that they are rendered for.
 type findings struct {
-	subjects     map[schema.GroupVersionKind][]compare.Subject
+	subjects map[schema.GroupVersionKind][]compare.Subject
+	// capabilities are nil for a cluster that serves whatever the charts name.
 	capabilities *chartutil.Capabilities
 }
 
@@ -25,7 +26,7 @@ func cases(root string) (*findings, error) {
 	if len(all) == 0 {
 		return nil, fmt.Errorf("there are no golden cases in %s", root)
 	}
-	found := &findings{subjects: map[schema.GroupVersionKind][]compare.Subject{}, capabilities: compare.Everything()}
+	found := &findings{subjects: map[schema.GroupVersionKind][]compare.Subject{}}
 	for _, one := range all {
 		kind := one.Resource.GroupVersionKind()
 		found.subjects[kind] = append(found.subjects[kind], compare.Subject{Name: one.Name, Resource: one.Resource})

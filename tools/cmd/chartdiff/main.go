@@ -74,11 +74,15 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 // compareAll prints a report for each kind, and returns an error if something can no longer be rendered.
 func compareAll(ctx context.Context, out io.Writer, before, after *compare.Charts, found *findings) error {
 	failed := false
+	capabilities := found.capabilities
+	if capabilities == nil {
+		capabilities = compare.Serving(before, after)
+	}
 	for _, kind := range compare.Kinds(before, after) {
 		fleet := &compare.Fleet{Kind: kind.Kind}
 		for _, subject := range found.subjects[kind] {
-			old := subject.Render(ctx, before.Renderers[kind], found.capabilities)
-			rendered := subject.Render(ctx, after.Renderers[kind], found.capabilities)
+			old := subject.Render(ctx, before.Renderers[kind], capabilities)
+			rendered := subject.Render(ctx, after.Renderers[kind], capabilities)
 			if ctx.Err() != nil {
 				return context.Cause(ctx)
 			}
