@@ -1,6 +1,7 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -31,11 +32,13 @@ func TestRenderIsWhatIsReleased(t *testing.T) {
 			createFixture(t, t, namespace, object)
 		}
 		sample := documents(t, filepath.Join(samples, file))[0]
+		moveNodePorts(t, sample, 2*otherNodePort)
 		all = append(all, sample.DeepCopy())
 		sample.SetNamespace(namespace)
 		if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 			t.Fatal(err)
 		}
+		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), sample) }) // its pods would take room from other tests
 	}
 	manager := cluster.Manager(t, namespace)
 	for _, sample := range all {
