@@ -44,11 +44,11 @@ func newDiff(s *shell) *cobra.Command {
 			"  # two files, or folders\n" +
 			"  kubectl appservice diff -f app.yaml --against old.yaml\n" +
 			"  # what another version of the charts makes of a file\n" +
-			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart charts-next\n" +
+			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice\n" +
 			"  # what other charts do to the AppService web in the cluster\n" +
-			"  kubectl appservice diff web --live --chart charts-next\n" +
+			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
 			"  # and to all that there are\n" +
-			"  kubectl appservice diff --all-namespaces --chart charts-next",
+			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
 		Annotations: map[string]string{"offline": "true"},
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.diff(command.Context(), d, names)

@@ -72,13 +72,19 @@ func (w *world) pairs(ctx context.Context, subjects []compare.Subject, releases 
 	for i := range subjects {
 		workers.Go(func() error {
 			subject := subjects[i]
-			if released := releases[subject.Resource.GetUID()]; released != nil {
+			released := releases[subject.Resource.GetUID()]
+			if released != nil {
 				subject.Facts.Content = released.Content.Version
-				pairs[i].before = releasedOf(released)
-			} else {
-				pairs[i].before = subject.Render(ctx, before, w.capabilities)
 			}
 			pairs[i].after = subject.Render(ctx, after, w.capabilities)
+			switch {
+			case released == nil:
+				pairs[i].before = subject.Render(ctx, before, w.capabilities)
+			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
+				pairs[i].before = pairs[i].after // there is no need to unpack it
+			default:
+				pairs[i].before = releasedOf(released)
+			}
 			return ctx.Err()
 		})
 	}

@@ -24,6 +24,8 @@ type Subject struct {
 // Outcome is what a resource becomes, or why it cannot be rendered. The zero value stands for nothing at all: its kind is not served.
 type Outcome struct {
 	Objects []*unstructured.Unstructured
+	// Digest identifies the objects, as the label of a release record does; empty if that is not known.
+	Digest string
 	// Unknown are the fields of the spec that do nothing.
 	Unknown []string
 	Err     error
@@ -55,5 +57,5 @@ func OutcomeOf(result *render.Result) Outcome {
 	if len(result.Lacking) > 0 {
 		return Outcome{Err: &render.UnservedError{Lack: result.Lacking[0]}}
 	}
-	return Outcome{Objects: result.Objects, Unknown: result.Unknown}
+	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown}
 }

@@ -20,6 +20,8 @@ import (
 // Release is the newest that was recorded of a resource.
 type Release struct {
 	Revision int
+	// Digest identifies what was written.
+	Digest string
 	// Content is what its pods took of what they refer to.
 	Content dependency.Content
 
@@ -79,6 +81,8 @@ func note(found map[types.UID]*Release, secret *corev1.Secret) {
 		return // somebody else's
 	}
 	if known := found[owner.UID]; known == nil || known.Revision < revision {
-		found[owner.UID] = &Release{Revision: revision, Content: dependency.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy()}
+		found[owner.UID] = &Release{
+			Revision: revision, Digest: secret.Labels[v1.LabelDigest], Content: dependency.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
+		}
 	}
 }
