@@ -57,7 +57,11 @@ func TestDev(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+		half := filepath.Join(dir, "half") // a file that is being written is seen as far as it is
+		if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Rename(half, path); err != nil {
 			t.Fatal(err)
 		}
 	}
