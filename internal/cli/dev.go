@@ -25,7 +25,7 @@ type developing struct {
 	apply bool
 }
 
-func newDev(s *shell) *cobra.Command {
+func devCommand(s *shell) *cobra.Command {
 	d := &developing{}
 	command := &cobra.Command{
 		Use:   "dev --chart-dir DIR -f FILE [--apply]",

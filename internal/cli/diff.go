@@ -2,7 +2,6 @@ package cli
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -25,7 +24,7 @@ type diffing struct {
 	output   string
 }
 
-func newDiff(s *shell) *cobra.Command {
+func diffCommand(s *shell) *cobra.Command {
 	d := &diffing{}
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
@@ -49,7 +48,8 @@ func newDiff(s *shell) *cobra.Command {
 			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
 			"  # and to all that there are\n" +
 			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
-		Annotations: map[string]string{"offline": "true"},
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.diff(command.Context(), d, names)
 		},
@@ -60,7 +60,7 @@ func newDiff(s *shell) *cobra.Command {
 	flags.StringVar(&d.to, "to-chart", "", "what is after: these charts; the same as --chart")
 	flags.StringSliceVar(&d.against, "against", nil, "what is before: the resources of these files or folders")
 	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
-	flags.StringVarP(&d.output, "output", "o", asText, "text or json")
+	s.outputFlag(command, &d.output, []string{asText, asJSON})
 	command.MarkFlagsMutuallyExclusive("chart", "to-chart")
 	command.MarkFlagsMutuallyExclusive("from-chart", "against")
 	command.MarkFlagsMutuallyExclusive("all-namespaces", "filename")
@@ -69,9 +69,6 @@ func newDiff(s *shell) *cobra.Command {
 }
 
 func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
-	if d.output != asText && d.output != asJSON {
-		return fmt.Errorf("--output=%s: it can be %s or %s", d.output, asText, asJSON)
-	}
 	if d.to != "" {
 		d.charts = d.to
 	}
@@ -214,11 +211,7 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.
 	}
 	switch {
 	case output == asJSON:
-		text, err := json.MarshalIndent(reports, "", "  ")
-		if err != nil {
-			return err
-		}
-		if _, err := fmt.Fprintf(s.Out, "%s\n", text); err != nil {
+		if err := s.printData(reports, output); err != nil {
 			return err
 		}
 	case external != "" && found:

@@ -50,7 +50,7 @@ func TestDiff(t *testing.T) {
 		"a cluster that is not there":  {nil, "diff web", 2, "", "cannot find a cluster"},
 		"a chart that nobody is for":   {map[string]string{"app.yaml": anApp, "b/Chart.yaml": "apiVersion: v2\nname: other\nversion: 9.9.9\n"}, "diff -f DIR/app.yaml --chart DIR/b", 2, "", "no kind is served with the chart in"},
 		"a folder that has no charts":  {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml --chart DIR", 2, "", "helm-charts/appservice"},
-		"a form that there is none of": {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml -o yaml", 2, "", "--output=yaml: it can be text or json"},
+		"a form that there is none of": {map[string]string{"app.yaml": anApp}, "diff -f DIR/app.yaml -o yaml", 2, "", "--output=yaml: it can be text, json"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

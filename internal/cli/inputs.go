@@ -14,7 +14,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -185,15 +184,18 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compa
 			return nil, fmt.Errorf("%s: %s is not served: these are: %s", documents[0].at(), documents[0].GroupVersionKind(), kindsOf(charts))
 		}
 	}
-	for _, name := range names {
-		kind, name, err := kindOf(charts, name)
+	for _, argument := range names {
+		named, err := s.named(argument)
 		if err != nil {
 			return nil, err
 		}
+		if charts.Renderers[named.Kind] == nil {
+			return nil, fmt.Errorf("%s: %s is not served: these are: %s", argument, named.Kind.Kind, kindsOf(charts))
+		}
 		d := document{Unstructured: &unstructured.Unstructured{}}
-		d.SetGroupVersionKind(kind)
-		d.SetNamespace(*s.kube.Namespace)
-		d.SetName(name)
+		d.SetGroupVersionKind(named.Kind)
+		d.SetNamespace(named.Namespace)
+		d.SetName(named.Name)
 		list = append(list, subject{document: d})
 	}
 	for at := range list {
@@ -300,20 +302,6 @@ func (d document) failed(err error) error {
 		return explained(d.name(), err)
 	}
 	return explained(d.at()+": "+d.name(), err)
-}
-
-// kindOf reads web or appjob/web.
-func kindOf(charts *compare.Charts, name string) (schema.GroupVersionKind, string, error) {
-	kind, rest, qualified := strings.Cut(name, "/")
-	if !qualified {
-		return charts.Kinds[0], name, nil
-	}
-	for _, served := range charts.Kinds {
-		if lower := strings.ToLower(served.Kind); kind == lower || kind == lower+"s" || kind == lower+"s."+served.Group {
-			return served, rest, nil
-		}
-	}
-	return schema.GroupVersionKind{}, "", fmt.Errorf("%s: %s is not served: these are: %s", name, kind, kindsOf(charts))
 }
 
 func kindsOf(charts *compare.Charts) string {

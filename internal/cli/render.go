@@ -14,13 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Values of render's -o.
-const (
-	asYAML     = "yaml"
-	asManifest = "manifest"
-	asJSON     = "json"
-	asText     = "text"
-)
+// asManifest prints what a release record has.
+const asManifest = "manifest"
 
 // rendering are the flags of render.
 type rendering struct {
@@ -30,7 +25,7 @@ type rendering struct {
 	output  string
 }
 
-func newRender(s *shell) *cobra.Command {
+func renderCommand(s *shell) *cobra.Command {
 	r := &rendering{}
 	command := &cobra.Command{
 		Use:   "render (-f FILE | NAME) [--chart DIR]",
@@ -48,7 +43,8 @@ func newRender(s *shell) *cobra.Command {
 			"  cat app.yaml | kubectl appservice render -f -\n" +
 			"  # what the operator applies for the AppService web, as helm get manifest has it\n" +
 			"  kubectl appservice render web --live --show-secrets -o manifest",
-		Annotations: map[string]string{"offline": "true"},
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.render(command, r, names)
 		},
@@ -56,15 +52,12 @@ func newRender(s *shell) *cobra.Command {
 	r.add(command)
 	command.Flags().StringSliceVar(&r.only, "show-only", nil, "only what these templates render, as in templates/service.yaml")
 	command.Flags().BoolVar(&r.secrets, "show-secrets", false, "show what Secrets hold")
-	command.Flags().StringVarP(&r.output, "output", "o", asYAML, "yaml, or manifest: as a release record has it")
+	s.outputFlag(command, &r.output, []string{asYAML, asManifest})
 	return command
 }
 
 func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
 	ctx := command.Context()
-	if r.output != asYAML && r.output != asManifest {
-		return fmt.Errorf("--output=%s: it can be %s or %s", r.output, asYAML, asManifest)
-	}
 	charts, err := compareCharts(r.charts)
 	if err != nil {
 		return err

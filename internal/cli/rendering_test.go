@@ -72,7 +72,7 @@ func TestRender(t *testing.T) {
 		"what is secret":       {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml", 0, []string{"kind: Secret\n", "'***'\n"}, "hunter2", ""},
 		"secrets on demand":    {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml --show-secrets", 0, []string{"cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRi"}, "***", ""},
 		"as a manifest":        {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml -o manifest", 0, []string{"---\n# Source: appservice/templates/", "\n{\n  \"apiVersion\"", "***"}, "cG9zdGdyZX", ""},
-		"in no such form":      {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml -o xml", 2, nil, "", "--output=xml: it can be yaml or manifest"},
+		"in no such form":      {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml -o xml", 2, nil, "", "--output=xml: it can be yaml, manifest"},
 		"a kind that is there": {map[string]string{"app.yaml": route}, "render -f DIR/app.yaml", 0, []string{"kind: HTTPRoute\n"}, "", ""},
 		"a kind that is not": {map[string]string{"app.yaml": route}, "render -f DIR/app.yaml --api-versions keda.sh/v1alpha1/ScaledObject", 0, []string{"kind: Deployment\n"}, "kind: HTTPRoute",
 			"note: AppService shop/web: HTTPRoute web is left out: the cluster does not serve its kind"},

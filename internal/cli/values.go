@@ -1,15 +1,12 @@
 package cli
 
 import (
-	"encoding/json"
-	"fmt"
-
 	"github.com/spf13/cobra"
 
 	"github.com/example/appservice-operator/internal/origin"
 )
 
-func newValues(s *shell) *cobra.Command {
+func valuesCommand(s *shell) *cobra.Command {
 	in, origins, output := &inputs{}, false, asYAML
 	command := &cobra.Command{
 		Use:   "values (-f FILE | NAME) [--show-origin]",
@@ -23,22 +20,20 @@ func newValues(s *shell) *cobra.Command {
 			"  kubectl appservice values -f app.yaml --defaults defaults.yaml --show-origin\n" +
 			"  # of the AppService web in the cluster\n" +
 			"  kubectl appservice values web --live --show-origin",
-		Annotations: map[string]string{"offline": "true"},
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
 		RunE: func(command *cobra.Command, names []string) error {
 			return s.values(command, in, names, origins, output)
 		},
 	}
 	in.add(command)
 	command.Flags().BoolVar(&origins, "show-origin", false, "say of each value where it comes from")
-	command.Flags().StringVarP(&output, "output", "o", asYAML, "yaml or json")
+	s.outputFlag(command, &output, []string{asYAML, asJSON})
 	return command
 }
 
 func (s *shell) values(command *cobra.Command, in *inputs, names []string, origins bool, output string) error {
 	ctx := command.Context()
-	if output != asYAML && output != asJSON {
-		return fmt.Errorf("--output=%s: it can be %s or %s", output, asYAML, asJSON)
-	}
 	charts, err := compareCharts(in.charts)
 	if err != nil {
 		return err
@@ -71,11 +66,7 @@ func (s *shell) values(command *cobra.Command, in *inputs, names []string, origi
 
 func (s *shell) writeValues(of document, list []origin.Value, origins bool, output string, several bool) error {
 	if output == asJSON {
-		text, err := json.MarshalIndent(list, "", "  ")
-		if err == nil {
-			_, err = fmt.Fprintf(s.Out, "%s\n", text)
-		}
-		return err
+		return s.printData(list, output)
 	}
 	text, err := origin.YAML(list, origins)
 	if err != nil {
