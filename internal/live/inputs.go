@@ -68,7 +68,7 @@ func (c *Cluster) facts(ctx context.Context, namespace string, references []depe
 		if !forbidden {
 			facts.There[mention.Object] = state
 		}
-		whole = whole && !(forbidden && mention.Content)
+		whole = whole && (!forbidden || !mention.Content)
 	}
 	facts.Content = recorded.Version
 	if whole {
