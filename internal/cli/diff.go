@@ -86,7 +86,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return err
 	}
 	before := after
-	if d.from != "" || !d.live && len(d.against) == 0 {
+	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if nobody may see what it is
 		if before, err = compareCharts(d.from); err != nil {
 			return err
 		}
