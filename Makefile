@@ -269,7 +269,7 @@ test-model: ## Explore all that can happen to a small resource: DEPTH things, on
 FAULT_PARALLEL := 96
 
 .PHONY: test-faults
-test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME plays one plan again.
+test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME,… plays some again.
 	@echo '==> Faults.'
 	@go run ./tools/cmd/cluster build
 	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
