@@ -113,7 +113,7 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 		}
 		mine := &stake{owner: owner{ingressKind, named("one", "a")}, place: place{namespace: "one"}, claims: []Claim{a}}
 		theirs := &stake{owner: owner{ingressKind, named("two", "b")}, place: place{namespace: "two"}, claims: []Claim{b}}
-		all := index{}
+		all := newIndex()
 		all.add(mine)
 		all.add(theirs)
 		found := false
@@ -130,7 +130,7 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 		}
 		all.remove(theirs)
 		all.remove(mine)
-		if len(all) != 0 {
+		if len(all.buckets)+all.hosts.Len() != 0 {
 			t.Fatalf("the index keeps %v", all)
 		}
 	}
