@@ -33,6 +33,8 @@ var commands = []func(*shell) *cobra.Command{
 	statusCommand,
 	whyCommand,
 	treeCommand,
+	historyCommand,
+	undoCommand,
 	pauseCommand,
 	resumeCommand,
 	restartCommand,
