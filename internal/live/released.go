@@ -2,11 +2,13 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"strconv"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -14,7 +16,6 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // Release is the newest that was recorded of a resource.
@@ -29,26 +30,49 @@ type Release struct {
 }
 
 // Manifest is what was written, as the record has it.
-func (r *Release) Manifest() (string, error) { return release.Recorded(r.record) }
+func (r *Release) Manifest() (string, error) {
+	recorded, err := r.decode()
+	if err != nil {
+		return "", err
+	}
+	return recorded.Manifest, nil
+}
 
 // Objects are what was written.
 func (r *Release) Objects() ([]*unstructured.Unstructured, error) {
-	manifest, err := r.Manifest()
+	recorded, err := r.decode()
 	if err != nil {
 		return nil, err
 	}
-	return render.ReadManifest(manifest)
+	return recorded.Objects, nil
+}
+
+func (r *Release) decode() (*release.Recorded, error) {
+	recorded, err := release.Decode(r.record)
+	if err != nil {
+		return nil, fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)
+	}
+	return recorded, nil
 }
 
 // Releases returns what was last released of all resources in a namespace, "" for all, by the UIDs of the resources.
 func (c *Cluster) Releases(ctx context.Context, namespace string) (map[types.UID]*Release, error) {
-	return c.releases(ctx, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm", v1.LabelManaged: "true"})
+	return c.releases(ctx, client.InNamespace(namespace), matching("owner=helm,"+v1.LabelManaged+"=true"))
 }
 
 // Release returns what was last released of a resource; nil if nothing was, or if it may not be read.
 func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructured) (*Release, error) {
-	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
+	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()), matching("owner=helm,name="+resource.GetName()))
 	return all[resource.GetUID()], err
+}
+
+// matching selects records by labels, without those of releases after which there was another one.
+func matching(selector string) client.ListOption {
+	parsed, err := labels.Parse(selector + ",status!=superseded")
+	if err != nil { // a name that is no label, which no record has
+		parsed = labels.Nothing()
+	}
+	return client.MatchingLabelsSelector{Selector: parsed}
 }
 
 // page is how many records are read at a time: each may have some hundred KiB.

@@ -112,5 +112,9 @@ func recordedManifest(t *testing.T, namespace, name string) (string, error) {
 	if newest == nil {
 		return "", fmt.Errorf("%s is not recorded", name)
 	}
-	return release.Recorded(newest)
+	recorded, err := release.Decode(newest)
+	if err != nil {
+		return "", err
+	}
+	return recorded.Manifest, nil
 }
