@@ -48,7 +48,7 @@ type Rule struct {
 const quantity = "quantity"
 
 // QuantityPattern is what a quantity is in a CRD: what Kubernetes says of its own, with exponents that can be reckoned with. The API server
-// holds a value against it before any rule may compare quantities.
+// carries out rules on values that do not match their patterns, too: a rule that compares quantities has to leave out those with exponents.
 const QuantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 
 // IsQuantity reports whether the value is a quantity.
