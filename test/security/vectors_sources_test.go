@@ -29,7 +29,9 @@ func filledFrom(source string) string {
 	return `volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}, ` + source + `}}}}]`
 }
 
-func devices(claim string) string { return `podTemplate: {spec: {resourceClaims: [{name: a, ` + claim + `}]}}` }
+func devices(claim string) string {
+	return `podTemplate: {spec: {resourceClaims: [{name: a, ` + claim + `}]}}`
+}
 
 func isFilled(p *corev1.PodSpec) bool {
 	return slices.ContainsFunc(p.Volumes, func(v corev1.Volume) bool {
