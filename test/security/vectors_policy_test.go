@@ -34,6 +34,7 @@ var _ = register(vectors{
 	"an identity of Azure":                identifies("azure.workload.identity/client-id", "00000000-0000-0000-0000-000000000000"),
 	"a network of another namespace":      joins("k8s.v1.cni.cncf.io/networks", "VICTIM/internal"),
 	"devices of the container runtime":    joins("io.kubernetes.cri-o.Devices", "/dev/kmsg"),
+	"an annotation of a volume's claim":   scheduled(volumeOf(`ephemeral: {volumeClaimTemplate: {metadata: {annotations: {volume.kubernetes.io/storage-provisioner: d.example.com}}, spec: {accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Mi}}}}}`), "annotation volume.kubernetes.io/storage-provisioner", hasVolume(func(v corev1.Volume) bool { return v.Ephemeral != nil && len(v.Ephemeral.VolumeClaimTemplate.Annotations) > 0 })),
 	"a class that evicts all others":      scheduled(`podTemplate: {spec: {priorityClassName: system-node-critical}}`, "priorityClasses", func(p *corev1.PodSpec) bool { return p.PriorityClassName == "system-node-critical" }),
 	"the control plane's taint":           scheduled(`tolerations: [{key: node-role.kubernetes.io/control-plane, operator: Exists}]`, "tolerations", tolerates("node-role.kubernetes.io/control-plane")),
 	"every taint":                         scheduled(`tolerations: [{operator: Exists}]`, "every taint", tolerates("")),
