@@ -18,6 +18,7 @@ var _ = register(vectors{
 		rbacv1.PolicyRule{APIGroups: []string{""}, Resources: []string{"persistentvolumeclaims"}, Verbs: []string{"get"}}),
 	"a copy of somebody's snapshot by podTemplate": refersTo(`podTemplate: {spec: {`+filledFrom(`dataSource: {apiGroup: snapshot.storage.k8s.io, kind: VolumeSnapshot, name: db}`)+`}}`,
 		`spec.podTemplate.spec.volumes[].ephemeral.volumeClaimTemplate.spec.dataSource.name refers to volume source "db"`, isFilled),
+	"a volume that is left over": refersTo(filledFrom(`volumeName: db`), `volumeClaimTemplate.spec.volumeName refers to volume source "db"`, isFilled),
 	"the devices of somebody else": refersTo(devices(`resourceClaimName: db`),
 		`spec.podTemplate.spec.resourceClaims[].resourceClaimName refers to ResourceClaim "db", which you may not get`, hasDevices),
 	"devices that an administrator describes": refersTo(devices(`resourceClaimTemplateName: db`),
@@ -39,7 +40,7 @@ func isFilled(p *corev1.PodSpec) bool {
 			return false
 		}
 		spec := v.Ephemeral.VolumeClaimTemplate.Spec
-		return spec.DataSource != nil || spec.DataSourceRef != nil
+		return spec.DataSource != nil || spec.DataSourceRef != nil || spec.VolumeName != ""
 	})
 }
 

@@ -127,6 +127,7 @@ var namedByType = map[reflect.Type]string{
 	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): "claimName",
 	reflect.TypeFor[corev1.TypedLocalObjectReference]():         "name",
 	reflect.TypeFor[corev1.TypedObjectReference]():              "name",
+	reflect.TypeFor[corev1.PersistentVolumeClaimSpec]():         "volumeName",
 }
 
 // namedByField are the fields, in Go, that are the name of an object themselves.

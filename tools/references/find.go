@@ -72,6 +72,8 @@ func (p path) refersTo() []string {
 		return []string{resourceClaimTemplate}
 	case noun == "datasource" && p.last().name == "name":
 		return []string{claim, source}
+	case p.last().name == "volumeName" && len(p) > 2 && p[len(p)-3].name == "volumeClaimTemplate":
+		return []string{source}
 	}
 	return nil
 }

@@ -92,6 +92,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"a copy of a snapshot for who reads claims":    {write{now: snapshot, may: on("get", "persistentvolumeclaims")}, `volume source "data"`},
 		"a copy of a snapshot for who makes claims":    {write{now: snapshot, may: on("create", "persistentvolumeclaims")}, ""},
 		"a snapshot of the name of a claim":            {write{before: strings.Replace(snapshot, "VolumeSnapshot", claim, 1), now: snapshot}, `volume source "data"`},
+		"a volume by its name":                         {write{now: "{image: a, volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {volumeName: old}}}}]}"}, `volumeClaimTemplate.spec.volumeName refers to volume source "old"`},
 		"devices of another":                           {write{now: "{image: a, podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimName: gpu}]}}}"}, `spec.podTemplate.spec.resourceClaims[].resourceClaimName refers to ResourceClaim "gpu", which you may not get`},
 		"devices like another's":                       {write{now: "{image: a, podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimTemplateName: gpu}]}}}"}, `refers to ResourceClaimTemplate "gpu", which you may not get`},
 		"null takes fields away":                       {write{now: "{image: a, podTemplate: {spec: {volumes: null, containers: [{name: app, env: null, envFrom: [{secretRef: null}]}], imagePullSecrets: [{name: null}]}}}"}, ""},
