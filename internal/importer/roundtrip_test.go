@@ -1,0 +1,41 @@
+package importer
+
+import (
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
+func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
+	t.Parallel()
+	i := importer(t)
+	all, same := 0, 0
+	for name, app := range appServices(t) {
+		t.Run(name, func(t *testing.T) {
+			rendered, err := i.Render(t.Context(), app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, left, err := i.Objects(t.Context(), rendered, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(results) != 1 {
+				t.Fatalf("got %d AppServices, want 1", len(results))
+			}
+			notes := append(results[0].Notes, left...)
+			explained(t, notes)
+			for _, note := range notes {
+				t.Log(note)
+			}
+			all++
+			if len(notes) == 0 {
+				same++
+			}
+		})
+	}
+	t.Logf("ROUNDTRIP appservices=%d same=%d noted=%d", all, same, all-same)
+}
+
+var _ = unstructured.Unstructured{}
