@@ -25,7 +25,7 @@ const (
 var errFound = errors.New("there are differences or findings")
 
 // commands are all there are, in the order of the help. Each is in a file of its own.
-var commands = []func(*shell) *cobra.Command{}
+var commands = []func(*shell) *cobra.Command{newImport}
 
 // shell is what commands share.
 type shell struct {

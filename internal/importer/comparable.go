@@ -307,6 +307,9 @@ func (side *side) other(object *unstructured.Unstructured) map[string]any {
 		delete(spec, "selector")
 	case "ServiceMonitor":
 		delete(spec, "selector")
+		if names, _, _ := unstructured.NestedStringSlice(spec, "namespaceSelector", "matchNames"); slices.Equal(names, []string{object.GetNamespace()}) {
+			delete(spec, "namespaceSelector")
+		}
 		for _, endpoint := range list(spec["endpoints"]) {
 			side.endpoint(endpoint)
 		}
@@ -324,6 +327,8 @@ func (side *side) other(object *unstructured.Unstructured) map[string]any {
 
 func (side *side) endpoint(endpoint map[string]any) {
 	unless(endpoint, "path", "/metrics")
+	unless(endpoint, "scheme", "http")
+	unless(endpoint, "honorLabels", false)
 	name, _ := endpoint["port"].(string)
 	target := endpoint["targetPort"]
 	delete(endpoint, "port")

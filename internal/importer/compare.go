@@ -122,6 +122,12 @@ func (s *subject) added(object *unstructured.Unstructured) {
 
 // explain says why a field is another one.
 func (s *subject) explain(role, object string, d release.Difference) {
+	if d.Field == "spec.template.metadata.annotations" && changeOf(d) == goes { // all that there were
+		for _, key := range slices.Sorted(maps.Keys(foreignAnnotations(s.template.Annotations))) {
+			s.explain(role, object, release.Difference{Field: d.Field + "." + key, Old: d.Old, New: d.New})
+		}
+		return
+	}
 	note := Note{Object: object, Field: d.Field}
 	for _, refusal := range s.refused {
 		if refusal.from.object == object && within(d.Field, refusal.from.field) {

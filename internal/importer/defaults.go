@@ -26,6 +26,13 @@ func fillPointer[T any](field **T, value T) {
 	}
 }
 
+// omit clears a field that says what leaving it out says.
+func omit[T comparable](field **T, value T) {
+	if *field != nil && **field == value {
+		*field = nil
+	}
+}
+
 func defaultDeployment(d *appsv1.Deployment) {
 	fillPointer(&d.Spec.Replicas, 1)
 	fillPointer(&d.Spec.RevisionHistoryLimit, 10)
@@ -74,6 +81,7 @@ func defaultPod(p *corev1.PodSpec) {
 	fillPointer(&p.EnableServiceLinks, true)
 	fillPointer(&p.AutomountServiceAccountToken, true)
 	fillPointer(&p.SecurityContext, corev1.PodSecurityContext{})
+	omit(&p.ShareProcessNamespace, false)
 	for n := range p.Containers {
 		defaultContainer(&p.Containers[n])
 	}
@@ -89,6 +97,8 @@ func defaultContainer(c *corev1.Container) {
 	fill(&c.TerminationMessagePath, corev1.TerminationMessagePathDefault)
 	fill(&c.TerminationMessagePolicy, corev1.TerminationMessageReadFile)
 	fillPointer(&c.SecurityContext, corev1.SecurityContext{})
+	omit(&c.SecurityContext.Privileged, false)
+	omit(&c.SecurityContext.ReadOnlyRootFilesystem, false)
 	for n := range c.Ports {
 		fill(&c.Ports[n].Protocol, corev1.ProtocolTCP)
 	}
@@ -150,8 +160,6 @@ func defaultVolume(v *corev1.Volume) {
 		fillPointer(&v.DownwardAPI.DefaultMode, mode)
 	case v.Projected != nil:
 		fillPointer(&v.Projected.DefaultMode, mode)
-	case v.VolumeSource == corev1.VolumeSource{}:
-		v.EmptyDir = &corev1.EmptyDirVolumeSource{}
 	}
 }
 

@@ -10,6 +10,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -93,7 +94,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 	if err != nil {
 		return nil, err
 	}
-	app, refused, err := i.place(ctx, s, s.pieces())
+	app, refused, err := i.place(ctx, types.NamespacedName{Namespace: of.GetNamespace(), Name: s.name}, s.pieces())
 	if err != nil {
 		return nil, fmt.Errorf("cannot make an AppService of %s: %w", describe(of), err)
 	}
@@ -112,7 +113,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 }
 
 // appService makes an AppService of a spec.
-func appService(namespace, name string, spec *v1.AppServiceSpec) (*unstructured.Unstructured, error) {
+func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
 		return nil, err
@@ -121,10 +122,9 @@ func appService(namespace, name string, spec *v1.AppServiceSpec) (*unstructured.
 	if err := json.Unmarshal(data, &content); err != nil {
 		return nil, err
 	}
-	// Zero values of types without omitempty say nothing.
-	metadata := map[string]any{"name": name}
-	if namespace != "" {
-		metadata["namespace"] = namespace
+	metadata := map[string]any{"name": of.Name}
+	if of.Namespace != "" {
+		metadata["namespace"] = of.Namespace
 	}
 	app := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": metadata, "spec": whole(content),
@@ -162,7 +162,9 @@ func (i *Importer) accepts(ctx context.Context, app *unstructured.Unstructured) 
 }
 
 // describe is a kind and a name.
-func describe(object *unstructured.Unstructured) string { return object.GetKind() + " " + object.GetName() }
+func describe(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}
 
 // piece is a part of a spec.
 type piece struct {
@@ -181,13 +183,13 @@ type refusal struct {
 }
 
 // place puts together the pieces that are accepted. One by one they are tried only if not all are.
-func (i *Importer) place(ctx context.Context, s *subject, pieces []piece) (*unstructured.Unstructured, []refusal, error) {
+func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []piece) (*unstructured.Unstructured, []refusal, error) {
 	build := func(pieces []piece) (*unstructured.Unstructured, error) {
 		spec := &v1.AppServiceSpec{}
 		for _, p := range pieces {
 			p.set(spec)
 		}
-		app, err := appService(s.workload.GetNamespace(), s.name, spec)
+		app, err := appService(of, spec)
 		if err == nil {
 			_, err = i.accepts(ctx, app)
 		}

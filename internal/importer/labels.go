@@ -12,6 +12,15 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
+const (
+	// containerAnnotation names the container that kubectl takes.
+	containerAnnotation = "kubectl.kubernetes.io/default-container"
+	// checksumPrefix is that of annotations by which charts roll pods when what they refer to changes.
+	checksumPrefix = "checksum/"
+	// versionLabel is that of the image which a chart was made for.
+	versionLabel = "app.kubernetes.io/version"
+)
+
 // ownPods reports whether a selector selects the pods of the workload by the labels that it selects them by itself.
 func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
 	if selector == nil || len(selector.MatchExpressions) > 0 || len(selector.MatchLabels) == 0 {
@@ -27,7 +36,7 @@ func (s *subject) ownLabels(all map[string]string) map[string]string {
 		domain, name, _ := strings.Cut(key, "/")
 		switch {
 		case key == "app.kubernetes.io/name", key == "app.kubernetes.io/instance", key == "app.kubernetes.io/managed-by", key == "pod-template-hash",
-			key == "controller-revision-hash", domain == "app.example.com", domain == "helm.sh", domain == "meta.helm.sh":
+			key == "controller-revision-hash", key == versionLabel && !s.stamped(), domain == "app.example.com", domain == "helm.sh", domain == "meta.helm.sh":
 		case name != "" && domain != "app.kubernetes.io" && (hasDomain(domain, "kubernetes.io") || hasDomain(domain, "k8s.io")):
 		default:
 			out[key] = value
@@ -59,7 +68,9 @@ func (s *subject) labelPieces() []piece {
 	if len(pods) > 0 {
 		list = append(list, piece{s.from("spec.template.metadata.labels"), func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
 	}
-	if annotations := foreignAnnotations(s.template.Annotations); len(annotations) > 0 {
+	annotations := foreignAnnotations(s.template.Annotations)
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return key == containerAnnotation || strings.HasPrefix(key, checksumPrefix) })
+	if len(annotations) > 0 {
 		list = append(list, piece{s.from("spec.template.metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
 	}
 	if s.workload.GetAnnotations()[v1.AnnotationReload] == "" && s.stamped() {

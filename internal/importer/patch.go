@@ -16,14 +16,19 @@ type fragment struct {
 	// list and container are empty for a field of the pods.
 	list, container string
 	field           string
-	value           any
+	// value of the field; of ports, one of them.
+	value any
 }
 
 func (f fragment) path() string {
 	if f.list == "" {
 		return templatePath(f.field)
 	}
-	return templatePath(f.list + "[" + f.container + "]." + f.field)
+	path := templatePath(f.list + "[" + f.container + "]." + f.field)
+	if port, one := f.value.(map[string]any); one && f.field == "ports" {
+		path += fmt.Sprintf("[%v]", port["containerPort"])
+	}
+	return path
 }
 
 // patch adds spec.podTemplate for what no field says, as far as the operator takes it.
@@ -91,22 +96,20 @@ func missingOf(in, name string, given, rendered map[string]any) []fragment {
 		if settled.MatchString(fmt.Sprintf("%s[%s].%s", in, name, field)) || reflect.DeepEqual(given[field], rendered[field]) {
 			continue
 		}
-		value := given[field]
 		if field == "ports" {
-			ports := morePorts(value, rendered[field])
-			if len(ports) == 0 {
-				continue
+			for _, port := range morePorts(given[field], rendered[field]) {
+				found = append(found, fragment{in, name, field, port})
 			}
-			value = ports
+			continue
 		}
-		found = append(found, fragment{in, name, field, value})
+		found = append(found, fragment{in, name, field, given[field]})
 	}
 	return found
 }
 
 // morePorts are those that the Service does not lead to. The name of one that it leads to is that of the entry which does.
-func morePorts(given, rendered any) []any {
-	var more []any
+func morePorts(given, rendered any) []map[string]any {
+	var more []map[string]any
 	for _, port := range list(given) {
 		if !slices.ContainsFunc(list(rendered), func(has map[string]any) bool {
 			return has["containerPort"] == port["containerPort"] && has["protocol"] == port["protocol"]
@@ -139,6 +142,11 @@ func assemble(fragments []fragment) map[string]any {
 			container = map[string]any{"name": f.container}
 			items, _ := patch[f.list].([]any)
 			patch[f.list] = append(items, container)
+		}
+		if f.field == "ports" {
+			ports, _ := container[f.field].([]any)
+			container[f.field] = append(ports, f.value)
+			continue
 		}
 		container[f.field] = f.value
 	}

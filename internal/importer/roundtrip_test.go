@@ -2,8 +2,6 @@ package importer
 
 import (
 	"testing"
-
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
 // TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
@@ -37,5 +35,3 @@ func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 	}
 	t.Logf("ROUNDTRIP appservices=%d same=%d noted=%d", all, same, all-same)
 }
-
-var _ = unstructured.Unstructured{}

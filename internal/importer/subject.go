@@ -179,6 +179,9 @@ func (s *subject) takeRest(n neighbours) {
 // takeAccount takes the account that is the workload's own: of its name, or of its release.
 func (s *subject) takeAccount(list []pair[corev1.ServiceAccount]) {
 	for _, p := range list {
+		if s.world.taken[p.object] {
+			continue // another AppService makes it
+		}
 		if p.read.Name == s.name || sameRelease(p.object, s.workload) {
 			s.account = &p
 			s.take(p.object)
@@ -234,7 +237,7 @@ func (s *subject) mainIndex() int {
 	byName := func(name string) int {
 		return slices.IndexFunc(list, func(c corev1.Container) bool { return name != "" && c.Name == name })
 	}
-	for _, name := range []string{mainContainer, s.template.Annotations["kubectl.kubernetes.io/default-container"], s.name} {
+	for _, name := range []string{mainContainer, s.template.Annotations[containerAnnotation], s.name} {
 		if at := byName(name); at >= 0 {
 			return at
 		}
