@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
@@ -43,13 +44,8 @@ func (i *Importer) finish(ctx context.Context, d *draft) (*Result, error) {
 	for _, refusal := range refused {
 		d.note(refusal.from.field, "it is left out, as the operator refuses it: "+oneLine(refusal.err), "change it as that says")
 	}
-	i.shorten(ctx, app, func(rendered []*unstructured.Unstructured) any {
-		var content []map[string]any
-		for _, object := range rendered {
-			content = append(content, object.Object)
-		}
-		return content
-	})
+	s := &subject{name: d.Name, workload: &unstructured.Unstructured{}, selector: &metav1.LabelSelector{}, template: &corev1.PodTemplateSpec{}}
+	i.shorten(ctx, app, func(rendered []*unstructured.Unstructured) any { return s.comparables(rendered) })
 	return &Result{AppService: app, Notes: d.notes}, nil
 }
 
