@@ -98,7 +98,7 @@ func (c *service) translate() error {
 func escaped(words []string) []string {
 	var out []string
 	for _, word := range words {
-		out = append(out, strings.ReplaceAll(word, "$(", "$$("))
+		out = append(out, unreferring(word))
 	}
 	return out
 }
@@ -110,7 +110,7 @@ func (c *service) environment() {
 			c.note("environment."+name, "it is taken from the environment that Compose runs in, where it is not set", "set it in spec.envs")
 			continue
 		}
-		c.variable("environment."+name, name, strings.ReplaceAll(*value, "$(", "$$("))
+		c.variable("environment."+name, name, unreferring(*value))
 	}
 }
 

@@ -85,16 +85,16 @@ func (d *draft) claim(field, name, mountPath string, first bool) {
 		d.note(field, "volume "+name+" becomes spec.persistence with 1Gi, as nothing says its size", "set spec.persistence.size, and copy the data")
 		return
 	}
+	claim := d.Name + "-" + name
 	d.set(field, func(spec *v1.AppServiceSpec) {
-		claim := d.Name + "-" + name
-		if !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == name }) {
-			spec.Volumes = append(spec.Volumes, corev1.Volume{Name: name, VolumeSource: corev1.VolumeSource{
+		if !slices.ContainsFunc(spec.Volumes, func(v corev1.Volume) bool { return v.Name == claim }) {
+			spec.Volumes = append(spec.Volumes, corev1.Volume{Name: claim, VolumeSource: corev1.VolumeSource{
 				PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: claim},
 			}})
 		}
-		spec.VolumeMounts = append(spec.VolumeMounts, corev1.VolumeMount{Name: name, MountPath: mountPath})
+		spec.VolumeMounts = append(spec.VolumeMounts, corev1.VolumeMount{Name: claim, MountPath: mountPath})
 	})
-	d.note(field, "spec.persistence makes one volume only", "make a PersistentVolumeClaim "+d.Name+"-"+name+" beside the AppService")
+	d.note(field, "spec.persistence makes one volume only", "make a PersistentVolumeClaim "+claim+" beside the AppService")
 }
 
 // objectName makes a name of Kubernetes of one that need not be.

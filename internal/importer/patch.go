@@ -66,7 +66,7 @@ func podOf(objects map[string]*unstructured.Unstructured) map[string]any {
 }
 
 // settled are fields of pods of which the fields of an AppService say all there is to say.
-var settled = regexp.MustCompile(`^(serviceAccountName|automountServiceAccountToken|securityContext|topologySpreadConstraints|containers\[app\]\.(terminationMessagePolicy|securityContext|readinessProbe|livenessProbe|startupProbe|lifecycle|env|envFrom|volumeMounts|resources))$`)
+var settled = regexp.MustCompile(`^(serviceAccountName|automountServiceAccountToken|securityContext|topologySpreadConstraints|containers\[app\]\.(terminationMessagePolicy|readinessProbe|livenessProbe|startupProbe|lifecycle|env|envFrom|volumeMounts|resources))$`)
 
 // missing are the fields that given has, and rendered has not, or otherwise.
 func missing(given, rendered map[string]any) []fragment {
@@ -96,6 +96,10 @@ func missingOf(in, name string, given, rendered map[string]any) []fragment {
 		if settled.MatchString(fmt.Sprintf("%s[%s].%s", in, name, field)) || reflect.DeepEqual(given[field], rendered[field]) {
 			continue
 		}
+		if field == "securityContext" {
+			found = append(found, otherSecurity(in, name, given[field])...)
+			continue
+		}
 		if field == "ports" {
 			for _, port := range morePorts(given[field], rendered[field]) {
 				found = append(found, fragment{in, name, field, port})
@@ -103,6 +107,18 @@ func missingOf(in, name string, given, rendered map[string]any) []fragment {
 			continue
 		}
 		found = append(found, fragment{in, name, field, given[field]})
+	}
+	return found
+}
+
+// otherSecurity is what spec.security.container has no fields for.
+func otherSecurity(in, name string, given any) []fragment {
+	var found []fragment
+	context, _ := given.(map[string]any)
+	for _, field := range []string{"procMount", "windowsOptions"} {
+		if value := context[field]; value != nil {
+			found = append(found, fragment{in, name, "securityContext", map[string]any{field: value}})
+		}
 	}
 	return found
 }
@@ -146,6 +162,10 @@ func assemble(fragments []fragment) map[string]any {
 		if f.field == "ports" {
 			ports, _ := container[f.field].([]any)
 			container[f.field] = append(ports, f.value)
+			continue
+		}
+		if has, is := container[f.field].(map[string]any); is {
+			maps.Copy(has, f.value.(map[string]any))
 			continue
 		}
 		container[f.field] = f.value

@@ -2,6 +2,8 @@ package importer
 
 import (
 	"fmt"
+	"reflect"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -10,20 +12,55 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// known replaces the placeholders whose value is known: metadata, and the names of other workloads.
-func (s *score) known(text string) string {
-	return placeholder.ReplaceAllStringFunc(text, func(found string) string {
-		path := strings.Split(strings.TrimSuffix(strings.TrimPrefix(found, "${"), "}"), ".")
-		switch {
-		case path[0] == "metadata":
-			if value, ok := s.metadata(path[1:]); ok {
-				return value
-			}
-		case path[0] == "resources" && len(path) == 3 && path[2] == "name" && s.isService(path[1]):
-			return objectName(path[1])
+// part of a text is literal, or the path of a placeholder such as resources.db.host.
+type part struct {
+	literal string
+	path    []string
+}
+
+var placeholder = regexp.MustCompile(`\$(\$|\{[^}]*\})`)
+
+// parts splits a text at its placeholders; $$ is a dollar.
+func parts(text string) []part {
+	var list []part
+	end := 0
+	for _, found := range placeholder.FindAllStringIndex(text, -1) {
+		list = append(list, part{literal: text[end:found[0]]})
+		if one := text[found[0]:found[1]]; one == "$$" {
+			list = append(list, part{literal: "$"})
+		} else {
+			list = append(list, part{literal: one, path: strings.Split(one[2:len(one)-1], ".")})
 		}
-		return found
-	})
+		end = found[1]
+	}
+	return append(list, part{literal: text[end:]})
+}
+
+// value of a part, if it is known: metadata, and the names of other workloads.
+func (s *score) value(p part) (string, bool) {
+	switch {
+	case p.path == nil:
+		return p.literal, true
+	case p.path[0] == "metadata":
+		return s.metadata(p.path[1:])
+	case p.path[0] == "resources" && len(p.path) == 3 && p.path[2] == "name" && s.isService(p.path[1]):
+		return objectName(p.path[1]), true
+	}
+	return "", false
+}
+
+// known replaces the placeholders whose value is known, and reports whether those are all.
+func (s *score) known(text string) (string, bool) {
+	var out strings.Builder
+	all := true
+	for _, p := range parts(text) {
+		value, known := s.value(p)
+		if !known {
+			value, all = p.literal, false
+		}
+		out.WriteString(value)
+	}
+	return out.String(), all
 }
 
 func (s *score) metadata(path []string) (string, bool) {
@@ -51,52 +88,57 @@ func (s *score) isService(name string) bool {
 func (s *score) variables(at string, given map[string]string) []corev1.EnvVar {
 	var first, list []corev1.EnvVar
 	for _, name := range sortedKeys(given) {
-		value := s.known(given[name])
-		found := placeholder.FindAllString(value, -1)
-		if len(found) == 0 {
-			list = append(list, corev1.EnvVar{Name: name, Value: strings.ReplaceAll(value, "$${", "${")})
-			continue
-		}
-		if len(found) == 1 && found[0] == value {
-			if from := s.secret(at+"variables."+name, value); from != nil {
-				list = append(list, corev1.EnvVar{Name: name, ValueFrom: from})
+		variable := corev1.EnvVar{Name: name}
+		all := slices.DeleteFunc(parts(given[name]), func(p part) bool { return p.path == nil && p.literal == "" })
+		left := false
+		for _, p := range all {
+			if value, known := s.value(p); known {
+				variable.Value += unreferring(value)
+				continue
 			}
-			continue
-		}
-		whole := true
-		for _, one := range found {
-			from := s.secret(at+"variables."+name, one)
-			if whole = whole && from != nil; !whole {
+			from := s.secret(at+"variables."+name, p)
+			if left = from == nil; left {
 				break
 			}
-			part := strings.ToUpper(strings.NewReplacer("-", "_", ".", "_").Replace(strings.TrimSuffix(strings.TrimPrefix(one, "${resources."), "}")))
-			if !slices.ContainsFunc(first, func(e corev1.EnvVar) bool { return e.Name == part }) {
-				first = append(first, corev1.EnvVar{Name: part, ValueFrom: from})
+			if len(all) == 1 {
+				variable.ValueFrom = from
+				break
 			}
-			value = strings.ReplaceAll(value, one, "$("+part+")")
+			named := strings.ToUpper(strings.NewReplacer("-", "_").Replace(strings.Join(p.path[1:], "_")))
+			if !slices.ContainsFunc(first, func(e corev1.EnvVar) bool { return e.Name == named }) {
+				first = append(first, corev1.EnvVar{Name: named, ValueFrom: from})
+			}
+			variable.Value += "$(" + named + ")"
 		}
-		if whole {
-			list = append(list, corev1.EnvVar{Name: name, Value: value})
+		if !left {
+			list = append(list, variable)
 		}
 	}
+	list = slices.DeleteFunc(list, func(e corev1.EnvVar) bool { // it is there already
+		return slices.ContainsFunc(first, func(f corev1.EnvVar) bool { return f.Name == e.Name && reflect.DeepEqual(f, e) })
+	})
 	return append(first, list...)
 }
 
+// unreferring keeps Kubernetes from replacing what looks like its references to variables.
+func unreferring(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
+
 // secret is where a placeholder's value comes from: the key of a Secret of the workload and the resource.
-func (s *score) secret(field, found string) *corev1.EnvVarSource {
-	path := strings.SplitN(strings.TrimSuffix(strings.TrimPrefix(found, "${"), "}"), ".", 3)
+func (s *score) secret(field string, p part) *corev1.EnvVarSource {
+	path := p.path
 	if len(path) < 3 || path[0] != "resources" {
-		s.note(field, found+" has no value here: it is left out", "set it in spec.envs")
+		s.note(field, p.literal+" has no value here: it is left out", "set it in spec.envs")
 		return nil
 	}
+	key := strings.Join(path[2:], ".")
 	if s.secrets == nil {
 		s.secrets = map[string][]string{}
 	}
-	if !slices.Contains(s.secrets[path[1]], path[2]) {
-		s.secrets[path[1]] = append(s.secrets[path[1]], path[2])
+	if !slices.Contains(s.secrets[path[1]], key) {
+		s.secrets[path[1]] = append(s.secrets[path[1]], key)
 	}
 	return &corev1.EnvVarSource{SecretKeyRef: &corev1.SecretKeySelector{
-		LocalObjectReference: corev1.LocalObjectReference{Name: s.secretName(path[1])}, Key: path[2],
+		LocalObjectReference: corev1.LocalObjectReference{Name: s.secretName(path[1])}, Key: key,
 	}}
 }
 
@@ -129,8 +171,8 @@ func (s *score) resources() {
 func (s *score) route(field string, resource *scoreResource) {
 	host, _ := resource.Params["host"].(string)
 	path, _ := resource.Params["path"].(string)
-	host = s.known(host)
-	if host == "" || placeholder.MatchString(host) {
+	host, known := s.known(host)
+	if host == "" || !known {
 		s.note(field, "its host is not known: "+host, "set spec.ingress.hosts, or spec.route")
 		return
 	}

@@ -2,7 +2,9 @@ package importer
 
 import (
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -30,8 +32,23 @@ func (s *subject) adaptPods() {
 			"move it from spec.sidecars to spec.podTemplate.spec.containers if it has to start after it")
 	}
 	pod.Containers = pod.Containers[:1]
+	s.noteAffinity()
 	s.adaptInit(sidecars)
 	s.adaptVolumes()
+}
+
+// noteAffinity says of affinity to the workload's own pods that they may have other labels.
+func (s *subject) noteAffinity() {
+	if s.template.Spec.Affinity == nil {
+		return
+	}
+	text := inJSON(s.template.Spec.Affinity)
+	for _, key := range slices.Sorted(maps.Keys(selecting(s.name))) {
+		if value := s.template.Labels[key]; value != "" && value != selecting(s.name)[key] && strings.Contains(text, inJSON(key)) && strings.Contains(text, inJSON(value)) {
+			s.note(describe(s.workload), templatePath("affinity"), "it names the label "+key+"="+value+", which pods of a new AppService do not have",
+				"change it to "+selecting(s.name)[key]+", unless the AppService adopts what runs, which keeps these labels")
+		}
+	}
 }
 
 // adaptInit puts sidecars first, as an AppService does.

@@ -3,6 +3,7 @@ package importer
 import (
 	"reflect"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
@@ -87,8 +88,20 @@ func (s *subject) securityPieces() []piece {
 			set(spec.Security)
 		}})
 	}
-	if pod := s.template.Spec.SecurityContext; pod != nil && !reflect.ValueOf(*pod).IsZero() {
-		within(s.fromPod("securityContext"), func(to *v1.Security) { to.Pod = pod })
+	if pod := s.template.Spec.SecurityContext; pod != nil {
+		given := reflect.ValueOf(*pod)
+		for n := range given.NumField() {
+			if given.Field(n).IsZero() {
+				continue
+			}
+			name, _, _ := strings.Cut(given.Type().Field(n).Tag.Get("json"), ",")
+			within(s.fromPod("securityContext."+name), func(to *v1.Security) {
+				if to.Pod == nil {
+					to.Pod = &corev1.PodSecurityContext{}
+				}
+				reflect.ValueOf(to.Pod).Elem().Field(n).Set(given.Field(n))
+			})
+		}
 	}
 	if c := s.container().SecurityContext; c != nil {
 		each := func(field string, there bool, set func(*v1.ContainerSecurity)) {

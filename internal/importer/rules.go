@@ -47,6 +47,7 @@ const (
 
 // rules of which the first that fits counts.
 var rules = []rule{
+	{"Service", at(`metadata\.name`), anyChange, "what an AppService becomes has its name, by which others call it", "keep a Service of the old name beside it as long as somebody uses that", true},
 	{"", at(`metadata\.name`), anyChange, "what an AppService becomes has its name", "", true},
 	{"", at(`metadata\.annotations(\..*)?`), goes, "no field sets annotations of this object", "set it by hand: the operator leaves what others add", false},
 

@@ -1,10 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -229,6 +229,9 @@ func (s *score) container(name string) error {
 
 func (s *score) ports() {
 	names := sortedKeys(s.file.Service.Ports)
+	slices.SortStableFunc(names, func(a, b string) int { // TCP first
+		return cmp.Compare(protocolOf(s.file.Service.Ports[a].Protocol), protocolOf(s.file.Service.Ports[b].Protocol))
+	})
 	for _, name := range names {
 		port := s.file.Service.Ports[name]
 		s.set("service.ports."+name, func(spec *v1.AppServiceSpec) {
@@ -282,10 +285,10 @@ func (s *score) files(at string, files keyed[scoreContent]) {
 		}
 		content := *file.Content
 		if !file.NoExpand {
-			if placeholder.MatchString(s.known(content)) {
+			var all bool
+			if content, all = s.known(content); !all {
 				s.note(field, "its placeholders of resources are left as they are", "write the values, or let the program read variables")
 			}
-			content = s.known(content)
 		}
 		if file.Mode != "" && file.Mode != "0644" {
 			s.note(field+".mode", "files of spec.config have the mode 0644", "nothing to do unless it has to be run or hidden")
@@ -296,7 +299,9 @@ func (s *score) files(at string, files keyed[scoreContent]) {
 
 func (s *score) volumes(at string, volumes keyed[scoreVolume]) {
 	first := true
-	for _, target := range sortedKeys(volumes) {
+	targets := sortedKeys(volumes)
+	slices.SortStableFunc(targets, func(a, b string) int { return cmp.Compare(readOnlyLast(volumes[a]), readOnlyLast(volumes[b])) })
+	for _, target := range targets {
 		volume, field := volumes[target], at+"volumes["+target+"]"
 		if volume.Path != "" || volume.ReadOnly {
 			s.note(field, "spec.persistence mounts the whole volume, to be written to", "set subPath or readOnly in a spec.volumeMounts of your own")
@@ -305,6 +310,13 @@ func (s *score) volumes(at string, volumes keyed[scoreVolume]) {
 		s.claim(field, objectName(name), target, first)
 		first = false
 	}
+}
+
+func readOnlyLast(volume scoreVolume) int {
+	if volume.ReadOnly {
+		return 1
+	}
+	return 0
 }
 
 // sidecar is another container of the workload.
@@ -324,5 +336,3 @@ func (s *score) sidecar(name string) error {
 	})
 	return nil
 }
-
-var placeholder = regexp.MustCompile(`\$\{[^}]*\}`)

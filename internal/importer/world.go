@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"encoding/json"
 	"slices"
 	"strings"
 
@@ -70,7 +71,14 @@ func (w *world) find(group, kind, name string) *unstructured.Unstructured {
 // as reads an object as its Go type. Fields that the type does not have are left out.
 func as[T any](object *unstructured.Unstructured) (*T, error) {
 	into := new(T)
-	return into, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+	err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, into)
+	if err != nil { // it does not name the field
+		data, _ := json.Marshal(object.Object)
+		if named := json.Unmarshal(data, into); named != nil {
+			err = named
+		}
+	}
+	return into, err
 }
 
 // only returns those objects of which keep is true, and takes them.
@@ -230,6 +238,8 @@ func (w *world) leftOver() []Note {
 
 func leftOverReason(object *unstructured.Unstructured) string {
 	switch {
+	case object.GetKind() == "ScaledObject":
+		return "its triggers are not read"
 	case object.GetAnnotations()[hookAnnotation] != "":
 		return "only Helm makes it, as the hook " + object.GetAnnotations()[hookAnnotation]
 	case object.GetKind() == "Secret" || object.GetKind() == "ConfigMap":
@@ -244,6 +254,8 @@ func leftOverRemedy(object *unstructured.Unstructured) string {
 		return "run it by hand, or leave it out"
 	case object.GetAnnotations()[hookAnnotation] != "":
 		return "make it a Job, or an AppJob, that is applied beside the AppService"
+	case object.GetKind() == "ScaledObject":
+		return "write them in spec.autoscaling.triggers"
 	case object.GetKind() == "CronJob" || object.GetKind() == "Job":
 		return "make it an AppJob, or apply it beside the AppService"
 	}
