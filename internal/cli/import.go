@@ -32,7 +32,7 @@ type importing struct {
 	strict                               bool
 }
 
-func newImport(s *shell) *cobra.Command {
+func importCommand(s *shell) *cobra.Command {
 	i := &importing{shell: s}
 	command := &cobra.Command{
 		Use:   "import deployment/NAME | statefulset/NAME | release/NAME | -f FILE",
@@ -40,16 +40,16 @@ func newImport(s *shell) *cobra.Command {
 		Long: "import writes an AppService for a Deployment or a StatefulSet and what belongs to it, for a Helm release, for a manifest of\n" +
 			"objects, for a Compose file or for a Score file. It prints YAML, and changes nothing.\n\n" +
 			"The AppService is rendered and compared with what was there: each line of a difference is explained by a note, with what to do.",
-		Example: `  # an AppService of a Deployment that runs, with its Service, Ingress, autoscaler and so on
-  kubectl appservice import deployment/legacy
+		Example: `# of a Deployment that runs, with its Service, Ingress, autoscaler and so on
+kubectl appservice import deployment/legacy
 
-  # of a Helm release
-  kubectl appservice import release/legacy
+# of a Helm release, with the notes as comments in the YAML
+kubectl appservice import release/legacy --notes comments
 
-  # of files, with the notes as comments
-  kubectl appservice import -f compose.yaml --notes=comments
-  kubectl appservice import -f score.yaml
-  kubectl appservice import -f manifest.yaml --strict`,
+# of files
+kubectl appservice import -f compose.yaml
+kubectl appservice import -f score.yaml
+kubectl appservice import -f manifest.yaml --strict`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
 			return i.run(command.Context(), args)
