@@ -71,6 +71,9 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 				return nil, fmt.Errorf("document %d: %w", n+1, err)
 			}
 			for m := range list.Items {
+				if list.Items[m].GetKind() == "" || list.Items[m].GetAPIVersion() == "" {
+					return nil, fmt.Errorf("document %d, item %d: apiVersion and kind are missing: an object of a cluster has both", n+1, m+1)
+				}
 				objects = append(objects, inNamespace(&list.Items[m], namespace))
 			}
 		default:

@@ -7,6 +7,9 @@ import (
 // TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
 func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 	t.Parallel()
+	if testing.Short() {
+		t.Skip("it renders thousands of times: too slow with the race detector")
+	}
 	i := importer(t)
 	check := i.Check
 	i.Check = nil // once, at the end
