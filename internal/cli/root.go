@@ -38,6 +38,7 @@ var commands = []func(*shell) *cobra.Command{
 	pauseCommand,
 	resumeCommand,
 	restartCommand,
+	importCommand,
 }
 
 // shell is what commands share.
