@@ -162,7 +162,7 @@ test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
 	@echo '==> Unit tests. The first time, compiling with the race detector takes some minutes.'
 	@CGO_ENABLED=1 go test -race -short -timeout=20m $(TESTFLAGS) $(UNIT_PACKAGES) ./test/bench/...
 	@echo '==> Unit tests that -short leaves out, without the race detector.'
-	@go test $(TESTFLAGS) ./internal/render ./test/model
+	@go test $(TESTFLAGS) ./internal/importer ./internal/render ./test/model
 	@echo '==> Unit tests of tools that are modules of their own.'
 	@go test -C tools/images $(TESTFLAGS) ./...
 	@go test -C tools/crdgen $(TESTFLAGS) ./...
@@ -184,6 +184,8 @@ test-cli: ## Run kubectl appservice as people do: each example of its help, offl
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
 	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
+	@go test -c -o bin/integration.test ./test/integration
+	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
 	@go run ./tools/cmd/clifigures
 
 .PHONY: test-contract

@@ -29,6 +29,7 @@ import (
 	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/readywhen"
+	"github.com/example/appservice-operator/internal/typed"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -144,6 +145,9 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	for _, manifest := range manifests {
 		if err := readywhen.Check(manifest.object); err != nil {
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
+		}
+		if found := typed.Vast(manifest.object); len(found) > 0 {
+			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(), manifest.object.GetName(), found)
 		}
 		if !served(manifest.object, capabilities) {
 			draft.result.leaveOut(manifest.object)
