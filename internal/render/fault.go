@@ -46,6 +46,8 @@ type ChartError struct {
 	Chart string
 	// At is what is wrong, for example "templates/service.yaml line 12"; empty if that is not known.
 	At string
+	// Rule is the one of internal/lint that is broken; empty for what just fails.
+	Rule string
 	// Err is the cause.
 	Err error
 	// Excerpt is what is there, for those who may read all that is rendered; empty if that is not known.
@@ -102,7 +104,7 @@ func (r *Renderer) blame(err error) error {
 	case errors.As(err, &ofSpec):
 		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart)}
 	case errors.As(err, &ofChart):
-		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Err: ofChart.Err, Excerpt: ofChart.Excerpt}
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Rule: ofChart.Rule, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
 	}
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
@@ -143,7 +145,7 @@ func templateFault(err error) error {
 	var exceeded *limitError
 	switch {
 	case errors.As(err, &unparsed):
-		return &ChartError{At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
+		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
 	case errors.As(err, &exceeded):
 		return err // it has its template
 	}
