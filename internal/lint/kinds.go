@@ -13,7 +13,9 @@ import (
 	"github.com/example/appservice-operator/internal/rights"
 )
 
-func namedIn(c *helmchart.Chart, kind schema.GroupVersionKind) bool { return slices.Contains(chart.Kinds(c), kind) }
+func namedIn(c *helmchart.Chart, kind schema.GroupVersionKind) bool {
+	return slices.Contains(chart.Kinds(c), kind)
+}
 
 // kinds looks at the kinds that templates name in so many words, whether a case renders them or not.
 func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
