@@ -62,8 +62,8 @@ override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded anew each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/chart, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
-UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
+# Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
+UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
@@ -100,7 +100,7 @@ kind: ## Make the files that a new kind begins with, KIND=AppJob for example: ch
 	@go run ./tools/cmd/kind -new '$(KIND)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD and metrics, the picture.
+generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD, command line and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
@@ -177,6 +177,15 @@ test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what cha
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && go test -c -o bin/chart.test ./test/chart
 	@cd test/chart && '$(CURDIR)/bin/chart.test' -test.timeout=40m -test.parallel=4 $(CHARTFLAGS)
+
+# CLIFLAGS='-test.run=TestExamples/why' narrows it. The parts leave figures in bin/cli.
+.PHONY: test-cli
+test-cli: ## Run kubectl appservice as people do: each example of its help, offline where it says so; last a line CLI.
+	@echo '==> kubectl appservice.'
+	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
+	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
+	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
+	@go run ./tools/cmd/clifigures
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
@@ -375,6 +384,10 @@ node-down: ## End that cluster and delete its state.
 .PHONY: build
 build: ## Build the manager, bin/manager.
 	go build -trimpath -buildvcs=false -ldflags '$(LDFLAGS)' -o bin/manager ./cmd/manager
+
+.PHONY: cli
+cli: ## Build kubectl appservice for linux, darwin and windows on amd64 and arm64: archives, checksums and a manifest for krew in dist/cli. CLI_PLATFORMS=linux/amd64 narrows it.
+	@go run ./tools/cmd/cli -version '$(VERSION)' -out dist/cli $(if $(CLI_PLATFORMS),-only '$(CLI_PLATFORMS)')
 
 .PHONY: run
 run: ## Run the manager on this machine against the current cluster. ARGS='--zap-log-level=debug' passes flags.

@@ -25,7 +25,14 @@ const (
 var errFound = errors.New("there are differences or findings")
 
 // commands are all there are, in the order of the help. Each is in a file of its own.
-var commands = []func(*shell) *cobra.Command{}
+var commands = []func(*shell) *cobra.Command{
+	statusCommand,
+	whyCommand,
+	treeCommand,
+	pauseCommand,
+	resumeCommand,
+	restartCommand,
+}
 
 // shell is what commands share.
 type shell struct {
@@ -66,7 +73,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 		Long: "kubectl appservice shows what AppServices become before they are applied, and why they are as they are afterwards. It renders with\n" +
 			"the operator's own code.\n\n" +
 			"It exits with 0, with 1 if it found differences or something to complain of, and with 2 if it could not do its work.",
-		Version:       version.Version,
+		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,
 		Annotations:   map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl appservice"},
@@ -81,6 +88,7 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	root.SetErr(streams.ErrOut)
 	s.kube.AddFlags(root.PersistentFlags())
 	root.PersistentFlags().StringVar(&s.color, "color", colorAuto, "when to use colors: auto (on a terminal, unless NO_COLOR is set), always or never")
+	s.completeFlags(root)
 	for _, command := range commands {
 		root.AddCommand(command(s))
 	}

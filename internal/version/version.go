@@ -1,5 +1,22 @@
 // Package version tells which build of the operator this is.
 package version
 
+import (
+	"runtime/debug"
+	"strings"
+)
+
+// development is the version of builds that nobody set one for.
+const development = "dev"
+
 // Version is set by the linker: -X github.com/example/appservice-operator/internal/version.Version=1.2.3.
-var Version = "dev"
+var Version = development
+
+// OfModule returns the version: what the linker set, else that of the module which "go install" was asked for.
+func OfModule() string {
+	info, ok := debug.ReadBuildInfo()
+	if Version != development || !ok || !strings.HasPrefix(info.Main.Version, "v") {
+		return Version
+	}
+	return strings.TrimPrefix(info.Main.Version, "v")
+}

@@ -1,5 +1,6 @@
 // Command reference writes what charts declare in their fields.yaml into docs/reference: further rows of the table of AppService's spec,
-// which crd-ref-docs makes of the Go types, and a page for each kind that has no Go type. "make generate" runs it behind crd-ref-docs:
+// which crd-ref-docs makes of the Go types, a page for each kind that has no Go type; and the page of kubectl appservice. "make generate" runs
+// it behind crd-ref-docs:
 //
 //	go run ./tools/cmd/reference
 package main
@@ -38,6 +39,9 @@ func run(root string) error {
 	}
 	list, err := watches.Load(text, os.DirFS(root))
 	if err != nil {
+		return err
+	}
+	if err := commandLine(root); err != nil {
 		return err
 	}
 	for _, watch := range list {

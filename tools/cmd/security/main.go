@@ -1,22 +1,18 @@
-// Command security sums up what the parts of make test-security found: each left a file with figures such as vectors=40 in a folder. It
-// fails if a part or a figure is missing, or if one is not as it has to be.
+// Command security sums up what the parts of make test-security found; see tools/figures.
 package main
 
-import (
-	"flag"
-	"fmt"
-	"os"
-)
+import "github.com/example/appservice-operator/tools/figures"
 
-func main() {
-	folder := flag.String("figures", "bin/security", "the folder that the parts wrote into")
-	flag.Parse()
-	summary, err := sum(os.DirFS(*folder))
-	if summary != "" {
-		fmt.Println(summary)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "security:", err)
-		os.Exit(1)
-	}
+// wanted are the figures of the summary, in its order.
+var wanted = []figures.Figure{
+	{Name: "injections", Part: "input", Holds: figures.AtLeast(500), Wanted: "at least 500"},
+	{Name: "changed", Part: "input", Holds: figures.Zero, Wanted: "0: a text became something else than text"},
+	{Name: "vectors", Part: "vectors", Holds: figures.AtLeast(30), Wanted: "at least 30"},
+	{Name: "blocked", Part: "vectors", Holds: func(v figures.Value, all map[string]figures.Value) bool {
+		return v.N == all["vectors"].N
+	}, Wanted: "as many as there are vectors"},
+	{Name: "unused_rights", Part: "rights", Holds: figures.Zero, Wanted: "0: what nobody uses is not granted"},
+	{Name: "forbidden", Part: "rights", Holds: figures.Zero, Wanted: "0: what the operator asks for is granted"},
 }
+
+func main() { figures.Main("security", "SECURITY", "bin/security", wanted) }

@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 	"testing/fstest"
+
+	"github.com/example/appservice-operator/tools/figures"
 )
 
 func TestSum(t *testing.T) {
@@ -44,7 +46,7 @@ func TestSum(t *testing.T) {
 					folder[part] = &fstest.MapFile{Data: []byte(text + "\n")}
 				}
 			}
-			summary, err := sum(folder)
+			summary, err := figures.Sum(folder, "SECURITY", wanted)
 			if summary != test.want {
 				t.Errorf("got  %s\nwant %s", summary, test.want)
 			}

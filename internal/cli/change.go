@@ -1,0 +1,167 @@
+package cli
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/util/retry"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Values of --dry-run.
+const (
+	dryNone   = "none"
+	dryClient = "client"
+	dryServer = "server"
+)
+
+// change is one that a command makes to a resource.
+type change struct {
+	// done is what the command says afterwards, as in "paused"; already if there is nothing to do.
+	done, already string
+	// patch returns the fields to set; nil if they are so already.
+	patch func(resource *unstructured.Unstructured) map[string]any
+}
+
+func pauseCommand(s *shell) *cobra.Command {
+	return s.changeCommand(&cobra.Command{
+		Use:   "pause NAME...",
+		Short: "Have the operator leave an AppService as it is",
+		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume takes it off. What runs goes on. A tool for\n" +
+			"GitOps that applies the AppService may take it off again: say it there.",
+		Example: `# what would be changed
+kubectl appservice pause web --dry-run=server
+
+# leave it alone while somebody looks into it
+kubectl appservice pause web`,
+	}, change{done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
+		if isPaused(resource) {
+			return nil
+		}
+		return map[string]any{"spec": map[string]any{"paused": true}}
+	}})
+}
+
+func resumeCommand(s *shell) *cobra.Command {
+	return s.changeCommand(&cobra.Command{
+		Use:   "resume NAME...",
+		Short: "Have the operator go on with an AppService that was paused",
+		Long:  "Resume takes off spec.paused. What was changed meanwhile, in the spec or on the objects, is applied and repaired then.",
+		Example: `# go on
+kubectl appservice resume web`,
+	}, change{done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
+		if !isPaused(resource) {
+			return nil
+		}
+		return map[string]any{"spec": map[string]any{"paused": nil}}
+	}})
+}
+
+func isPaused(resource *unstructured.Unstructured) bool {
+	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
+	return paused
+}
+
+func restartCommand(s *shell) *cobra.Command {
+	return s.changeCommand(&cobra.Command{
+		Use:   "restart NAME...",
+		Short: "Replace the pods of an AppService, a few at a time",
+		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt + ", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
+			"changes the Deployment, which the operator puts back.",
+		Example: `# new pods
+kubectl appservice restart web`,
+	}, change{done: "restarted", patch: func(*unstructured.Unstructured) map[string]any {
+		at := time.Now().UTC().Format(time.RFC3339Nano) // two restarts within a second are two
+		return map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: at}}}
+	}})
+}
+
+// changeCommand completes a command that makes a change to each resource that it is given.
+func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
+	var dry string
+	cmd.Args = cobra.MinimumNArgs(1)
+	cmd.ValidArgsFunction = s.completeMoreNames
+	cmd.RunE = func(cmd *cobra.Command, args []string) error {
+		if dry != dryNone && dry != dryClient && dry != dryServer {
+			return fmt.Errorf("--dry-run=%s: it can be none, client (nothing is sent) or server (the API server checks it, and stores nothing)", dry)
+		}
+		for _, arg := range args {
+			if err := s.apply(cmd.Context(), arg, c, dry); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	cmd.Flags().StringVar(&dry, "dry-run", dryNone, "none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryClient
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	return cmd
+}
+
+// apply makes a change to the resource that an argument names. It is a patch of its fields alone, so nobody's change of others is lost; where
+// somebody else wrote between reading and writing, the API server takes it all the same.
+func (s *shell) apply(ctx context.Context, argument string, c change, dry string) error {
+	name, err := s.named(argument)
+	if err != nil {
+		return err
+	}
+	writer, err := s.client()
+	if err != nil {
+		return err
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(name.Kind)
+	if err := writer.Get(ctx, name.NamespacedName, resource); err != nil {
+		return fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	fields := c.patch(resource)
+	if fields == nil {
+		_, err := fmt.Fprintf(s.Out, "%s %s\n", name, c.already)
+		return err
+	}
+	if dry != dryClient {
+		if err := patch(ctx, writer, resource, fields, dry); err != nil {
+			return explainRefusal(name, err)
+		}
+	}
+	suffix := map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}[dry]
+	_, err = fmt.Fprintf(s.Out, "%s %s%s\n", name, c.done, suffix)
+	return err
+}
+
+// patch sends fields as a merge patch for the very resource that was read: one that was deleted and made again is another.
+func patch(ctx context.Context, writer client.Client, resource *unstructured.Unstructured, fields map[string]any, dry string) error {
+	metadata, _ := fields["metadata"].(map[string]any)
+	if metadata == nil {
+		metadata = map[string]any{}
+		fields["metadata"] = metadata
+	}
+	metadata["uid"] = string(resource.GetUID())
+	body, err := json.Marshal(fields)
+	if err != nil {
+		return err
+	}
+	options := []client.PatchOption{client.FieldOwner(fieldManager), client.FieldValidation("Strict")}
+	if dry == dryServer {
+		options = append(options, client.DryRunAll)
+	}
+	return retry.RetryOnConflict(retry.DefaultRetry, func() error {
+		return writer.Patch(ctx, resource, client.RawPatch(types.MergePatchType, body), options...)
+	})
+}
+
+// explainRefusal says who can help with what the API server refuses.
+func explainRefusal(name named, err error) error {
+	if apierrors.IsForbidden(err) {
+		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)
+	}
+	return fmt.Errorf("cannot change %s: %w", name, err)
+}

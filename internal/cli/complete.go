@@ -1,0 +1,134 @@
+package cli
+
+import (
+	"context"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	corev1 "k8s.io/api/core/v1"
+)
+
+// completionPatience is how long a completion waits for the cluster: nobody waits longer for a key.
+const completionPatience = 3 * time.Second
+
+// completeFlags has the values of the flags completed that all commands have.
+func (s *shell) completeFlags(root *cobra.Command) {
+	for flag, complete := range map[string]cobra.CompletionFunc{
+		"namespace": s.completeNamespaces,
+		"context":   s.completeKubeconfig(func(c names) []string { return c.contexts }),
+		"cluster":   s.completeKubeconfig(func(c names) []string { return c.clusters }),
+		"user":      s.completeKubeconfig(func(c names) []string { return c.users }),
+		"color":     cobra.FixedCompletions([]string{colorAuto, colorAlways, colorNever}, cobra.ShellCompDirectiveNoFileComp),
+	} {
+		_ = root.RegisterFlagCompletionFunc(flag, complete) // the flags are there
+	}
+}
+
+// completeNames completes the name of one resource.
+func (s *shell) completeNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return s.completeMoreNames(cmd, args, begun)
+}
+
+// completeMoreNames completes names of resources, those that are there already excepted; of another kind if KIND/ was typed.
+func (s *shell) completeMoreNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	prefix, kind := "", appServices
+	if word, _, found := strings.Cut(begun, "/"); found {
+		of, err := s.kind(word)
+		if err != nil {
+			return nothing(err)
+		}
+		prefix, kind = word+"/", of
+	}
+	reader, err := s.client()
+	if err != nil {
+		return nothing(err)
+	}
+	list, err := s.list(ctx, reader, kind, false)
+	if err != nil {
+		return nothing(err)
+	}
+	var found []string
+	for _, one := range list {
+		if name := prefix + one.GetName(); strings.HasPrefix(name, begun) && !slices.Contains(args, name) {
+			found = append(found, name)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// completeKinds completes the kinds that the operator serves: those of the group of AppServices.
+func (s *shell) completeKinds(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	discovery, err := s.kube.ToDiscoveryClient()
+	if err != nil {
+		return nothing(err)
+	}
+	served, err := discovery.ServerResourcesForGroupVersion(appServices.GroupVersion().String())
+	if err != nil {
+		return nothing(err)
+	}
+	var found []string
+	for _, resource := range served.APIResources {
+		if word := strings.ToLower(resource.Kind); !strings.Contains(resource.Name, "/") && strings.HasPrefix(word, begun) {
+			found = append(found, word)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
+	defer cancel()
+	reader, err := s.client()
+	if err != nil {
+		return nothing(err)
+	}
+	list := &corev1.NamespaceList{}
+	if err := reader.List(ctx, list); err != nil {
+		return nothing(err)
+	}
+	var found []string
+	for _, namespace := range list.Items {
+		if strings.HasPrefix(namespace.Name, begun) {
+			found = append(found, namespace.Name)
+		}
+	}
+	return found, cobra.ShellCompDirectiveNoFileComp
+}
+
+// names are those of a kubeconfig.
+type names struct{ contexts, clusters, users []string }
+
+func (s *shell) completeKubeconfig(of func(names) []string) cobra.CompletionFunc {
+	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
+		config, err := s.kube.ToRawKubeConfigLoader().RawConfig()
+		if err != nil {
+			return nothing(err)
+		}
+		all := names{}
+		for name := range config.Contexts {
+			all.contexts = append(all.contexts, name)
+		}
+		for name := range config.Clusters {
+			all.clusters = append(all.clusters, name)
+		}
+		for name := range config.AuthInfos {
+			all.users = append(all.users, name)
+		}
+		found := slices.DeleteFunc(of(all), func(name string) bool { return !strings.HasPrefix(name, begun) })
+		slices.Sort(found)
+		return found, cobra.ShellCompDirectiveNoFileComp
+	}
+}
+
+// nothing is the completion where the cluster cannot be asked: why, cobra writes to BASH_COMP_DEBUG_FILE, if that is set.
+func nothing(err error) ([]string, cobra.ShellCompDirective) {
+	cobra.CompDebugln(err.Error(), false)
+	return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveError
+}

@@ -1,0 +1,72 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/explain"
+)
+
+// Values of --output.
+const (
+	asText = "text"
+	asWide = "wide"
+	asJSON = "json"
+	asYAML = "yaml"
+	asName = "name"
+)
+
+var (
+	reportFormats = []string{asText, asJSON, asYAML}
+	listFormats   = []string{asText, asWide, asJSON, asYAML, asName}
+)
+
+// outputFlag adds the flag --output, which takes the first of the formats if it is left out, and has it checked before the command runs.
+func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) {
+	cmd.Flags().StringVarP(value, "output", "o", formats[0], "how to print: "+strings.Join(formats, ", "))
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	cmd.PreRunE = func(*cobra.Command, []string) error {
+		if slices.Contains(formats, *value) {
+			return nil
+		}
+		return fmt.Errorf("--output=%s: it can be %s", *value, strings.Join(formats, ", "))
+	}
+}
+
+// printTree prints a tree as text, or as data.
+func (s *shell) printTree(tree *explain.Node, output string, now time.Time) error {
+	if output != asText {
+		return s.printData(tree, output)
+	}
+	return tree.Print(s.Out, s.paintState, now)
+}
+
+// printData prints a value as JSON or YAML.
+func (s *shell) printData(value any, output string) error {
+	text, err := json.MarshalIndent(value, "", "  ")
+	if err == nil && output == asYAML {
+		text, err = yaml.JSONToYAML(text)
+	}
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintln(s.Out, strings.TrimSuffix(string(text), "\n"))
+	return err
+}
+
+// paintState puts a text into the color of a state.
+func (s *shell) paintState(state explain.State, text string) string {
+	looks := map[explain.State]style{
+		explain.StateReady: green, explain.StateWaiting: yellow, explain.StateWarning: yellow, explain.StateFailed: red,
+	}
+	if look, painted := looks[state]; painted {
+		return s.paint(s.Out, look, text)
+	}
+	return text
+}

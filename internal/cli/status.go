@@ -1,0 +1,196 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/status"
+)
+
+func statusCommand(s *shell) *cobra.Command {
+	var output, kind string
+	var everywhere bool
+	cmd := &cobra.Command{
+		Use:   "status [NAME...]",
+		Short: "List AppServices and how they stand",
+		Long: "Status lists AppServices: phase, replicas, what is wrong first, and what is held back. Without names it lists all of the namespace, with -A those\n" +
+			"of all namespaces. It exits with 0 whatever they say: kubectl appservice why says what is wrong, and exits with 1.",
+		Example: `# all of the namespace
+kubectl appservice status
+
+# one, with its image, address and chart
+kubectl appservice status web -o wide
+
+# those of all namespaces, as names for another command
+kubectl appservice status -A -o name
+
+# of another kind
+kubectl appservice status --kind appjob`,
+		ValidArgsFunction: s.completeMoreNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			list, err := s.standing(cmd.Context(), args, kind, everywhere)
+			if err != nil {
+				return err
+			}
+			return s.printStatus(list, output, everywhere, len(args) == 1)
+		},
+	}
+	s.outputFlag(cmd, &output, listFormats)
+	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list those of all namespaces")
+	cmd.Flags().StringVar(&kind, "kind", "appservice", "the kind to list, if no names are given")
+	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag is there
+	return cmd
+}
+
+// standing reads the resources that arguments name, or all of a kind.
+func (s *shell) standing(ctx context.Context, args []string, kind string, everywhere bool) ([]unstructured.Unstructured, error) {
+	if everywhere && len(args) > 0 {
+		return nil, fmt.Errorf("--all-namespaces lists all, so it takes no names: leave out %s", strings.Join(args, " "))
+	}
+	reader, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	if len(args) == 0 {
+		of, err := s.kind(kind)
+		if err != nil {
+			return nil, err
+		}
+		return s.list(ctx, reader, of, everywhere)
+	}
+	var list []unstructured.Unstructured
+	for _, arg := range args {
+		name, err := s.named(arg)
+		if err != nil {
+			return nil, err
+		}
+		one := unstructured.Unstructured{}
+		one.SetGroupVersionKind(name.Kind)
+		if err := reader.Get(ctx, name.NamespacedName, &one); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", name, err)
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// list lists the resources of a kind, in the namespace or everywhere.
+func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, everywhere bool) ([]unstructured.Unstructured, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	var options []client.ListOption
+	if !everywhere {
+		namespace, err := s.namespace()
+		if err != nil {
+			return nil, err
+		}
+		options = append(options, client.InNamespace(namespace))
+	}
+	if err := reader.List(ctx, list, options...); err != nil {
+		return nil, fmt.Errorf("cannot list resources of kind %s: %w", kind.Kind, err)
+	}
+	slices.SortFunc(list.Items, func(a, b unstructured.Unstructured) int {
+		return cmp.Or(cmp.Compare(a.GetNamespace(), b.GetNamespace()), cmp.Compare(a.GetName(), b.GetName()))
+	})
+	return list.Items, nil
+}
+
+func (s *shell) printStatus(list []unstructured.Unstructured, output string, everywhere, single bool) error {
+	switch output {
+	case asName:
+		for _, one := range list {
+			if _, err := fmt.Fprintf(s.Out, "%s.%s/%s\n", strings.ToLower(one.GetKind()), one.GroupVersionKind().Group, one.GetName()); err != nil {
+				return err
+			}
+		}
+		return nil
+	case asJSON, asYAML:
+		return s.printData(statusData(list, single), output)
+	}
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(s.ErrOut, "There are none.")
+		return err
+	}
+	return s.printRows(list, output == asWide, everywhere)
+}
+
+// statusData is what status prints as JSON and YAML: names and statuses, one or a list.
+func statusData(list []unstructured.Unstructured, single bool) any {
+	items := make([]any, 0, len(list))
+	for _, one := range list {
+		items = append(items, map[string]any{
+			"kind": one.GetKind(), "namespace": one.GetNamespace(), "name": one.GetName(), "generation": one.GetGeneration(), "status": one.Object["status"],
+		})
+	}
+	if single && len(items) == 1 {
+		return items[0]
+	}
+	return map[string]any{"items": items}
+}
+
+func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere bool) error {
+	columns := []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "MESSAGE"}
+	if wide {
+		columns = []string{"NAME", "PHASE", "READY", "HELD BACK", "AGE", "CHART", "IMAGE", "URL", "MESSAGE"}
+	}
+	if everywhere {
+		columns = slices.Insert(columns, 0, "NAMESPACE")
+	}
+	out := tabwriter.NewWriter(s.Out, 0, 0, 3, ' ', 0)
+	row(out, columns)
+	now := time.Now()
+	for i := range list {
+		one := &list[i]
+		said, err := status.Of(one)
+		if err != nil {
+			return fmt.Errorf("cannot read the status of %s %s: %w", one.GetKind(), one.GetName(), err)
+		}
+		cells := map[string]string{
+			"NAMESPACE": one.GetNamespace(), "NAME": one.GetName(), "PHASE": string(said.Phase), "READY": said.Readiness,
+			"HELD BACK": explain.Waits(said, now), "AGE": duration.HumanDuration(now.Sub(one.GetCreationTimestamp().Time)),
+			"IMAGE": said.Image, "URL": said.URL, "MESSAGE": message(one, said),
+		}
+		if said.Release != nil {
+			cells["CHART"] = said.Release.ChartVersion
+		}
+		line := make([]string, 0, len(columns))
+		for _, column := range columns {
+			line = append(line, cmp.Or(cells[column], "-"))
+		}
+		row(out, line)
+	}
+	return out.Flush()
+}
+
+func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) } // a tabwriter keeps errors for Flush
+
+// message is what a line says of a resource: why it is not ready, or what is worth knowing.
+func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
+	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
+	switch {
+	case said.ObservedGeneration == 0:
+		return "no operator has looked at it yet"
+	case said.ObservedGeneration < one.GetGeneration():
+		return "the operator has not looked at its newest spec yet"
+	case ready != nil && ready.Status != "True":
+		return ready.Reason + ": " + ready.Message
+	case len(said.Problems) > 0:
+		return said.Problems[0].Reason + ": " + said.Problems[0].Message
+	}
+	return ""
+}

@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"github.com/spf13/cobra"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/explain"
+)
+
+func whyCommand(s *shell) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "why NAME",
+		Short: "Say why an AppService is as it is, and what to do",
+		Long: "Why prints the tree of what is wrong: from the conditions over objects and pods to their last words and a hint. It also says what is held\n" +
+			"back and until when, and where the values come from that matter: the spec, the namespace's defaults, the platform's, or the chart.\n\n" +
+			"Pods are looked at now, with the operator's own rules; all else is what the operator said last. The rights of the role \"view\" do. What\n" +
+			"they do not cover is named. It exits with 1 if the AppService is not ready.",
+		Example: `# what is wrong with an AppService
+kubectl appservice why web
+
+# of another kind, as JSON for a script
+kubectl appservice why appservice/web -o json`,
+		Args:              oneName,
+		ValidArgsFunction: s.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := s.look(cmd.Context(), args[0], false)
+			if err != nil {
+				return err
+			}
+			if err := s.printTree(explain.Why(found), output, found.Now); err != nil {
+				return err
+			}
+			if !explain.Well(found) {
+				return errFound
+			}
+			return nil
+		},
+	}
+	s.outputFlag(cmd, &output, reportFormats)
+	return cmd
+}
+
+func treeCommand(s *shell) *cobra.Command {
+	var output string
+	cmd := &cobra.Command{
+		Use:   "tree NAME",
+		Short: "List what an AppService became, down to its pods",
+		Long: "Tree lists the objects of an AppService in the order in which they are applied, below them what controllers made for them, and pods, with how\n" +
+			"each stands. The rights of the role \"view\" do; what they do not cover is named.",
+		Example: `# what it became
+kubectl appservice tree web
+
+# as YAML
+kubectl appservice tree web -o yaml`,
+		Args:              oneName,
+		ValidArgsFunction: s.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			found, err := s.look(cmd.Context(), args[0], true)
+			if err != nil {
+				return err
+			}
+			return s.printTree(explain.Tree(found), output, found.Now)
+		},
+	}
+	s.outputFlag(cmd, &output, reportFormats)
+	return cmd
+}
+
+// look looks at the resource that an argument names.
+func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain.Findings, error) {
+	name, err := s.named(argument)
+	if err != nil {
+		return nil, err
+	}
+	reader, err := s.client()
+	if err != nil {
+		return nil, err
+	}
+	mapper, err := s.kube.ToRESTMapper()
+	if err != nil {
+		return nil, err
+	}
+	looker := explain.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
+	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, whole)
+	if client.IgnoreNotFound(err) == nil && err != nil {
+		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that there are", name, name.Namespace)
+	}
+	if err != nil {
+		return nil, err
+	}
+	found.Chart = s.chartOf(name, found)
+	return found, nil
+}
+
+// chartOf returns the values of the chart that rendered a resource, if it is the one that this program was built with; else nil.
+func (s *shell) chartOf(name named, found *explain.Findings) map[string]any {
+	charts, err := chartsIn("")
+	if err != nil || charts.Renderers[name.Kind] == nil || found.Status.Release == nil {
+		return nil
+	}
+	renderer := charts.Renderers[name.Kind]
+	if cluster.ShortDigest(renderer.Identity().Digest) != found.Status.Release.ChartDigest {
+		return nil
+	}
+	return renderer.Chart.Values
+}

@@ -1,0 +1,137 @@
+package explain
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"regexp"
+	"slices"
+	"strings"
+
+	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
+
+	"github.com/example/appservice-operator/internal/defaults"
+)
+
+// fieldNamed are the fields of specs in messages and hints, as in spec.resources.limits.memory.
+var fieldNamed = regexp.MustCompile(`\bspec((?:\.[a-z][A-Za-z0-9]*)+)`)
+
+// values says of the fields that problems and hints name, and of those that defaults filled in, what they are and where that comes from.
+func (f *Findings) values() []*Node {
+	paths := map[string]bool{}
+	for _, source := range f.Status.Defaults {
+		for _, path := range source.Fields {
+			paths[path] = true
+		}
+	}
+	name := func(texts ...string) {
+		for _, text := range texts {
+			for _, found := range fieldNamed.FindAllStringSubmatch(text, -1) {
+				paths[strings.TrimPrefix(found[1], ".")] = true
+			}
+		}
+	}
+	for _, problem := range f.Status.Problems {
+		name(problem.Source, problem.Message, problem.Hint)
+	}
+	for _, object := range f.Objects {
+		for _, cause := range object.Causes {
+			name(cause.Message, cause.Hint)
+		}
+	}
+	var list []*Node
+	for _, path := range slices.Sorted(maps.Keys(paths)) {
+		value, from := f.origin(strings.Split(path, "."))
+		list = append(list, &Node{Type: TypeValue, Name: "spec." + path, Message: strings.TrimSpace(value + "  " + from)})
+	}
+	return list
+}
+
+// origin is what a field of the spec is, and who says that: the highest that does.
+func (f *Findings) origin(path []string) (value, from string) {
+	spec, _ := f.Resource.Object["spec"].(map[string]any)
+	joined := strings.Join(path, ".")
+	if there, says := at(spec, path); says {
+		from = "spec"
+		if manager := f.setBy(path); manager != "" {
+			from += ", set by " + manager
+		}
+		for _, source := range f.Status.Defaults {
+			if slices.ContainsFunc(source.Fields, func(field string) bool { return strings.HasPrefix(field, joined+".") }) {
+				from += "; parts of it are from " + source.Source
+			}
+		}
+		return short(there), from
+	}
+	for _, source := range f.Status.Defaults {
+		covers := func(field string) bool {
+			return field == joined || strings.HasPrefix(field, joined+".") || strings.HasPrefix(joined, field+".")
+		}
+		if !slices.ContainsFunc(source.Fields, covers) {
+			continue
+		}
+		if source.Source == defaults.ByNamespace {
+			if there, says := at(f.Defaults, path); says {
+				value = short(there)
+			}
+		}
+		return value, source.Source
+	}
+	if there, says := at(f.Chart, path); says {
+		return short(there), "values.yaml of the chart"
+	}
+	return "", "not set: the chart decides"
+}
+
+// at is what a map has at a path.
+func at(in map[string]any, path []string) (value any, there bool) {
+	value = in
+	for _, key := range path {
+		within, isMap := value.(map[string]any)
+		if !isMap {
+			return nil, false
+		}
+		if value, there = within[key]; !there {
+			return nil, false
+		}
+	}
+	return value, there
+}
+
+// mostValue is how many characters of a value are shown.
+const mostValue = 60
+
+func short(value any) string {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return fmt.Sprint(value)
+	}
+	if runes := []rune(string(text)); len(runes) > mostValue {
+		return string(runes[:mostValue-1]) + "…"
+	}
+	return string(text)
+}
+
+// setBy is the field manager that set a field of the spec; empty if that is not known.
+func (f *Findings) setBy(path []string) string {
+	for _, entry := range f.Resource.GetManagedFields() {
+		if entry.Subresource != "" || entry.FieldsV1 == nil {
+			continue
+		}
+		set := &fieldpath.Set{}
+		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+			continue
+		}
+		parent, last := set.WithPrefix(element("spec")), len(path)-1
+		for _, key := range path[:last] {
+			parent = parent.WithPrefix(element(key))
+		}
+		if parent.Members.Has(element(path[last])) || !parent.WithPrefix(element(path[last])).Empty() {
+			return entry.Manager
+		}
+	}
+	return ""
+}
+
+func element(name string) fieldpath.PathElement { return fieldpath.PathElement{FieldName: &name} }

@@ -1,0 +1,18 @@
+// Command clifigures sums up what the parts of make test-cli found; see tools/figures.
+package main
+
+import "github.com/example/appservice-operator/tools/figures"
+
+// wanted are the figures of the summary, in its order.
+var wanted = []figures.Figure{
+	{Name: "commands", Part: "examples", Holds: figures.AtLeast(1), Wanted: "at least 1"},
+	{Name: "examples_run", Part: "examples", Holds: func(v figures.Value, all map[string]figures.Value) bool {
+		return v.N >= all["commands"].N
+	}, Wanted: "as many as there are commands: each has an example"},
+	{Name: "render_equal", Part: "render", Holds: figures.All, Wanted: "all: what the command renders is what the operator applies"},
+	{Name: "lint_rules", Part: "lint", Holds: figures.AtLeast(1), Wanted: "at least 1"},
+	{Name: "adopted", Part: "adopt", Holds: figures.AtLeast(1), Wanted: "at least 1"},
+	{Name: "restarted", Part: "adopt", Holds: figures.Zero, Wanted: "0: what is adopted goes on running"},
+}
+
+func main() { figures.Main("clifigures", "CLI", "bin/cli", wanted) }
