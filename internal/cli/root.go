@@ -32,6 +32,8 @@ var commands = []func(*shell) *cobra.Command{
 	pauseCommand,
 	resumeCommand,
 	restartCommand,
+	lintCommand,
+	validateCommand,
 }
 
 // shell is what commands share.

@@ -73,7 +73,9 @@ func TestFormats(t *testing.T) {
 			t.Errorf("%s lacks %q:\n%s", format, part, got)
 		}
 	}
-	var read struct{ Findings []struct{ Rule, File, Help string } }
+	var read struct {
+		Findings []struct{ Rule, File, Help string }
+	}
 	if err := json.Unmarshal([]byte(printed(t, "json")), &read); err != nil || len(read.Findings) < len(Rules) {
 		t.Errorf("got %d findings, error %v", len(read.Findings), err)
 	}
