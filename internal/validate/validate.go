@@ -58,12 +58,12 @@ func (p Platform) Check(ctx context.Context, text []byte, namespace string) []Pr
 		return []Problem{{Message: err.Error()}}
 	}
 	places := placesOf(text)
-	problems := p.server(ctx, resource, places)
-	if len(problems) > 0 {
-		return problems
-	}
 	if p.Definition != nil {
-		resource = p.Definition.Admit(ctx, resource).Resource
+		admitted := p.Definition.Admit(ctx, resource)
+		if problems := p.server(admitted, places); len(problems) > 0 {
+			return problems
+		}
+		resource = admitted.Resource
 	}
 	if err := p.operator(ctx, resource); err != nil {
 		return []Problem{ofOperator(err, places)}
@@ -91,12 +91,8 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 }
 
 // server lists what the API server refuses, in its words, when it is asked to be strict about fields.
-func (p Platform) server(ctx context.Context, resource *unstructured.Unstructured, at *places) []Problem {
-	if p.Definition == nil {
-		return nil
-	}
+func (p Platform) server(admitted definition.Admitted, at *places) []Problem {
 	var problems []Problem
-	admitted := p.Definition.Admit(ctx, resource)
 	slices.Sort(admitted.Unknown)
 	for _, field := range admitted.Unknown {
 		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field, p.Definition.DidYouMean(field))))
