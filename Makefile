@@ -185,6 +185,8 @@ test-cli: ## Run kubectl appservice as people do: each example of its help, offl
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
 	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
+	@go test -c -o bin/integration.test ./test/integration
+	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
 	@go run ./tools/cmd/clifigures
 
 .PHONY: test-contract
@@ -270,7 +272,7 @@ test-model: ## Explore all that can happen to a small resource: DEPTH things, on
 FAULT_PARALLEL := 96
 
 .PHONY: test-faults
-test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME plays one plan again.
+test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME,… plays some again.
 	@echo '==> Faults.'
 	@go run ./tools/cmd/cluster build
 	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault

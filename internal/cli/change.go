@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -162,6 +163,9 @@ func patch(ctx context.Context, writer client.Client, resource *unstructured.Uns
 func explainRefusal(name named, err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)
+	}
+	if _, unknown, found := strings.Cut(err.Error(), "strict decoding error: unknown field "); found {
+		return fmt.Errorf("cannot change %s: its kind has no field %s, so none of its resources can be changed that way", name, unknown)
 	}
 	return fmt.Errorf("cannot change %s: %w", name, err)
 }

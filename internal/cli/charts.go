@@ -5,15 +5,21 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appservice "github.com/example/appservice-operator"
+	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-const watchesFile = "watches.yaml"
+const (
+	watchesFile = "watches.yaml"
+	chartFile   = chartutil.ChartfileName
+)
 
 // served is what the operator would serve with some charts.
 type served struct {
@@ -25,11 +31,15 @@ type served struct {
 }
 
 // chartsIn loads the charts of a folder, which has helm-charts in it, as --chart-dir of the manager; "" stands for those that this program was
-// built with. A folder without watches.yaml has the one that this program was built with.
+// built with. A folder without watches.yaml has the one that this program was built with. A folder that is a chart takes the place of the one
+// of its name.
 func chartsIn(dir string) (*served, error) {
 	var files fs.FS = appservice.Files
 	if dir != "" {
 		files = os.DirFS(dir)
+	}
+	if _, err := fs.Stat(files, chartFile); err == nil {
+		return oneChart(dir, files)
 	}
 	text, err := fs.ReadFile(files, watchesFile)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -50,6 +60,38 @@ func chartsIn(dir string) (*served, error) {
 		out.Renderers[kind] = render.For(entry, entry.Chart)
 	}
 	return out, nil
+}
+
+// oneChart puts a chart in the place of the one of its name.
+func oneChart(dir string, files fs.FS) (*served, error) {
+	all, err := chartsIn("")
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	for _, kind := range all.Kinds {
+		entry := all.Watches[kind]
+		loaded, err := watches.LoadChart(files, ".", kind)
+		if err != nil {
+			return nil, err
+		}
+		if loaded.Name() == entry.Chart.Name() {
+			entry.Chart = loaded
+			all.Watches[kind], all.Renderers[kind] = entry, render.For(entry, loaded)
+			return all, nil
+		}
+		names = append(names, entry.Chart.Name())
+	}
+	return nil, fmt.Errorf("no kind is served with the chart in %s: the charts are called %s", dir, strings.Join(names, ", "))
+}
+
+// charts are what is served, for comparing.
+func (s *served) charts() (*compare.Charts, error) {
+	var list []watches.Watch
+	for _, kind := range s.Kinds {
+		list = append(list, s.Watches[kind])
+	}
+	return compare.ChartsOf(list)
 }
 
 // renderer returns that of a document's kind.

@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
@@ -113,7 +114,11 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 	add := func() error {
 		d := document{Unstructured: &unstructured.Unstructured{}, File: name, Line: begin, Text: text}
 		text, begin = nil, line+1
-		if err := yaml.Unmarshal(d.Text, &d.Object); err != nil {
+		content, err := yaml.YAMLToJSON(d.Text)
+		if err == nil {
+			err = utiljson.Unmarshal(content, &d.Object) // whole numbers stay whole, as the API server hands them out
+		}
+		if err != nil {
 			return fmt.Errorf("%s: %w", d.at(), err)
 		}
 		if len(d.Object) == 0 {

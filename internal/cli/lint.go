@@ -44,7 +44,7 @@ kubectl appservice lint -o github
 kubectl appservice lint helm-charts/appjob -o sarif`,
 		Annotations: map[string]string{"offline": "true"},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			subjects, err := s.subjects(args, resources)
+			subjects, err := s.chartSubjects(args, resources)
 			if err != nil {
 				return err
 			}
@@ -73,14 +73,14 @@ kubectl appservice lint helm-charts/appjob -o sarif`,
 	return cmd
 }
 
-// subject is a chart to check, and how people call its folder.
-type subject struct {
+// chartSubject is a chart to check, and how people call its folder.
+type chartSubject struct {
 	lint.Subject
 	shown string
 }
 
-// subjects are the charts of the arguments, with the resources of their kind.
-func (s *shell) subjects(args, resources []string) ([]subject, error) {
+// chartSubjects are the charts of the arguments, with the resources of their kind.
+func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
 	var given []document
 	if len(resources) > 0 {
 		var err error
@@ -88,7 +88,7 @@ func (s *shell) subjects(args, resources []string) ([]subject, error) {
 			return nil, err
 		}
 	}
-	var list []subject
+	var list []chartSubject
 	if len(args) == 0 {
 		var files fs.FS = appservice.Files
 		if _, err := os.Stat(watchesFile); err == nil {
@@ -99,7 +99,7 @@ func (s *shell) subjects(args, resources []string) ([]subject, error) {
 			return nil, err
 		}
 		for _, entry := range entries {
-			list = append(list, subject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, entry.ChartPath})
+			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, entry.ChartPath})
 		}
 	}
 	for _, arg := range args {
@@ -128,38 +128,38 @@ func entriesOf(files fs.FS) ([]watches.Watch, error) {
 }
 
 // subjectOf finds the watches.yaml above a folder that names its chart. A chart that none names has the kind of its own name.
-func subjectOf(arg string) (subject, error) {
+func subjectOf(arg string) (chartSubject, error) {
 	dir, err := filepath.Abs(arg)
 	if err != nil {
-		return subject{}, err
+		return chartSubject{}, err
 	}
 	if info, err := os.Stat(dir); err != nil {
-		return subject{}, err
+		return chartSubject{}, err
 	} else if !info.IsDir() {
-		return subject{}, fmt.Errorf("%s is no folder", arg)
+		return chartSubject{}, fmt.Errorf("%s is no folder", arg)
 	}
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		files := os.DirFS(above)
 		entries, err := entriesOf(files)
 		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return subject{}, fmt.Errorf("%s: %w", filepath.Join(above, watchesFile), err)
+			return chartSubject{}, fmt.Errorf("%s: %w", filepath.Join(above, watchesFile), err)
 		}
 		below, _ := filepath.Rel(above, dir) // it is above
 		for _, entry := range entries {
 			if path.Clean(entry.ChartPath) == filepath.ToSlash(below) {
-				return subject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
+				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
 			}
 		}
 		if above == filepath.Dir(above) {
 			name := filepath.Base(dir)
 			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
-			return subject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind}, filepath.ToSlash(filepath.Clean(arg))}, nil
+			return chartSubject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind}, filepath.ToSlash(filepath.Clean(arg))}, nil
 		}
 	}
 }
 
 // complete adds cases, and what the operator may do: as the folder with the chart says, or this program.
-func (s *subject) complete(given []document) error {
+func (s *chartSubject) complete(given []document) error {
 	for _, d := range given {
 		if d.GroupVersionKind() != s.Kind {
 			continue

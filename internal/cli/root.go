@@ -26,6 +26,10 @@ var errFound = errors.New("there are differences or findings")
 
 // commands are all there are, in the order of the help. Each is in a file of its own.
 var commands = []func(*shell) *cobra.Command{
+	renderCommand,
+	valuesCommand,
+	diffCommand,
+	devCommand,
 	statusCommand,
 	whyCommand,
 	treeCommand,

@@ -28,7 +28,8 @@ type Snapshot struct {
 	Objects map[kube.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
-	// Record is the newest of them; nil if there is none.
+	// Record is that of what was released last: the newest of them; nil if there is none, or if it is lost: what is left says then that
+	// another release came after it.
 	Record *Record
 	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
 	// where a watch broke, so somebody has to look again after Lapse.
@@ -185,7 +186,7 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 		}
 	}
 	slices.SortFunc(snapshot.Records, func(a, b *Record) int { return b.Revision - a.Revision })
-	if len(snapshot.Records) > 0 {
+	if len(snapshot.Records) > 0 && snapshot.Records[0].Status != statusSuperseded {
 		snapshot.Record = snapshot.Records[0]
 	}
 	o.prune(resource.GetUID(), snapshot)

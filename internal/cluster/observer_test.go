@@ -242,6 +242,19 @@ func TestSnapshotShowsWhatTheResourceControls(t *testing.T) {
 	}
 }
 
+// The caches keep next to nothing of records of earlier releases.
+func TestFormerRecordsAreFoundByTheirNames(t *testing.T) {
+	former, odd := record("9", "superseded", "a"), record("8", "superseded", "a")
+	for _, secret := range []*unstructured.Unstructured{former, odd} {
+		secret.SetLabels(map[string]string{"owner": "helm", "status": "superseded"})
+	}
+	odd.SetName("sh.helm.release.v1.web.vx")
+	s := snapshot(t, observer(t, &informers{shown: []*unstructured.Unstructured{former, odd, record("10", "deployed", "b")}}, &api{}))
+	if len(s.Records) != 2 || s.Records[1].Revision != 9 || s.Records[1].Name != former.GetName() || s.Record != s.Records[0] {
+		t.Errorf("got %d records: %+v", len(s.Records), s.Records)
+	}
+}
+
 func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 	broken := record("3", "deployed", "x")
 	broken.SetLabels(map[string]string{"owner": "helm", "version": "three"})
@@ -260,6 +273,7 @@ func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 		"a revision that is no number":   {[]*unstructured.Unstructured{broken, record("2", "deployed", "b")}, &Record{Revision: 2, Status: "deployed", Digest: "b", Chart: "1.2.3"}},
 		"only a revision that is none":   {[]*unstructured.Unstructured{bare}, nil},
 		"a record of somebody else":      {[]*unstructured.Unstructured{theirs, record("1", "deployed", "a")}, &Record{Revision: 1, Status: "deployed", Digest: "a", Chart: "1.2.3"}},
+		"what is left of more":           {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("1", "superseded", "a")}, nil},
 		"only a record of somebody else": {[]*unstructured.Unstructured{theirs}, nil},
 	}
 	for name, test := range cases {

@@ -15,8 +15,9 @@ import (
 
 // Record is what the labels of a release Secret tell.
 type Record struct {
+	Name     string // of the Secret, as its UID and version
 	UID      types.UID
-	Version  string // of the Secret: its resource version
+	Version  string
 	Revision int
 	Status   string // one of Helm's release statuses
 	Digest   string
@@ -34,6 +35,9 @@ type Record struct {
 	Rollout string
 	Made    time.Time
 }
+
+// statusSuperseded is Helm's status of a release after which there was another one.
+const statusSuperseded = "superseded"
 
 // ShortDigest is the beginning of a digest, which is enough for people.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
@@ -57,12 +61,16 @@ func IsRecord(object client.Object) bool {
 
 func recordOf(object client.Object) *Record {
 	labels := object.GetLabels()
-	revision, err := strconv.Atoi(labels["version"])
+	version := labels["version"]
+	if version == "" && labels["status"] == statusSuperseded { // the caches keep no more of it: kube.Transform
+		version = object.GetName()[strings.LastIndex(object.GetName(), ".v")+len(".v"):]
+	}
+	revision, err := strconv.Atoi(version)
 	if err != nil {
 		return nil
 	}
 	return &Record{
-		UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
+		Name: object.GetName(), UID: object.GetUID(), Version: object.GetResourceVersion(), Revision: revision, Status: labels["status"], Digest: labels[v1.LabelDigest],
 		Chart: labels[v1.LabelChartVersion], ChartDigest: labels[v1.LabelChartDigest], RenderedBy: labels[v1.LabelRenderedBy],
 		Defaults: labels[v1.LabelDefaults], References: labels[v1.LabelReferences], Rollout: labels[v1.LabelRollout], Made: object.GetCreationTimestamp().Time,
 	}

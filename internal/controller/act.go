@@ -159,7 +159,7 @@ func tried(s *scope) bool {
 // released and has no record is spoken of by the status, or its record is about to be written, or cannot be.
 func first(s *scope, a action) bool {
 	spoken := s.previous.Release != nil || s.previous.AvailableReplicas > 0 || s.memory.unrecorded != nil
-	return a.state == release.Absent || a.there.Record == nil && !spoken
+	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
 
 // reported reports whether an operator has said anything about a resource. Where it has and nothing is left, the resource may be going, too.

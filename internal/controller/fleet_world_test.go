@@ -179,7 +179,7 @@ func (w *world) restart() {
 	}
 	w.operator = &Reconciler{
 		Kind: appService, Charts: w.charts, Capabilities: known{}, Observer: observer,
-		Actor:  release.NewActor(&cluster.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch),
+		Actor:  release.NewActor(&cluster.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch, 1),
 		Status: &status.Writer{Client: w.WithWatch, Clock: w.clock}, Client: w.WithWatch, Live: w.WithWatch,
 		Tracker: &syncedSource{}, References: &factSource{}, Hosts: hosts.New(nil, nil, hosts.Free{}), Recorder: w.recorder,
 		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Rollouts: &fleet.Rollouts{Limit: 10},

@@ -157,6 +157,7 @@ func newBench(t *testing.T, image string) *bench {
 		}),
 		Capabilities: known{},
 		Observer:     cluster.New(nil, nil, nil),
+		Actor:        release.NewActor(nil, nil, 1),
 		Client:       b.client,
 		Live:         b.client,
 		Recorder:     b.recorder,
@@ -760,7 +761,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 					return test.get(ctx, c, key, into, options...)
 				},
 			})
-			b.Actor = release.NewActor(&cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live)
+			b.Actor = release.NewActor(&cluster.Writer{Client: b.client, Observer: b.Observer}, b.Live, 1)
 			scope := &scope{resource: app("web-uid"), previous: &v1.AppServiceStatus{}, memory: &remembered{}}
 			if test.reported {
 				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -67,7 +68,23 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	if !until.IsZero() {
 		delayed = sooner(delayed, max(time.Millisecond, until.Sub(r.Clock.Now())))
 	}
-	return outcomeOf(s, done), r.next(s, wanted, done, delayed), nil
+	next := r.next(s, wanted, done, delayed)
+	err = r.retire(ctx, s, done.there, current)
+	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
+		return outcomeOf(s, done), after(retry.Stale), nil
+	}
+	return outcomeOf(s, done), next, err
+}
+
+// retire puts the records of earlier releases in order, last of all: it says nothing of the resource, so those of one release may wait until
+// the resource rests.
+func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapshot, current *v1.AppServiceStatus) error {
+	due := r.Actor.Retirement(there)
+	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
+	if s.paused || due.Empty() || moving && due.OfOne() {
+		return nil
+	}
+	return r.Actor.Retire(ctx, s.resource, due)
 }
 
 // othersOf returns the names of what exists instead of what is missing.

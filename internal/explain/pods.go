@@ -27,6 +27,10 @@ func ofPod(sight diagnose.Sight) *Node {
 	}
 	n.Ready = fmt.Sprintf("%d/%d", ready, all)
 	switch {
+	case pod.DeletionTimestamp != nil:
+		words = append(words, "is being deleted")
+	case pod.Status.Phase == corev1.PodSucceeded:
+		n.State, words = StateReady, append(words, "has done its work")
 	case len(sight.Causes) > 0:
 		n.State = StateFailed
 	case ready == all:

@@ -141,7 +141,7 @@ func inOrder(t *testing.T, text string, words ...string) {
 
 func TestWhyOfRecordedTroubles(t *testing.T) {
 	for name, words := range map[string][]string{
-		"crash-panic":                          {"Ready=False", "Deployment web", "ContainerCrashed: ", "Pod web-", "restarted", "last words: panic: no database", "--container=app --previous", "hint: "},
+		"crash-panic":                          {"Ready=False", "Deployment web", "ContainerCrashed: ", "Pod web-", "restarted", "last words: panic: no database", "hint: kubectl logs --namespace=", "--container=app --previous"},
 		"crash":                                {"ContainerCrashed: ", "exit code 3", "last words: ", "postgres://…@db"},
 		"crash-of-an-init-container":           {`init container "migrate"`, "last words: ", "--container=migrate"},
 		"image-not-found":                      {"ImageNotFound: ", "Pod web-", "ImagePullBackOff", "hint: correct name and tag in spec.image", "where values come from", `spec.image  "nginx"  spec`},

@@ -2,16 +2,19 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 
 	appsv1 "k8s.io/api/apps/v1"
 	discoveryv1 "k8s.io/api/discovery/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -56,20 +59,38 @@ func (f *Findings) pods(object *Object) []*Node {
 	sets := map[string]*Node{}
 	for i := range object.Looked.ReplicaSets {
 		set := &object.Looked.ReplicaSets[i]
-		controller := metav1.GetControllerOfNoCopy(set)
-		if controller == nil || controller.UID != object.Live.GetUID() || set.Status.Replicas == 0 && ptr.Deref(set.Spec.Replicas, 1) == 0 {
+		if !metav1.IsControlledBy(set, object.Live) || set.Status.Replicas == 0 && ptr.Deref(set.Spec.Replicas, 1) == 0 {
 			continue
 		}
 		n := ofReplicaSet(set, f)
 		sets[string(set.UID)], list = n, append(list, n)
 	}
-	for _, sight := range object.Looked.Sights() {
+	for _, sight := range f.allPods(object) {
 		pod := ofPod(sight)
 		controller := metav1.GetControllerOfNoCopy(sight.Pod)
 		if controller != nil && sets[string(controller.UID)] != nil {
 			sets[string(controller.UID)].add(pod)
 		} else {
 			list = append(list, pod)
+		}
+	}
+	return list
+}
+
+// allPods are those that decide, and behind them those that are going or have ended.
+func (f *Findings) allPods(object *Object) []diagnose.Sight {
+	list := object.Looked.Sights()
+	known := map[types.UID]bool{object.Live.GetUID(): true}
+	for i := range object.Looked.ReplicaSets {
+		if set := &object.Looked.ReplicaSets[i]; metav1.IsControlledBy(set, object.Live) {
+			known[set.UID] = true
+		}
+	}
+	for i := range object.Looked.Pods {
+		pod := &object.Looked.Pods[i]
+		seen := slices.ContainsFunc(list, func(s diagnose.Sight) bool { return s.Pod.UID == pod.UID })
+		if controller := metav1.GetControllerOfNoCopy(pod); controller != nil && known[controller.UID] && !seen {
+			list = append(list, diagnose.Sight{Pod: pod})
 		}
 	}
 	return list

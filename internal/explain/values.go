@@ -1,7 +1,6 @@
 package explain
 
 import (
-	"bytes"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -120,7 +119,7 @@ func (f *Findings) setBy(path []string) string {
 			continue
 		}
 		set := &fieldpath.Set{}
-		if err := set.FromJSON(bytes.NewReader(entry.FieldsV1.Raw)); err != nil {
+		if err := set.FromJSON(entry.FieldsV1.GetRawReader()); err != nil {
 			continue
 		}
 		parent, last := set.WithPrefix(element("spec")), len(path)-1

@@ -155,7 +155,10 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 			for _, line := range lines {
 				pod.add(&Node{Type: TypeWords, Name: "last words", Message: line})
 			}
-			pod.add(hint(diagnose.LogsOf(sight.Pod, cause.Source)))
+			if command := diagnose.LogsOf(sight.Pod, cause.Source); command != "" && strings.HasPrefix(cause.Hint, "see kubectl logs") {
+				pod.add(hint(command)) // the very command
+				cause.Hint = ""
+			}
 		}
 		n.add(pod)
 	}

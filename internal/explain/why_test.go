@@ -89,8 +89,6 @@ func TestWhatIsHeldBack(t *testing.T) {
 			said := w.said(t)
 			w.at = at(0).Time
 			test.change(w, said)
-			if name == "a rollout that somebody paused" {
-			}
 			text := printed(t, Why(w.look(t, said, nil)), w.at)
 			inOrder(t, text, test.want...)
 			if len(test.want) == 0 && strings.Contains(text, "held back") {
@@ -115,8 +113,8 @@ func TestWhereValuesComeFrom(t *testing.T) {
 	})
 	found := w.look(t, said, nil)
 	found.Resource.SetManagedFields([]metav1.ManagedFieldsEntry{
-		{Manager: "argocd", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:resources":{"f:limits":{"f:memory":{}}}}}`)}},
-		{Manager: "kubectl-scale", Subresource: "scale", FieldsV1: &metav1.FieldsV1{Raw: []byte(`{"f:spec":{"f:size":{}}}`)}},
+		{Manager: "argocd", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:resources":{"f:limits":{"f:memory":{}}}}}`)},
+		{Manager: "kubectl-scale", Subresource: "scale", FieldsV1: metav1.NewFieldsV1(`{"f:spec":{"f:size":{}}}`)},
 	})
 	found.Chart = map[string]any{"strategy": map[string]any{"type": "RollingUpdate"}}
 	inOrder(t, printed(t, Why(found), w.at),

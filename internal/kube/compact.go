@@ -15,12 +15,13 @@ import (
 
 // Fields of a compact resource. The API server takes no fields of such names.
 const (
-	compactText = "(text)" // JSON of all that is not in the resource itself
-	compactSize = "(size)" // bytes of JSON that the resource has
+	compactText   = "(text)"   // JSON of all that is not in the resource itself
+	compactSize   = "(size)"   // bytes of JSON that the resource has
+	compactAuthor = "(author)" // who changed the spec last, and when: all that is kept of managed fields
 )
 
-// Compact returns a resource as the cache keeps it: its metadata and its status, and all else as one text, which takes a tenth of the
-// memory of the same as maps. Of a resource that is larger than it may be, only what the operator has to know of each is left, so that
+// Compact returns a resource as the cache keeps it: its metadata without managed fields and its status, and all else as one text, which
+// takes a tenth of the memory of the same as maps. Of a resource that is larger than it may be, only what the operator has to know of each is left, so that
 // it takes next to no memory however large it is. What is compact already is returned as it is.
 func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if _, done := resource.Object[compactText]; done {
@@ -38,6 +39,10 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 	text, err := textOf(rest)
 	if err != nil {
 		return nil, err
+	}
+	author := ""
+	if kept["metadata"], author = withoutManagedFields(resource); author != "" {
+		kept[compactAuthor] = author
 	}
 	size := len(text) + weight(kept["metadata"])
 	if extent.OfResource(size) != nil {
@@ -61,6 +66,10 @@ func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int
 	out := maps.Clone(resource.Object)
 	delete(out, compactText)
 	delete(out, compactSize)
+	if author, known := out[compactAuthor].(string); known {
+		delete(out, compactAuthor)
+		out["metadata"] = withAuthor(out["metadata"], author)
+	}
 	rest := map[string]any{}
 	if err := utiljson.Unmarshal([]byte(text), &rest); err != nil {
 		return nil, 0, fmt.Errorf("cannot decode a resource of the cache: %w", err)

@@ -42,15 +42,18 @@ func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 		if err := setKind(object); err != nil {
 			return nil, err
 		}
+		ofUser := slices.Contains(served, object.GetObjectKind().GroupVersionKind())
+		if resource, whole := object.(*unstructured.Unstructured); whole && ofUser {
+			return Compact(resource)
+		}
 		StripManagedFields(object)
 		switch {
-		case slices.Contains(served, object.GetObjectKind().GroupVersionKind()):
-			if resource, whole := object.(*unstructured.Unstructured); whole {
-				return Compact(resource)
-			}
+		case ofUser:
 			return object, nil
 		case !mayBeOurs(object, served):
 			return identity(object), nil
+		case isFormer(object):
+			return former(object), nil
 		case Large(object):
 			return outline(object), nil
 		}

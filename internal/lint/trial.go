@@ -136,14 +136,16 @@ func (t *trial) failed(err error) Finding {
 	var ofChart *render.ChartError
 	var ofSpec *render.SpecError
 	var insecure *postrender.PodSecurityError
-	at := ""
+	at, column := "", 0
 	switch {
 	case errors.As(err, &insecure):
 		found.Rule = ruleOf(rulePodSecurity)
 	case errors.As(err, &ofSpec):
-		at, found.Message = ofSpec.At, "the case is refused: "+ofSpec.Message
+		at, column, found.Excerpt = ofSpec.At, ofSpec.Column, ofSpec.Excerpt
+		found.Message = "the case is refused: " + ofSpec.Message
 	case errors.As(err, &ofChart):
-		at, found.Message, found.Excerpt = ofChart.At, strings.Join(strings.Fields(ofChart.Err.Error()), " "), ofChart.Excerpt
+		at, column, found.Excerpt = ofChart.At, ofChart.Column, ofChart.Excerpt
+		found.Message = strings.Join(strings.Fields(ofChart.Err.Error()), " ")
 		if ofChart.Rule != "" {
 			found.Rule = ruleOf(ofChart.Rule)
 		}
@@ -152,6 +154,7 @@ func (t *trial) failed(err error) Finding {
 		found.File = file
 		if cut {
 			found.Line, _ = strconv.Atoi(line) // it is digits
+			found.Column = column
 		}
 	}
 	return found

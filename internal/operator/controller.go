@@ -72,6 +72,8 @@ type shared struct {
 	Rollouts     *fleet.Rollouts
 	// MaxFailedRollouts is how many resources may not become ready with a new chart before it is halted.
 	MaxFailedRollouts int
+	// HistoryMax is how many release records are kept of each resource.
+	HistoryMax int
 	// Looks bounds how often pods are looked at.
 	Looks flowcontrol.PassiveRateLimiter
 	// InFlight bounds what is reconciled at a time.
@@ -105,7 +107,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Hosts:        shared.Hosts,
 		Observer:     shared.Observer,
 		Actor: release.NewActor(
-			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader())),
+			&cluster.Writer{Client: mgr.GetClient(), Secrets: core, Observer: shared.Observer}, kube.Named(mgr.GetAPIReader()), shared.HistoryMax),
 		Status:   &status.Writer{Client: mgr.GetClient(), Clock: shared.Clock},
 		Client:   mgr.GetClient(),
 		Live:     kube.Named(mgr.GetAPIReader()),

@@ -124,6 +124,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Clock:                   clock.RealClock{},
 		Rollouts:                &fleet.Rollouts{Limit: options.MaxConcurrentRollouts},
 		MaxFailedRollouts:       options.MaxFailedRollouts,
+		HistoryMax:              options.HistoryMax,
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		InFlight:                extent.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,

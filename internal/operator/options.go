@@ -34,6 +34,8 @@ type Options struct {
 	MaxConcurrentRollouts int
 	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before it goes no further.
 	MaxFailedRollouts int
+	// HistoryMax is how many release records are kept of each resource, the newest included.
+	HistoryMax int
 	// LeaderElection lets one of several managers work at a time.
 	LeaderElection bool
 	// LeaderElectionNamespace holds the lease; empty for the namespace that the manager runs in.
@@ -50,6 +52,9 @@ type Options struct {
 	ProbeAddress string
 }
 
+// mostHistory bounds what records take: each may have a megabyte in etcd, and is known to the cache.
+const mostHistory = 50
+
 // Bind makes flags of the options and sets their defaults.
 func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
@@ -64,6 +69,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
 	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
 	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
+	flags.IntVar(&o.HistoryMax, "history-max", 5, "release records that are kept of each resource, the newest included: what kubectl appservice history and undo, and helm history, know of")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
 	o.bindMetrics(flags)
@@ -95,6 +101,9 @@ func (o *Options) validate() error {
 	}
 	if o.MaxFailedRollouts < 0 {
 		return fmt.Errorf("--max-failed-rollouts must not be below 0, as %d is", o.MaxFailedRollouts)
+	}
+	if o.HistoryMax < 1 || o.HistoryMax > mostHistory {
+		return fmt.Errorf("--history-max must be at least 1 and at most %d, not %d", mostHistory, o.HistoryMax)
 	}
 	return o.validateMetrics()
 }

@@ -23,7 +23,7 @@ import (
 // byDefault are the options of a manager that is started without flags.
 func byDefault() Options {
 	return Options{
-		MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, MetricsAddress: "0", MetricsSecure: true,
+		MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, HistoryMax: 5, MetricsAddress: "0", MetricsSecure: true,
 		MetricsCertificate: Certificate{Name: "tls.crt", Key: "tls.key"}, ProbeAddress: "127.0.0.1:8081",
 	}
 }
@@ -45,13 +45,13 @@ func TestFlags(t *testing.T) {
 		"the last of two flags counts": {args: []string{"--watch-namespaces=one", "--watch-namespaces=two"}, want: func(o *Options) { o.WatchNamespaces = []string{"two"} }},
 		"everything": {
 			args: []string{
-				"--watches-file=w.yaml", "--chart-dir=charts", "--policy=p.yaml", "--check", "--watch-namespaces=one", "--max-concurrent-reconciles=3", "--leader-elect",
+				"--watches-file=w.yaml", "--chart-dir=charts", "--policy=p.yaml", "--check", "--watch-namespaces=one", "--max-concurrent-reconciles=3", "--history-max=1", "--leader-elect",
 				"--leader-election-namespace=system", "--metrics-bind-address=:8443", "--metrics-secure=false", "--metrics-cert-path=certs",
 				"--metrics-cert-name=a.crt", "--metrics-cert-key=a.key", "--enable-http2", "--health-probe-bind-address=0",
 			},
 			want: func(o *Options) {
 				*o = Options{
-					WatchesFile: "w.yaml", ChartDir: "charts", Policy: "p.yaml", Check: true, WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, LeaderElection: true,
+					WatchesFile: "w.yaml", ChartDir: "charts", Policy: "p.yaml", Check: true, WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, HistoryMax: 1, LeaderElection: true,
 					LeaderElectionNamespace: "system", MetricsAddress: ":8443", MetricsCertificate: Certificate{"certs", "a.crt", "a.key"}, HTTP2: true, ProbeAddress: "0",
 				}
 			},
@@ -191,6 +191,8 @@ func TestWatches(t *testing.T) {
 			}, "",
 			"--metrics-cert-path (or METRICS_CERT_PATH) is certs, for which --metrics-secure=false has no use",
 		},
+		"no record at all":           {nil, func(_ string, o *Options) { o.HistoryMax = 0 }, "", "--history-max must be at least 1 and at most 50, not 0"},
+		"too many records":           {nil, func(_ string, o *Options) { o.HistoryMax = 51 }, "", "--history-max must be at least 1 and at most 50, not 51"},
 		"fewer reconciles than none": {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = -1 }, "", "--max-concurrent-reconciles must be at least 1, not -1"},
 	}
 	for name, test := range cases {

@@ -17,11 +17,12 @@ import (
 type Actor struct {
 	writer *cluster.Writer
 	live   client.Reader
+	keep   int
 }
 
-// NewActor makes an actor. Live reads past the caches.
-func NewActor(writer *cluster.Writer, live client.Reader) *Actor {
-	return &Actor{writer: writer, live: live}
+// NewActor makes an actor. Live reads past the caches; of each resource, it keeps so many release records, the newest included.
+func NewActor(writer *cluster.Writer, live client.Reader, keep int) *Actor {
+	return &Actor{writer: writer, live: live, keep: keep}
 }
 
 // Task is one resource, what it is to become, and what Decide was told about it.
@@ -104,31 +105,24 @@ func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, reco
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
 // again if the name of an installed release turns out to be somebody else's. The error is a NotOursError, a PreviousError, a StaleError
-// or the API server's.
+// or the API server's. Records of earlier releases are left for Retire.
 func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
-	records := a.records(session, task.Owner)
-	newest := task.Snapshot.Record
-	if newest == nil {
-		err := records.add(ctx, task, 1)
+	records, newest := a.records(session, task.Owner), task.Snapshot.Record
+	switch {
+	case newest == nil:
+		err := records.add(ctx, task, task.Snapshot.Records)
 		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
 			err = errors.Join(err, a.applier(session, task.Owner, nil).undo(ctx, created))
 		}
 		return err
+	case newest.Digest != task.Desired.Digest:
+		return records.add(ctx, task, task.Snapshot.Records)
+	case newest.Status != statusDeployed:
+		return records.replace(ctx, task, newest)
 	}
-	earlier := task.Snapshot.Records
-	if newest.Digest == task.Desired.Digest {
-		earlier = earlier[1:]
-		if newest.Status != statusDeployed {
-			if err := records.replace(ctx, task, newest); err != nil {
-				return err
-			}
-		}
-	} else if err := records.add(ctx, task, newest.Revision+1); err != nil {
-		return err
-	}
-	return records.retire(ctx, earlier)
+	return nil
 }
 
 // LastGood returns the objects of the release that is recorded. The error is a DamagedError if they cannot be read, a StaleError if the
@@ -169,7 +163,7 @@ func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructur
 }
 
 func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
-	return &records{session: session, live: a.live, owner: owner}
+	return &records{session: session, live: a.live, owner: owner, keep: a.keep}
 }
 
 // skeleton is the chart without its templates: what it renders is known already, and the record stays small.

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -51,8 +52,35 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), cluster.RecordPrefix+"web.v"))
 		return err != nil, nil, err
 	})
-	b.actor = NewActor(&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server)
+	b.server.patchRecord = b.patchRecord
+	b.actor = NewActor(&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server, keep)
 	return b
+}
+
+// keep is how many records the actor of a bench keeps.
+const keep = 3
+
+// patchRecord patches a record as the API server does.
+func (b *bench) patchRecord(ctx context.Context, object client.Object, patch client.Patch) error {
+	data, err := patch.Data(object)
+	if err != nil {
+		return err
+	}
+	secrets := b.secrets.CoreV1().Secrets(object.GetNamespace())
+	there, err := secrets.Get(ctx, object.GetName(), metav1.GetOptions{})
+	if err != nil {
+		return err
+	}
+	if there.Data["superseded"] == nil {
+		return invalid(object.GetName())
+	}
+	written, err := secrets.Patch(ctx, object.GetName(), patch.Type(), data, metav1.PatchOptions{})
+	if err != nil {
+		return err
+	}
+	object.SetLabels(written.Labels)
+	object.SetUID(written.UID)
+	return nil
 }
 
 // charted is the chart of all tasks.
@@ -104,11 +132,15 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 			live[kube.KeyOf(o)] = found
 		}
 	}
+	var records []*cluster.Record
+	if record != nil {
+		record.Name, records = fmt.Sprintf("%sweb.v%d", cluster.RecordPrefix, record.Revision), b.recorded(t)
+	}
 	return Task{
 		Owner:    owner(t),
 		Chart:    charted,
 		Desired:  desired(t, chartutil.Values{"size": 2}, objects...),
-		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: b.recorded(t)},
+		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: records},
 		Plan:     Compare(objects, live),
 		State:    state,
 		First:    state == Absent,
@@ -128,6 +160,7 @@ func (b *bench) recorded(t *testing.T) []*cluster.Record {
 		if _, err := fmt.Sscan(secret.Labels["version"], &record.Revision); err != nil {
 			t.Fatal(err)
 		}
+		record.Name, record.UID, record.Version = secret.Name, secret.UID, secret.ResourceVersion
 		record.Status, record.Digest = secret.Labels["status"], secret.Labels[v1.LabelDigest]
 		records = append(records, &record)
 	}
@@ -135,7 +168,7 @@ func (b *bench) recorded(t *testing.T) []*cluster.Record {
 	return records
 }
 
-// act writes what a task plans and records it, as two reconciles do.
+// act writes what a task plans, records it, and puts the records of earlier releases in order, as two reconciles do.
 func (b *bench) act(t *testing.T, task Task) error {
 	t.Helper()
 	var created []client.Object
@@ -149,7 +182,16 @@ func (b *bench) act(t *testing.T, task Task) error {
 	if !ActionOf(task.State).Records {
 		return nil
 	}
-	return b.actor.Record(t.Context(), task, created)
+	if err := b.actor.Record(t.Context(), task, created); err != nil {
+		return err
+	}
+	return b.retire(t)
+}
+
+// retire does what is due of the records.
+func (b *bench) retire(t *testing.T) error {
+	t.Helper()
+	return b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&cluster.Snapshot{Records: b.recorded(t)}))
 }
 
 func (b *bench) check(t *testing.T, log []string, history string) {
@@ -200,7 +242,7 @@ func TestInstall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	want := &cluster.Record{Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
+	want := &cluster.Record{Name: "sh.helm.release.v1.web.v1", Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
 	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
 		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
 	}
@@ -269,14 +311,19 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 
 func TestUpgrade(t *testing.T) {
 	dry := []string{"try to apply ConfigMap b", "try to apply ConfigMap a by force"}
-	write := []string{"apply ConfigMap b", "apply ConfigMap a by force", "create record 3 deployed", "delete record 2"}
+	write := []string{"apply ConfigMap b", "apply ConfigMap a by force", "create record 3 deployed"}
+	first := []string{"patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"} // Helm wrote them
+	second := []string{"patch Secret sh.helm.release.v1.web.v2", "update record 2 superseded"}
 	cases := map[string]struct {
 		older, newest helmrelease.Status // none where it is empty
 		log           []string           // after that
+		history       string
 	}{
-		"from a deployed release":                {"", helmrelease.StatusDeployed, nil},
-		"from a pending upgrade":                 {helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade, []string{"delete record 1"}},
-		"after a crash before a record was gone": {helmrelease.StatusDeployed, helmrelease.StatusDeployed, []string{"delete record 1"}},
+		"from a deployed release": {"", helmrelease.StatusDeployed, second, "2 superseded, 3 deployed"},
+		"from a pending upgrade": {helmrelease.StatusDeployed, helmrelease.StatusPendingUpgrade, first,
+			"1 superseded, 2 pending-upgrade, 3 deployed"},
+		"after a crash before a record was superseded": {helmrelease.StatusDeployed, helmrelease.StatusDeployed, slices.Concat(second, first),
+			"1 superseded, 2 superseded, 3 deployed"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -288,7 +335,7 @@ func TestUpgrade(t *testing.T) {
 			if err := b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
 				t.Fatal(err)
 			}
-			b.check(t, slices.Concat(dry, write, test.log), "3 deployed")
+			b.check(t, slices.Concat(dry, write, test.log), test.history)
 		})
 	}
 }
@@ -338,12 +385,13 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	if err := upgrade(); err != nil {
 		t.Fatal(err)
 	}
-	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "delete record 1"}, "2 deployed")
+	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
+		"1 superseded, 2 deployed")
 }
 
 func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 	for _, status := range []helmrelease.Status{
-		helmrelease.StatusUnknown, helmrelease.StatusUninstalled, helmrelease.StatusSuperseded, helmrelease.StatusFailed,
+		helmrelease.StatusUnknown, helmrelease.StatusUninstalled, helmrelease.StatusFailed,
 		helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall, helmrelease.StatusPendingUpgrade, helmrelease.StatusPendingRollback,
 	} {
 		t.Run(status.String(), func(t *testing.T) {
@@ -353,7 +401,8 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			if err := b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
 				t.Fatal(err)
 			}
-			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "delete record 1"}, "2 deployed")
+			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
+				"1 superseded, 2 deployed")
 		})
 	}
 }
@@ -389,7 +438,7 @@ func TestADamagedRecordIsReplaced(t *testing.T) {
 		digest string
 		want   string
 	}{
-		"of what is out of date":  {helmrelease.StatusDeployed, OutOfDate, "old", "create record 3 deployed, delete record 2"},
+		"of what is out of date":  {helmrelease.StatusDeployed, OutOfDate, "old", "create record 3 deployed"},
 		"of what is not finished": {helmrelease.StatusPendingInstall, Unfinished, "digest-of-two", "update record 2 deployed"},
 	}
 	for name, test := range cases {

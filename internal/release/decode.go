@@ -5,16 +5,21 @@ import (
 	"compress/gzip"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"strings"
 	"sync"
 
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // maxUnpacked is how many bytes a record may have when it is unpacked. What the operator writes stays below (fits); anybody who may
@@ -27,20 +32,29 @@ const maxValues = 200_000
 // unpacking is held while a record is unpacked: one at a time bounds what that takes.
 var unpacking sync.Mutex
 
+// unpack returns the JSON of the release that the payload of a record holds.
+func unpack(payload []byte) ([]byte, error) {
+	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(payload)))
+	if err != nil {
+		return nil, fmt.Errorf("it is not compressed: %w", err)
+	}
+	data, err := io.ReadAll(io.LimitReader(unpacked, maxUnpacked+1))
+	if err != nil {
+		return nil, fmt.Errorf("it cannot be unpacked: %w", err)
+	}
+	if len(data) > maxUnpacked {
+		return nil, fmt.Errorf("it has more than %d KiB when it is unpacked", maxUnpacked>>10)
+	}
+	return data, nil
+}
+
 // decodeManifest returns the manifest of the release that the payload of a record holds.
 func decodeManifest(payload []byte) (string, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
-	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(payload)))
+	data, err := unpack(payload)
 	if err != nil {
-		return "", fmt.Errorf("it is not compressed: %w", err)
-	}
-	data, err := io.ReadAll(io.LimitReader(unpacked, maxUnpacked+1))
-	if err != nil {
-		return "", fmt.Errorf("it cannot be unpacked: %w", err)
-	}
-	if len(data) > maxUnpacked {
-		return "", fmt.Errorf("it has more than %d KiB when it is unpacked", maxUnpacked>>10)
+		return "", err
 	}
 	var release struct {
 		Manifest string `json:"manifest"`
@@ -48,14 +62,91 @@ func decodeManifest(payload []byte) (string, error) {
 	if err := json.Unmarshal(data, &release); err != nil {
 		return "", fmt.Errorf("it is no release: %w", err)
 	}
-	values := 0
-	for _, mark := range []string{"{", "[", ","} {
-		values += strings.Count(release.Manifest, mark)
-	}
-	if values > maxValues {
-		return "", fmt.Errorf("its manifest has more than %d values", maxValues)
+	if err := boundManifest(release.Manifest); err != nil {
+		return "", err
 	}
 	return release.Manifest, nil
+}
+
+// boundManifest refuses a manifest that takes much more memory than its text.
+func boundManifest(manifest string) error {
+	values := 0
+	for _, mark := range []string{"{", "[", ","} {
+		values += strings.Count(manifest, mark)
+	}
+	if values > maxValues {
+		return fmt.Errorf("its manifest has more than %d values", maxValues)
+	}
+	return nil
+}
+
+// withStatus returns the payload of a record with another status, and all else as it is.
+func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
+	unpacking.Lock()
+	defer unpacking.Unlock()
+	data, err := unpack(payload)
+	if err != nil {
+		return nil, err
+	}
+	var release, info map[string]json.RawMessage
+	if err := json.Unmarshal(data, &release); err != nil {
+		return nil, fmt.Errorf("it is no release: %w", err)
+	}
+	if err := json.Unmarshal(release["info"], &info); err != nil || info == nil {
+		return nil, errors.New("it is no release: it says nothing of itself")
+	}
+	if info["status"], err = json.Marshal(status); err != nil {
+		return nil, err
+	}
+	if release["info"], err = json.Marshal(info); err != nil {
+		return nil, err
+	}
+	if data, err = json.Marshal(release); err != nil {
+		return nil, err
+	}
+	var zipped bytes.Buffer
+	if err := compress(&zipped, data); err != nil {
+		return nil, err
+	}
+	return inLetters(zipped.Bytes()), nil
+}
+
+// Recorded is what the record of a release holds.
+type Recorded struct {
+	*helmrelease.Release
+	// Objects of its manifest.
+	Objects []*unstructured.Unstructured
+	// Source is what the release was made of; nil in records of earlier operators.
+	Source *Source
+}
+
+// Decode returns what a record holds, within bounds: anybody who may write Secrets can make one.
+func Decode(secret *corev1.Secret) (*Recorded, error) {
+	unpacking.Lock()
+	defer unpacking.Unlock()
+	data, err := unpack(secret.Data[keyRelease])
+	if err != nil {
+		return nil, err
+	}
+	out := &Recorded{}
+	if err := json.Unmarshal(data, &out.Release); err != nil {
+		return nil, fmt.Errorf("it is no release: %w", err)
+	}
+	if out.Release == nil || out.Info == nil {
+		return nil, errors.New("it is no release: it says nothing of itself")
+	}
+	if err := boundManifest(out.Manifest); err != nil {
+		return nil, err
+	}
+	if out.Objects, err = render.ReadManifest(out.Manifest); err != nil {
+		return nil, err
+	}
+	if source, found := secret.Data[keySource]; found {
+		if err := utiljson.Unmarshal(source, &out.Source); err != nil {
+			return nil, fmt.Errorf("what it was made of cannot be read: %w", err)
+		}
+	}
+	return out, nil
 }
 
 // rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's namespace and a sign of

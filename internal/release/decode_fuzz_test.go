@@ -18,7 +18,7 @@ import (
 
 // FuzzDecodeManifest: whatever somebody writes into a record, it is decoded within bounds, or refused in one line.
 func FuzzDecodeManifest(f *testing.F) {
-	secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: &helmrelease.Info{}, Manifest: "---\nkind: ConfigMap\n"})
+	secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: &helmrelease.Info{}, Manifest: "---\nkind: ConfigMap\n"}, Source{}, false)
 	if err != nil {
 		f.Fatal(err)
 	}

@@ -146,17 +146,22 @@ func find(items []any, wanted map[string]any, keys []string) any {
 	for _, item := range items {
 		content, ok := item.(map[string]any)
 		for _, key := range keys {
-			value := wanted[key]
-			if value == nil && key == "protocol" {
-				value = "TCP" // the API server's default
-			}
-			ok = ok && (value == nil || equalScalars(value, content[key]))
+			value := keyOf(wanted, key)
+			ok = ok && (value == nil || equalScalars(value, keyOf(content, key)))
 		}
 		if ok {
 			return item
 		}
 	}
 	return nil
+}
+
+// keyOf is what an item of a list says of a key that the list is merged by.
+func keyOf(item map[string]any, key string) any {
+	if item[key] == nil && key == "protocol" {
+		return "TCP" // the API server's default
+	}
+	return item[key]
 }
 
 // equalScalars compares as JSON does: 1 and 1.0 are the same number.

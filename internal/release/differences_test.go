@@ -22,6 +22,10 @@ func TestDifferencesOfTwoRenderings(t *testing.T) {
 		restarts      bool
 	}{
 		"none": {old: pod("{nodeName: a}"), rendered: pod("{nodeName: a}")},
+		"none in ports without a protocol": {
+			old:      "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}, {port: 53, protocol: UDP}]}\n",
+			rendered: "apiVersion: v1\nkind: Service\nmetadata: {name: web}\nspec: {ports: [{port: 80}, {port: 53, protocol: UDP}]}\n",
+		},
 		"a stamp that is another one": {
 			old:      head + "spec: {replicas: 1}\n",
 			rendered: "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web, annotations: {" + postrender.AnnotationStamp + ": b}}\nspec: {replicas: 1}\n",

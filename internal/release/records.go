@@ -31,16 +31,22 @@ const (
 )
 
 // records keeps what Helm keeps of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects are
-// as it says (until then, the objects themselves tell what is still to be written), and deleted when the next one is there.
+// as it says (until then, the objects themselves tell what is still to be written), marked when the next one is there, and deleted when
+// enough others are.
 type records struct {
 	session *cluster.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
+	keep    int // records, the newest included
 }
 
-// add records a revision as deployed. The error is a NotOursError or a PreviousError if somebody else's release has the
-// name, a StaleError if the record is there already.
-func (r *records) add(ctx context.Context, task Task, revision int) error {
+// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if somebody
+// else's release has the name, a StaleError if the record is there already.
+func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) error {
+	revision := 1
+	if len(former) > 0 {
+		revision = former[0].Revision + 1
+	}
 	secret, err := r.secret(task, revision)
 	if err != nil {
 		return err
@@ -50,7 +56,7 @@ func (r *records) add(ctx context.Context, task Task, revision int) error {
 		return r.explainTakenName(ctx)
 	}
 	if err != nil {
-		return fmt.Errorf("cannot record release %d: %w", revision, err)
+		return r.makeRoom(ctx, former, fmt.Errorf("cannot record release %d: %w", revision, err))
 	}
 	return nil
 }
@@ -62,7 +68,7 @@ func (r *records) replace(ctx context.Context, task Task, record *cluster.Record
 	if err != nil {
 		return err
 	}
-	secret.UID, secret.ResourceVersion = record.UID, record.Version
+	secret.Name, secret.UID, secret.ResourceVersion = record.Name, record.UID, record.Version
 	err = r.session.UpdateRecord(ctx, secret)
 	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
 		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
@@ -85,6 +91,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 		v1.LabelChartVersion: labelValue(task.Chart.Metadata.Version),
 	}
 	maps.Copy(labels, task.Labels)
+	author, changed := kube.ChangedBy(r.owner)
 	secret, err := encode(&helmrelease.Release{
 		Name:      r.owner.GetName(),
 		Namespace: r.owner.GetNamespace(),
@@ -99,7 +106,14 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 			Status:        helmrelease.StatusDeployed,
 			Description:   cmp.Or(r.owner.GetAnnotations()[annotated], description),
 		},
-	})
+	}, Source{
+		APIVersion: r.owner.GetAPIVersion(),
+		Kind:       r.owner.GetKind(),
+		Generation: r.owner.GetGeneration(),
+		ChangedBy:  author,
+		ChangedAt:  changed,
+		Spec:       r.owner.Object["spec"],
+	}, r.keep > 1)
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
 	}
@@ -115,7 +129,7 @@ func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[s
 		return err
 	}
 	secret := kube.Metadata(kube.SecretKind)
-	secret.Namespace, secret.Name = r.owner.GetNamespace(), nameOf(r.owner, record.Revision)
+	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
 	err = r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
@@ -126,20 +140,9 @@ func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[s
 	return nil
 }
 
-// retire deletes the records of earlier revisions.
-func (r *records) retire(ctx context.Context, earlier []*cluster.Record) error {
-	for _, record := range earlier {
-		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), nameOf(r.owner, record.Revision), record.UID)
-		if client.IgnoreNotFound(err) != nil {
-			return fmt.Errorf("cannot delete the record of release %d: %w", record.Revision, err)
-		}
-	}
-	return nil
-}
-
 // objects returns the objects of a recorded release. The error is a DamagedError if they cannot be read, a StaleError if the record is gone.
 func (r *records) objects(ctx context.Context, record *cluster.Record) ([]*unstructured.Unstructured, error) {
-	name := nameOf(r.owner, record.Revision)
+	name := record.Name
 	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), name)
 	switch {
 	case apierrors.IsNotFound(err), err == nil && secret.UID != record.UID:
@@ -147,7 +150,7 @@ func (r *records) objects(ctx context.Context, record *cluster.Record) ([]*unstr
 	case err != nil:
 		return nil, fmt.Errorf("cannot read release %d: %w", record.Revision, err)
 	}
-	manifest, err := decodeManifest(secret.Data["release"])
+	manifest, err := decodeManifest(secret.Data[keyRelease])
 	if err != nil {
 		return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: err}
 	}

@@ -1,6 +1,7 @@
 package release
 
 import (
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
 
@@ -28,10 +29,10 @@ func fits(desired *render.Result) error {
 	if err := compress(size, []byte(desired.Manifest()), encoded); err != nil {
 		return err
 	}
-	if size.bytes <= maxRecord {
-		return nil
+	if letters := base64.StdEncoding.EncodedLen(size.bytes); letters > maxRecord {
+		return tooLarge("the record of the release", letters, maxRecord)
 	}
-	return tooLarge("the record of the release", size.bytes, maxRecord)
+	return nil
 }
 
 func tooLarge(what string, bytes, most int) error {

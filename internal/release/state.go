@@ -16,7 +16,7 @@ const (
 	// Absent: there is neither a record nor an object. Install.
 	Absent State = "Absent"
 	// Unfinished: what is there was never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
-	// version, or Helm, left it undeployed; or the record of the release before is still there. Resume.
+	// version, or Helm, left it undeployed. Resume.
 	Unfinished State = "Unfinished"
 	// OutOfDate: the newest release was rendered otherwise. Upgrade.
 	OutOfDate State = "OutOfDate"
@@ -83,7 +83,7 @@ func Decide(digest string, there *cluster.Snapshot, plan *Plan) State {
 		return Unfinished
 	case newest.Digest != digest:
 		return OutOfDate
-	case newest.Status != statusDeployed, len(there.Records) > 1:
+	case newest.Status != statusDeployed:
 		return Unfinished
 	case !plan.Empty():
 		return Drifted

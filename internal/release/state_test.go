@@ -20,7 +20,7 @@ func TestDecide(t *testing.T) {
 	}
 	present := map[string]*cluster.Snapshot{"nothing": {}, "an object": {Objects: there(owned(t, "ConfigMap", "web", "one"))}}
 	statuses := []helmrelease.Status{
-		helmrelease.StatusUnknown, helmrelease.StatusDeployed, helmrelease.StatusUninstalled, helmrelease.StatusSuperseded,
+		helmrelease.StatusUnknown, helmrelease.StatusDeployed, helmrelease.StatusUninstalled,
 		helmrelease.StatusFailed, helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall,
 		helmrelease.StatusPendingUpgrade, helmrelease.StatusPendingRollback,
 	}
@@ -53,14 +53,6 @@ func TestDecide(t *testing.T) {
 				})
 			}
 		}
-	}
-}
-
-// The deletion of the record before may have failed, or the process ended before it.
-func TestARecordThatIsLeftOverIsNotTheEnd(t *testing.T) {
-	records := []*cluster.Record{{Revision: 4, Status: "deployed", Digest: "wanted"}, {Revision: 3, Status: "deployed", Digest: "old"}}
-	if got := Decide("wanted", &cluster.Snapshot{Record: records[0], Records: records}, &Plan{}); got != Unfinished {
-		t.Errorf("got %s, want %s", got, Unfinished)
 	}
 }
 

@@ -31,6 +31,18 @@ type SpecError struct {
 	At string
 	// Chart is its name and version.
 	Chart string
+	// Column of that line, from 1; 0 if it is not known.
+	Column int
+	// Excerpt is what is there; empty if that is not known.
+	Excerpt string
+}
+
+// Explain returns the message with the lines around what says so.
+func (e *SpecError) Explain() string {
+	if e.At == "" {
+		return e.Message + "\n"
+	}
+	return fmt.Sprintf("%s: %s\n%s", placed(e.At, e.Column), e.Message, e.Excerpt)
 }
 
 func (e *SpecError) Error() string {
@@ -48,6 +60,8 @@ type ChartError struct {
 	At string
 	// Rule is the one of internal/lint that is broken; empty for what just fails.
 	Rule string
+	// Column of that line, from 1; 0 if it is not known.
+	Column int
 	// Err is the cause.
 	Err error
 	// Excerpt is what is there, for those who may read all that is rendered; empty if that is not known.
@@ -56,7 +70,16 @@ type ChartError struct {
 
 // Explain returns the mistake with the lines around it.
 func (e *ChartError) Explain() string {
-	return fmt.Sprintf("%s: %s\n%s", strings.Replace(cmp.Or(e.At, e.Chart), " line ", ":", 1), oneLine(e.Err), e.Excerpt)
+	return fmt.Sprintf("%s: %s\n%s", placed(cmp.Or(e.At, e.Chart), e.Column), oneLine(e.Err), e.Excerpt)
+}
+
+// placed is a place as compilers print it, for example templates/service.yaml:12:5.
+func placed(at string, column int) string {
+	text := strings.Replace(at, " line ", ":", 1)
+	if column > 0 {
+		text += ":" + strconv.Itoa(column)
+	}
+	return text
 }
 
 func (e *ChartError) Error() string {
@@ -102,9 +125,9 @@ func (r *Renderer) blame(err error) error {
 	case errors.As(err, &invalid), errors.As(err, &insecure), errors.As(err, &disallowed):
 		return err
 	case errors.As(err, &ofSpec):
-		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart)}
+		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart), Column: ofSpec.Column, Excerpt: ofSpec.Excerpt}
 	case errors.As(err, &ofChart):
-		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Rule: ofChart.Rule, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Column: ofChart.Column, Rule: ofChart.Rule, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
 	}
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
@@ -132,10 +155,10 @@ func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.
 
 // said is how Helm hands on what a template says by fail or required; it has no type for it. What went wrong in another way is a
 // template.ExecError.
-var said = regexp.MustCompile(`(?s)^execution error at \((.+?):(\d+)(?::\d+)?\): (.*)$`)
+var said = regexp.MustCompile(`(?s)^execution error at \((.+?):(\d+)(?::(\d+))?\): (.*)$`)
 
 // place is where text/template says that an error is; it has no fields for it.
-var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::\d+)?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
+var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
 
 // templateFault says whose fault an error of Helm's engine is. Of the templates that include each other it names the first, which
 // renders something, and the last, in which it went wrong, with the last one's cause.
@@ -151,7 +174,7 @@ func templateFault(err error) error {
 	}
 	if !errors.As(err, &failed) {
 		if match := said.FindStringSubmatch(err.Error()); match != nil {
-			return &SpecError{Message: strings.Join(strings.Fields(match[3]), " "), At: line(match[1], match[2])}
+			return &SpecError{Message: strings.Join(strings.Fields(match[4]), " "), At: line(match[1], match[2]), Column: column(match[3])}
 		}
 		return &ChartError{Err: err}
 	}
@@ -162,17 +185,17 @@ func templateFault(err error) error {
 	if outer == nil || inner == nil {
 		return &ChartError{Err: err}
 	}
-	at, cause := line(outer[1], outer[2]), causeOf(deepest, inner[4])
-	if strings.HasPrefix(cause, "nil pointer evaluating interface {}") && strings.Contains(inner[3], ".Values.") {
+	at, cause := line(outer[1], outer[2]), causeOf(deepest, inner[5])
+	if strings.HasPrefix(cause, "nil pointer evaluating interface {}") && strings.Contains(inner[4], ".Values.") {
 		cause += ": there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml"
 	}
-	if inner[3] != "" {
-		cause = fmt.Sprintf("<%s>: %s", inner[3], cause)
+	if inner[4] != "" {
+		cause = fmt.Sprintf("<%s>: %s", inner[4], cause)
 	}
 	if last := line(inner[1], inner[2]); last != at {
 		cause = fmt.Sprintf("in %s: %s", last[strings.Index(last, "/")+1:], cause)
 	}
-	return &ChartError{At: at, Err: &causeError{cause, err}}
+	return &ChartError{At: at, Column: column(outer[3]), Err: &causeError{cause, err}}
 }
 
 // causeOf is why a template failed, without the text of a template that a value holds: that may be secret.
@@ -207,3 +230,12 @@ func (e *causeError) Error() string { return e.message }
 func (e *causeError) Unwrap() error { return e.err }
 
 func line(file, number string) string { return file + " line " + number }
+
+// column is that of text/template, which counts bytes from 0, counted from 1; 0 if there is none.
+func column(number string) int {
+	before, err := strconv.Atoi(number)
+	if err != nil {
+		return 0
+	}
+	return before + 1
+}

@@ -25,11 +25,18 @@ func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError
 	var document *documentError
 	var exceeded *limitError
+	var refused *SpecError
+	if errors.As(err, &refused) {
+		if file, number, placed := strings.Cut(refused.At, " line "); placed {
+			refused.Excerpt = r.excerpt(file, number, refused.Column)
+		}
+		return err
+	}
 	if !errors.As(err, &fault) {
 		return err
 	}
 	if file, number, placed := strings.Cut(fault.At, " line "); placed {
-		fault.Excerpt = r.excerpt(file, number)
+		fault.Excerpt = r.excerpt(file, number, fault.Column)
 		return err
 	}
 	isDocument, isLimit := errors.As(err, &document), errors.As(err, &exceeded)
@@ -61,13 +68,16 @@ func (r *Renderer) place(of run, err error) error {
 	return fault
 }
 
-// excerpt returns the lines of a template around a number.
-func (r *Renderer) excerpt(file, number string) string {
+// excerpt returns the lines of a template around a number. Where the column is not known, it is that of the first action of the line.
+func (r *Renderer) excerpt(file, number string, column int) string {
 	at, _ := strconv.Atoi(number) // it is digits
 	for _, template := range appchart.TemplateFiles(r.Chart) {
 		lines := strings.Split(template.Text, "\n")
 		if template.Name == file && at > 0 && at <= len(lines) {
-			return appchart.Excerpt(template.Text, at, max(0, strings.Index(lines[at-1], "{{"))+1)
+			if column == 0 {
+				column = max(0, strings.Index(lines[at-1], "{{")) + 1
+			}
+			return appchart.Excerpt(template.Text, at, column)
 		}
 	}
 	return ""
@@ -107,7 +117,8 @@ func (r *Renderer) placeLine(fault *ChartError, traced *trace, at int) {
 	if lines := strings.Split(traced.text, "\n"); at <= len(lines) {
 		shown = lines[at-1]
 	}
-	fault.Excerpt = appchart.Excerpt(traced.text, at, len(shown)-len(strings.TrimLeft(shown, " \t"))+1)
+	fault.Column = len(shown) - len(strings.TrimLeft(shown, " \t")) + 1
+	fault.Excerpt = appchart.Excerpt(traced.text, at, fault.Column)
 }
 
 // lineOf returns the line of the deepest field of a path that is there.

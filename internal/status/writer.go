@@ -110,7 +110,6 @@ func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured,
 	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(kube.FieldManager)); err != nil {
 		return err
 	}
-	after.SetManagedFields(nil)
 	if after, err = kube.Compact(after); err != nil { // as the cache shows it
 		return err
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 var (
-	// fieldIn finds the first field of a spec, or of metadata, that a message names.
-	fieldIn = regexp.MustCompile(`\b(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
+	// fieldIn finds the field of a spec, or of metadata, that a message begins with. One that it names later is as a rule of a rendered object.
+	fieldIn = regexp.MustCompile(`^(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
 	// step of a path: a name, or what stands in brackets.
 	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)
 )

@@ -67,12 +67,12 @@ func TestCheck(t *testing.T) {
 		"what is right":             {platform(t), app + "  ports: [{port: 80}]\n", "shop", nil},
 		"unknown fields":            {platform(t), app + "  imagee: a\n  ports:\n  - port: 80\n    protocl: TCP\n", "shop", []string{`7:3 unknown field "spec.imagee": did you mean image?`, `10:5 unknown field "spec.ports[0].protocl": did you mean protocol?`}},
 		"the schema":                {platform(t), app + "  ports:\n  - port: 0\n", "shop", []string{"8:5 spec.ports[0].port: Invalid value: 0: spec.ports[0].port in body should be greater than or equal to 1"}},
-		"a rule":                    {platform(t), app + "  probes:\n    startup: {grpc: {}}\n", "shop", []string{"7:3 spec.probes: Invalid value: "}},
+		"a rule":                    {platform(t), app + "  ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}\n  ports: [{port: 1}]\n", "shop", []string{"7:3 spec.ingress: Invalid value: "}},
 		"what is missing":           {platform(t), strings.Replace(app, "  image: nginx\n", "  size: 1\n", 1), "shop", []string{"5:1 spec.image: Required value", "0:0 Invalid value: null: some validation rules were not checked"}},
-		"a name":                    {platform(t), strings.Replace(app, "name: web", "name: Web", 1), "shop", []string{"4:3 metadata.name: Invalid value: "}},
+		"a name":                    {platform(t), strings.Replace(app, "name: web", "name: Web", 1), "shop", []string{"4:3 metadata.name: Invalid value: ", "0:0 Invalid value: metadata.name must be at most 53 characters"}},
 		"no YAML":                   {platform(t), app + "  ports: [\n", "shop", []string{"7:3 "}},
 		"a key twice":               {platform(t), app + "  image: a\n", "shop", []string{`7:3 key "image" already set in map`}},
-		"too much to refer":         {platform(t), app + "  envFrom:\n" + references(101), "shop", []string{"0:0 the pods refer to 101 ConfigMaps"}},
+		"too much to refer":         {platform(t), app + "  envFrom:\n" + references(60) + "  envs:\n" + variables(60), "shop", []string{"0:0 the pods refer to 120 ConfigMaps"}},
 		"pod security":              {platform(t), app + "  podTemplate: {spec: {hostNetwork: true}}\n", "shop", []string{"0:0 the pods of Deployment \"web\" are below"}},
 		"the policy":                {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "shop", []string{"0:0 against the platform's policy: Service \"web\": spec.type NodePort"}},
 		"another namespace":         {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", nil},
@@ -91,6 +91,14 @@ func references(count int) string {
 	var out strings.Builder
 	for i := range count {
 		fmt.Fprintf(&out, "  - configMapRef: {name: c%d}\n", i)
+	}
+	return out.String()
+}
+
+func variables(count int) string {
+	var out strings.Builder
+	for i := range count {
+		fmt.Fprintf(&out, "  - name: E%d\n    valueFrom: {configMapKeyRef: {name: d%d, key: e}}\n", i, i)
 	}
 	return out.String()
 }
@@ -119,7 +127,7 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 	for name, test := range map[string]struct{ template, want string }{
 		"of a template": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: {{ index (list) 1 }}\n",
-			"templates/a.yaml:5: <index (list) 1>: error calling index: reflect: slice index out of range\n    4 | data:\n    5 |   a: {{ index (list) 1 }}\n      |      ^",
+			"templates/a.yaml:5:9: <index (list) 1>: error calling index: index out of range: 1\n    4 | data:\n    5 |   a: {{ index (list) 1 }}\n      |      ^",
 		},
 		"of what it renders": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: 1\n b: 2\n",

@@ -167,6 +167,24 @@ func TestTreeGoesDownToPods(t *testing.T) {
 	t.Log("\n" + u.must(t, 0, "kubectl appservice tree web"))
 }
 
+// A kind without a Go type, with Jobs below a CronJob.
+func TestOtherKinds(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	u.applyFile(t, root+"/config/samples/app_v1_appjob.yaml")
+	out := u.says(t, "kubectl appservice status --kind appjob", "migrate", "Running")
+	name := strings.Fields(strings.Split(out, "\n")[1])[0]
+	u.says(t, "kubectl appservice tree appjob/"+name, "AppJob "+name, "Job "+name, "Pod "+name)
+	u.must(t, 0, "kubectl appservice why appjobs/"+name)
+	got := u.run(t, "kubectl appservice pause appjob/"+name, nil)
+	if want := `error: cannot change appjob/migrate: its kind has no field "spec.paused"`; got.code != 2 || !strings.HasPrefix(got.stderr, want) {
+		t.Errorf("got %d: %s", got.code, got.stderr)
+	}
+	if out := u.must(t, 0, "kubectl __complete appservice why appjob/"); !strings.Contains(out, "appjob/"+name) {
+		t.Errorf("got:\n%s", out)
+	}
+}
+
 func below(n *explain.Node, name string) *explain.Node {
 	for _, child := range n.Children {
 		if child.Name == name {

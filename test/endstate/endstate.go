@@ -94,7 +94,7 @@ var neverTheSame = []string{
 	"clusterIP", "clusterIPs", "nodePort", "healthCheckNodePort", "volumeName",
 	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
 	postrender.AnnotationReferences, // it covers UIDs too
-	"revision", "digest", // of the release
+	"revision", "digest",            // of the release
 	"neverReady", // history: whether it was ready for a moment
 }
 

@@ -50,12 +50,15 @@ var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\
 
 var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v\d+\.`)
 
-// timeless is a state without its history. ReplicaSets of earlier versions are part of that.
+// timeless is a state without its history. ReplicaSets of earlier versions and records of earlier releases are part of that.
 func timeless(of state) state {
 	out := state{}
 	for path, value := range of {
 		name, _, _ := strings.Cut(path, ".")
 		if strings.HasPrefix(name, "ReplicaSet ") && of[name+".spec.replicas"] == "0" {
+			continue
+		}
+		if record := recordName.FindString(path); record != "" && of[record+"metadata.labels.status"] == "superseded" {
 			continue
 		}
 		path = recordName.ReplaceAllString(path, "Secret RELEASE.")

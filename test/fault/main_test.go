@@ -24,7 +24,7 @@ import (
 )
 
 var (
-	only  = flag.String("plan", "", "run the plan of this name only, or those whose names begin with it")
+	only  = flag.String("plan", "", "run the plans of these names only, separated by commas, or those whose names begin with one")
 	every = flag.Int("every", 1, "run every k-th plan only")
 	say   = flag.Bool("log", false, "print the log of the operators")
 )

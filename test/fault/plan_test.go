@@ -78,12 +78,16 @@ func pointsOf(first, second []harness.Point) []harness.Point {
 
 // chosen reports whether the flags ask for the n-th plan.
 func chosen(name string, n int) bool {
-	asked := *only == "" || name == *only || strings.HasPrefix(name, strings.TrimSuffix(*only, "/")+"/")
+	asked := *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
+		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
+	})
 	return asked && n%*every == 0
 }
 
 // needed reports whether the flags may ask for a plan of a workload.
 func needed(w workload) bool {
-	parts := strings.Split(*only, "/")
-	return len(parts) < 2 || w.name == parts[1] || len(parts) == 2 && strings.HasPrefix(w.name, parts[1])
+	return slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
+		parts := strings.Split(one, "/")
+		return len(parts) < 2 || w.name == parts[1] || len(parts) == 2 && strings.HasPrefix(w.name, parts[1])
+	})
 }

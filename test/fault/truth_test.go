@@ -108,8 +108,11 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 	newest := ""
 	for key, object := range objects {
 		if object.GetLabels()["owner"] == "helm" {
+			if object.GetLabels()["status"] == "superseded" {
+				continue // of an earlier release
+			}
 			if newest != "" {
-				return fmt.Errorf("Ready with two release records")
+				return fmt.Errorf("Ready with two release records that are not superseded")
 			}
 			newest = object.GetLabels()["version"]
 			if status := object.GetLabels()["status"]; status != "deployed" {

@@ -52,6 +52,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 		MaxConcurrentReconciles: 16,
 		MaxConcurrentRollouts:   10,
 		MaxFailedRollouts:       3,
+		HistoryMax:              5,
 		MetricsAddress:          "0",
 		ProbeAddress:            "0",
 	}

@@ -23,7 +23,7 @@ func TestAnAPIServerThatStreamsNoLists(t *testing.T) {
 	harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
 	sample := documents(t, filepath.Join(samples, "full.yaml"))[0]
 	sample.SetNamespace(namespace)
-	moveNodePorts(t, sample)
+	moveNodePorts(t, sample, otherNodePort)
 	if err := cluster.Client.Create(t.Context(), sample); err != nil {
 		t.Fatal(err)
 	}

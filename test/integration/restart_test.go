@@ -67,7 +67,7 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 		cluster.Ready(t, app)
 	})
-	if got := withoutStatus(upgrade); len(got) != 3 {
+	if got := withoutStatus(upgrade); len(got) != 3 { // nothing goes before there are more records than are kept
 		t.Errorf("an upgrade of one object took %d requests besides status, want 3: %v", len(got), got)
 	}
 	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))

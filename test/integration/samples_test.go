@@ -67,7 +67,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	manager := cluster.Manager(t, namespace)
 	sample := documents(t, filepath.Join(samples, file))[0]
 	sample.SetNamespace(namespace)
-	moveNodePorts(t, sample)
+	moveNodePorts(t, sample, otherNodePort)
 	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
 		t.Fatal(err)
 	}
@@ -238,7 +238,8 @@ func createFixture(t, whole *testing.T, namespace string, object *unstructured.U
 	}
 }
 
-func moveNodePorts(t *testing.T, sample *unstructured.Unstructured) {
+// moveNodePorts keeps a copy of a sample off the node ports of others.
+func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 	t.Helper()
 	ports, _, err := unstructured.NestedSlice(sample.Object, "spec", "ports")
 	if err != nil {
@@ -246,7 +247,7 @@ func moveNodePorts(t *testing.T, sample *unstructured.Unstructured) {
 	}
 	for _, port := range ports {
 		if port := port.(map[string]any); port["nodePort"] != nil {
-			port["nodePort"] = port["nodePort"].(int64) + otherNodePort
+			port["nodePort"] = port["nodePort"].(int64) + by
 		}
 	}
 	if len(ports) > 0 {

@@ -95,6 +95,15 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 	if err != nil {
 		return err
 	}
+	if patch.Type() == types.JSONPatchType && isRecord(kube.KeyOf(object)) {
+		return c.world.server.write(c.dead, "record", kube.KeyOf(object), false, func() error {
+			written, err := c.world.server.patch(kube.KeyOf(object), body)
+			if err != nil {
+				return err
+			}
+			return fill(object, written)
+		})
+	}
 	if patch.Type() != types.ApplyPatchType {
 		return fmt.Errorf("the operator sends %s to %s", body, kube.KeyOf(object))
 	}

@@ -8,6 +8,7 @@ import (
 	"crypto/sha256"
 	"flag"
 	"fmt"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -212,19 +213,24 @@ func (w *world) asDesired(ctx context.Context) error {
 	return w.recorded(desired.Digest)
 }
 
-// recorded checks that the one record is that of what is there.
+// recorded checks that the newest record is that of what is there, and that those of earlier releases say so, as many as are kept.
 func (w *world) recorded(digest string) error {
-	count := 0
-	for key, object := range w.server.objects {
+	count, newest := 0, true
+	keys := sorted(w.server.objects)
+	slices.Reverse(keys)
+	for _, key := range keys {
 		if !isRecord(key) {
 			continue
 		}
-		labels := object.GetLabels()
-		if count++; labels["status"] != "deployed" || labels[v1.LabelDigest] != digest {
+		labels := w.server.objects[key].GetLabels()
+		count++
+		switch status := labels["status"]; {
+		case newest && (status != "deployed" || labels[v1.LabelDigest] != digest), !newest && status == "deployed":
 			return fmt.Errorf("the record %s says %v", key.Name, labels)
 		}
+		newest = false
 	}
-	if count != 1 {
+	if count == 0 || count > keeps {
 		return fmt.Errorf("there are %d records", count)
 	}
 	return nil

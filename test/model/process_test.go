@@ -38,6 +38,9 @@ var (
 	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
+// keeps is how many records the operator keeps: few, so that one has to go soon.
+const keeps = 2
+
 // tiny renders one object, or two for a size above 1, and refuses an image.
 var tiny = &chart.Chart{
 	Metadata: &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
@@ -84,7 +87,7 @@ func newProcess(w *world) *process {
 		Charts:       render.NewCurrent(&render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Hooks: postrender.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
-		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct),
+		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct, keeps),
 		Status:       &status.Writer{Client: cached, Clock: w.clock},
 		Client:       cached,
 		Live:         direct,

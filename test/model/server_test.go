@@ -8,6 +8,7 @@ import (
 	"maps"
 	"strconv"
 
+	jsonpatch "github.com/evanphx/json-patch/v5"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -183,4 +184,32 @@ func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditi
 	}
 	s.remove(key)
 	return nil
+}
+
+// patch carries out a JSON patch, which names the version that it is meant for.
+func (s *server) patch(key kube.Key, body []byte) (*unstructured.Unstructured, error) {
+	there := s.objects[key]
+	if there == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
+	}
+	patch, err := jsonpatch.DecodePatch(body)
+	if err != nil {
+		return nil, err
+	}
+	before, err := there.MarshalJSON()
+	if err != nil {
+		return nil, err
+	}
+	after, err := patch.Apply(before)
+	if err != nil {
+		return nil, apierrors.NewInvalid(key.GroupKind, key.Name, nil)
+	}
+	changed := &unstructured.Unstructured{}
+	if err := changed.UnmarshalJSON(after); err != nil {
+		return nil, err
+	}
+	if err := precondition(key, there, "", changed.GetResourceVersion()); err != nil {
+		return nil, err
+	}
+	return s.store(key, changed), nil
 }

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -40,7 +41,7 @@ data: {a: {{ .Values.text | quote }}}
 )
 
 // chartsWith loads charts of which one template serves widgets, and more files of that chart.
-func chartsWith(t *testing.T, template string, more map[string]string) *charts {
+func chartsWith(t *testing.T, template string, more map[string]string) *compare.Charts {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
@@ -70,7 +71,7 @@ func chartsWith(t *testing.T, template string, more map[string]string) *charts {
 
 // widgets returns that many widgets, the last with another text.
 func widgets(count int) *findings {
-	found := &findings{subjects: map[schema.GroupVersionKind][]subject{}, capabilities: chartutil.DefaultCapabilities}
+	found := &findings{subjects: map[schema.GroupVersionKind][]compare.Subject{}, capabilities: chartutil.DefaultCapabilities}
 	for i := range count {
 		name := fmt.Sprintf("w%d", i+1)
 		resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
@@ -81,7 +82,7 @@ func widgets(count int) *findings {
 		resource.SetNamespace("shop")
 		resource.SetName(name)
 		resource.SetUID("1")
-		found.subjects[widget] = append(found.subjects[widget], subject{name: name, resource: resource})
+		found.subjects[widget] = append(found.subjects[widget], compare.Subject{Name: name, Resource: resource})
 	}
 	return found
 }
@@ -146,7 +147,7 @@ func TestReports(t *testing.T) {
 }
 
 func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
-	declare := func(name string) *charts {
+	declare := func(name string) *compare.Charts {
 		text := "fields:\n  " + name + ": {type: string, description: What it says.}\n"
 		return chartsWith(t, strings.ReplaceAll("# {{ .Values.text }}\n", "text", name), map[string]string{"fields.yaml": text, "values.yaml": ""})
 	}
@@ -207,8 +208,8 @@ func TestChartsAreReadFromACommit(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if len(c.kinds) == 0 || c.kinds[0].Kind != "AppService" {
-		t.Errorf("got %v", c.kinds)
+	if len(c.Kinds) == 0 || c.Kinds[0].Kind != "AppService" {
+		t.Errorf("got %v", c.Kinds)
 	}
 	if _, err := load(t.Context(), root, "no-such-commit"); err == nil || !strings.Contains(err.Error(), `"no-such-commit" is no folder, and git cannot read it as a commit`) {
 		t.Errorf("got %v", err)

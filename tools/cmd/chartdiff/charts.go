@@ -11,32 +11,17 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"slices"
 	"strings"
 	"testing/fstest"
 
-	"k8s.io/apimachinery/pkg/labels"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/watches"
 )
-
-// charts are one version of what the operator serves.
-type charts struct {
-	kinds     []schema.GroupVersionKind // in the order of watches.yaml
-	renderers map[schema.GroupVersionKind]*render.Renderer
-	selectors map[schema.GroupVersionKind]labels.Selector
-}
 
 const watchesFile = "watches.yaml"
 
 // load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, has that of the root.
-func load(ctx context.Context, root, source string) (*charts, error) {
+func load(ctx context.Context, root, source string) (*compare.Charts, error) {
 	var files fs.FS
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		files = os.DirFS(source)
@@ -54,29 +39,7 @@ func load(ctx context.Context, root, source string) (*charts, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &charts{renderers: map[schema.GroupVersionKind]*render.Renderer{}, selectors: map[schema.GroupVersionKind]labels.Selector{}}
-	for _, entry := range list {
-		kind := entry.GroupVersionKind
-		c.kinds = append(c.kinds, kind)
-		c.renderers[kind] = &render.Renderer{
-			Chart: entry.Chart, Translator: values.For(kind, entry.Chart, entry.OverrideValues), Hooks: postrender.Default(),
-		}
-		if c.selectors[kind], err = metav1.LabelSelectorAsSelector(entry.Selector); err != nil {
-			return nil, err
-		}
-	}
-	return c, nil
-}
-
-// kinds are those that one of two versions serves.
-func kinds(before, after *charts) []schema.GroupVersionKind {
-	all := slices.Clone(after.kinds)
-	for _, kind := range before.kinds {
-		if !slices.Contains(all, kind) {
-			all = append(all, kind)
-		}
-	}
-	return all
+	return compare.ChartsOf(list)
 }
 
 // committed returns watches.yaml and the charts of a commit.

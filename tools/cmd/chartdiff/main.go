@@ -14,6 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -60,7 +61,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 	var found *findings
 	if current {
-		found, err = live(ctx, stderr, before, after)
+		found, err = inCluster(ctx, stderr, before, after)
 	} else {
 		found, err = cases(root)
 	}
@@ -71,19 +72,26 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // compareAll prints a report for each kind, and returns an error if something can no longer be rendered.
-func compareAll(ctx context.Context, out io.Writer, before, after *charts, found *findings) error {
+func compareAll(ctx context.Context, out io.Writer, before, after *compare.Charts, found *findings) error {
 	failed := false
-	for _, kind := range kinds(before, after) {
-		r := &report{kind: kind.Kind}
+	capabilities := found.capabilities
+	if capabilities == nil {
+		capabilities = compare.Serving(before, after)
+	}
+	for _, kind := range compare.Kinds(before, after) {
+		fleet := &compare.Fleet{Kind: kind.Kind}
 		for _, subject := range found.subjects[kind] {
-			if err := r.add(ctx, subject, before.renderers[kind], after.renderers[kind], found.capabilities); err != nil {
-				return err
+			old := subject.Render(ctx, before.Renderers[kind], capabilities)
+			rendered := subject.Render(ctx, after.Renderers[kind], capabilities)
+			if ctx.Err() != nil {
+				return context.Cause(ctx)
 			}
+			fleet.Add(subject, old, rendered)
 		}
-		if _, err := io.WriteString(out, r.String()); err != nil {
+		if _, err := io.WriteString(out, fleet.String()); err != nil {
 			return err
 		}
-		failed = failed || r.fail > 0
+		failed = failed || fleet.Fail > 0
 	}
 	if failed {
 		return errFail

@@ -29,8 +29,9 @@ func main() {
 	only := flag.String("only", "", "platforms to build for, as in linux/amd64,darwin/arm64; all if it is left out, and else there is no manifest")
 	flag.Parse()
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer cancel()
-	if err := run(ctx, *version, *out, *only); err != nil {
+	err := run(ctx, *version, *out, *only)
+	cancel()
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "cli:", err)
 		os.Exit(1)
 	}

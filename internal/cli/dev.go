@@ -1,0 +1,252 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/reload"
+)
+
+// developing are the flags of dev.
+type developing struct {
+	inputs
+	apply bool
+}
+
+func devCommand(s *shell) *cobra.Command {
+	d := &developing{}
+	command := &cobra.Command{
+		Use:   "dev --chart-dir DIR -f FILE [--apply]",
+		Short: "Show what a chart makes of resources, again each time that a file is saved",
+		Long: "Follows the charts and the resources, renders again when a file is saved, and prints what differs from before. A mistake is printed with\n" +
+			"the lines of the template around it; what was rendered last stays what the next rendering is compared with. It ends when it is\n" +
+			"interrupted.\n\n" +
+			"--apply applies the resources, not what they become, to the current context, at the start and when they change and can be rendered. What they\n" +
+			"become there is up to the operator: have one follow the same folder (make run ARGS='--chart-dir=DIR').",
+		Example: "  # the charts of a checkout, which is the current folder\n" +
+			"  kubectl appservice dev --chart-dir . -f app.yaml\n" +
+			"  # a single chart, and the resource in the cluster, too\n" +
+			"  kubectl appservice dev --chart-dir helm-charts/appservice -f app.yaml --apply",
+		Annotations: map[string]string{"offline": "true", "until": "interrupted"},
+		Args:        cobra.NoArgs,
+		RunE: func(command *cobra.Command, _ []string) error {
+			return s.dev(command.Context(), d)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVar(&d.charts, "chart-dir", ".", "a chart, or the folder that has helm-charts in it")
+	flags.StringSliceVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
+	flags.BoolVar(&d.apply, "apply", false, "apply the resources to the current context when they change")
+	d.addCluster(command)
+	return command
+}
+
+// session is what dev remembers from one rendering to the next.
+type session struct {
+	*shell
+	*developing
+	// last is what each resource became when it could last be rendered, by name.
+	last map[string]compare.Outcome
+	// told is what was last said to be wrong.
+	told string
+	// applied is the text of each resource that was applied, by name.
+	applied map[string]string
+	client  client.Client
+}
+
+func (s *shell) dev(ctx context.Context, d *developing) error {
+	if len(d.files) == 0 || slices.Contains(d.files, stdin) {
+		return errors.New("say by -f which file to follow: stdin cannot be")
+	}
+	in := &session{shell: s, developing: d, last: map[string]compare.Outcome{}, applied: map[string]string{}}
+	if d.apply {
+		var err error
+		if in.client, err = s.client(); err != nil {
+			return err
+		}
+		namespace, err := s.namespace()
+		if err != nil {
+			return err
+		}
+		s.kube.Namespace = &namespace
+	}
+	folders, err := d.folders()
+	if err != nil {
+		return err
+	}
+	saved := make(chan time.Time, 1)
+	failed := make(chan error, len(folders))
+	for _, folder := range folders {
+		go func() {
+			failed <- folder.Watch(ctx, func() {
+				select {
+				case saved <- time.Now():
+				default: // one is to come anyway
+				}
+			})
+		}()
+	}
+	for {
+		select {
+		case <-ctx.Done():
+			return nil // that is how it ends
+		case err := <-failed:
+			if err != nil {
+				return err
+			}
+		case <-saved:
+			if err := in.again(ctx); err != nil {
+				return err
+			}
+		}
+	}
+}
+
+// folders are what is followed: the charts and the resources.
+func (d *developing) folders() ([]*reload.Folder, error) {
+	charts := &reload.Folder{Root: d.charts}
+	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
+		charts.Charts = []string{"."}
+	} else {
+		served, err := chartsIn("")
+		if own, ownErr := chartsIn(d.charts); ownErr == nil {
+			served, err = own, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range served.Watches {
+			charts.Charts = append(charts.Charts, entry.ChartPath)
+		}
+		charts.Files = []string{watchesFile}
+	}
+	all := []*reload.Folder{charts}
+	for _, name := range d.files {
+		info, err := os.Stat(name)
+		switch {
+		case err != nil:
+			return nil, err
+		case info.IsDir():
+			all = append(all, &reload.Folder{Root: name, Charts: []string{"."}})
+		default:
+			all = append(all, &reload.Folder{Root: filepath.Dir(name), Files: []string{filepath.Base(name)}})
+		}
+	}
+	return all, nil
+}
+
+// again renders all resources and prints what differs from before. What is wrong with them is printed, and no reason to end.
+func (d *session) again(ctx context.Context) error {
+	began := time.Now()
+	charts, err := compareCharts(d.charts)
+	var w *world
+	var subjects []subject
+	if err == nil {
+		w, err = d.world(ctx, &d.inputs, charts)
+	}
+	if err == nil {
+		subjects, err = d.subjects(ctx, &d.inputs, w, charts, nil)
+	}
+	if err != nil {
+		return d.wrong(err)
+	}
+	var diffs []*compare.Diff
+	first := len(d.last) == 0
+	for _, one := range subjects {
+		after := w.outcome(ctx, one, one.Unstructured, charts)
+		if after.Err != nil {
+			return d.wrong(one.failed(after.Err))
+		}
+		before, known := d.last[one.name()]
+		d.last[one.name()] = after
+		if known || !first {
+			diffs = append(diffs, compare.Of(one.name(), before, after))
+			continue
+		}
+		if _, err := fmt.Fprintf(d.Out, "%s becomes %s\n", one.name(), inventory(after.Objects)); err != nil {
+			return err
+		}
+	}
+	if err := d.tell(diffs, time.Since(began)); err != nil {
+		return err
+	}
+	return d.applyChanged(ctx, subjects)
+}
+
+// tell prints what differs.
+func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
+	mended := d.told != ""
+	d.told = ""
+	count := 0
+	for _, diff := range diffs {
+		if diff.Empty() {
+			continue
+		}
+		count++
+		if err := d.writeDiff(d.Out, diff, true); err != nil {
+			return err
+		}
+	}
+	if len(diffs) > 0 && (count > 0 || mended) {
+		_, _ = fmt.Fprintf(d.ErrOut, "rendered in %d ms: %d of %d resources differ from before\n", took.Milliseconds(), count, len(diffs))
+	}
+	return nil
+}
+
+// wrong prints a mistake, once.
+func (d *session) wrong(err error) error {
+	if text := err.Error(); text != d.told {
+		d.told = text
+		_, err := fmt.Fprintln(d.Out, d.paint(d.Out, red, text))
+		return err
+	}
+	return nil
+}
+
+// inventory are objects in a few words, for example "Deployment web, Service web".
+func inventory(objects []*unstructured.Unstructured) string {
+	var names []string
+	for _, object := range objects {
+		names = append(names, kube.KeyOf(object).String())
+	}
+	if len(names) == 0 {
+		return "nothing"
+	}
+	return strings.Join(names, ", ")
+}
+
+// applyChanged applies the resources whose text is another one than last time.
+func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
+	if d.client == nil {
+		return nil
+	}
+	for _, one := range subjects {
+		if d.applied[one.name()] == string(one.Text) {
+			continue
+		}
+		resource := one.DeepCopy()
+		resource.SetUID("")
+		err := d.client.Apply(ctx, client.ApplyConfigurationFromUnstructured(resource), client.FieldOwner(fieldManager), client.ForceOwnership)
+		if err != nil {
+			if err := d.wrong(one.failed(err)); err != nil {
+				return err
+			}
+			continue
+		}
+		d.applied[one.name()] = string(one.Text)
+		_, _ = fmt.Fprintf(d.ErrOut, "%s applied\n", one.name())
+	}
+	return nil
+}

@@ -1,0 +1,273 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/live"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// diffing are the flags of diff.
+type diffing struct {
+	inputs
+	from, to string
+	against  []string
+	all      bool
+	output   string
+}
+
+func diffCommand(s *shell) *cobra.Command {
+	d := &diffing{}
+	command := &cobra.Command{
+		Use:   "diff (-f FILE | NAME | -A)",
+		Short: "Say what a change does, before anybody applies it",
+		Long: "Renders resources before and after a change, and says first what comes of it: pods restart, ports and hosts go away, data is lost, the\n" +
+			"API server refuses it. What differs follows, object by object. What Secrets, ConfigMaps, environments and arguments hold is not printed.\n\n" +
+			"What is before:\n" +
+			"  --live            what was last released in the cluster; so it is for resources that are named, and for -A\n" +
+			"  --against FILE    the resources of another file or folder\n" +
+			"  --from-chart DIR  the same resources with other charts\n" +
+			"What is after: the resources of -f, or those of the cluster, with the charts of --to-chart, of --chart, or of this program.\n\n" +
+			"With -A, all resources of the cluster are compared, and each difference is printed once with how many have it. The program in\n" +
+			"KUBECTL_EXTERNAL_DIFF prints the fields, if it is set. It exits with 1 if anything differs.",
+		Example: "  # what becomes of what is in the cluster when app.yaml is applied\n" +
+			"  kubectl appservice diff -f app.yaml --live\n" +
+			"  # two files, or folders\n" +
+			"  kubectl appservice diff -f app.yaml --against old.yaml\n" +
+			"  # what another version of the charts makes of a file\n" +
+			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice\n" +
+			"  # what other charts do to the AppService web in the cluster\n" +
+			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
+			"  # and to all that there are\n" +
+			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
+		RunE: func(command *cobra.Command, names []string) error {
+			return s.diff(command.Context(), d, names)
+		},
+	}
+	d.add(command)
+	flags := command.Flags()
+	flags.StringVar(&d.from, "from-chart", "", "what is before: these charts, as for --chart")
+	flags.StringVar(&d.to, "to-chart", "", "what is after: these charts; the same as --chart")
+	flags.StringSliceVar(&d.against, "against", nil, "what is before: the resources of these files or folders")
+	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
+	s.outputFlag(command, &d.output, []string{asText, asJSON})
+	command.MarkFlagsMutuallyExclusive("chart", "to-chart")
+	command.MarkFlagsMutuallyExclusive("from-chart", "against")
+	command.MarkFlagsMutuallyExclusive("all-namespaces", "filename")
+	command.MarkFlagsMutuallyExclusive("all-namespaces", "against")
+	return command
+}
+
+func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
+	if d.to != "" {
+		d.charts = d.to
+	}
+	if d.all && len(names) > 0 {
+		return errors.New("say either names or --all-namespaces")
+	}
+	d.live = d.live || d.all || len(names) > 0
+	if !d.live && d.from == "" && len(d.against) == 0 {
+		if d.charts == "" {
+			return errors.New("say what to compare with: --live, --against FILE or --from-chart DIR")
+		}
+	}
+	after, err := compareCharts(d.charts)
+	if err != nil {
+		return err
+	}
+	before := after
+	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if nobody may see what it is
+		if before, err = compareCharts(d.from); err != nil {
+			return err
+		}
+	}
+	w, err := s.world(ctx, &d.inputs, before, after)
+	if err != nil {
+		return err
+	}
+	if d.all {
+		return s.diffFleet(ctx, d, w, before, after)
+	}
+	diffs, err := s.diffs(ctx, d, w, names, before, after)
+	if err != nil {
+		return err
+	}
+	return s.writeDiffs(ctx, d.output, diffs)
+}
+
+// diffs compares one resource after the other.
+func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string, before, after *compare.Charts) ([]*compare.Diff, error) {
+	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
+	if err != nil {
+		return nil, err
+	}
+	var earlier []subject
+	if len(d.against) > 0 {
+		if earlier, err = s.subjects(ctx, &inputs{files: d.against}, w, before, nil); err != nil {
+			return nil, err
+		}
+	}
+	alone := len(subjects) == 1 && len(earlier) == 1
+	met := map[int]bool{}
+	var diffs []*compare.Diff
+	for _, one := range subjects {
+		old, from := one, before
+		switch {
+		case len(d.against) > 0:
+			at := partner(one, earlier, alone)
+			if at < 0 {
+				old.Unstructured, from = nil, nil
+			} else {
+				old, met[at] = earlier[at], true
+				if alone {
+					old.SetName(one.GetName())
+					old.SetNamespace(one.GetNamespace())
+				}
+			}
+		case d.from == "" && d.live:
+			diffs = append(diffs, compare.Of(one.name(), w.running(ctx, one, before), w.outcome(ctx, one, one.Unstructured, after)))
+			continue
+		}
+		diffs = append(diffs, compare.Of(one.name(), w.outcome(ctx, old, old.Unstructured, from), w.outcome(ctx, one, one.Unstructured, after)))
+	}
+	for at, gone := range earlier {
+		if !met[at] {
+			diffs = append(diffs, compare.Of(gone.name(), w.outcome(ctx, gone, gone.Unstructured, before), compare.Outcome{}))
+		}
+	}
+	return diffs, nil
+}
+
+// partner is the place of a resource among others; two that are alone are partners whatever they are called.
+func partner(one subject, others []subject, alone bool) int {
+	for at, other := range others {
+		same := other.GetNamespace() == one.GetNamespace() && other.GetName() == one.GetName()
+		if other.GroupVersionKind() == one.GroupVersionKind() && (alone || same) {
+			return at
+		}
+	}
+	return -1
+}
+
+// outcome is what becomes of a resource; nothing of none.
+func (w *world) outcome(ctx context.Context, of subject, resource *unstructured.Unstructured, charts *compare.Charts) compare.Outcome {
+	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
+		return compare.Outcome{}
+	}
+	result, err := w.render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, of.released)
+	return outcomeOf(result, err)
+}
+
+func outcomeOf(result *render.Result, err error) compare.Outcome {
+	if err != nil {
+		return compare.Outcome{Err: err}
+	}
+	return compare.OutcomeOf(result)
+}
+
+// running is what was last released of a resource, or, where that may not be read, what becomes of it as it is in the cluster.
+func (w *world) running(ctx context.Context, of subject, charts *compare.Charts) compare.Outcome {
+	if of.there == nil {
+		return compare.Outcome{}
+	}
+	if of.released == nil {
+		return w.outcome(ctx, of, of.there, charts)
+	}
+	return releasedOf(of.released)
+}
+
+func releasedOf(released *live.Release) compare.Outcome {
+	objects, err := released.Objects()
+	return compare.Outcome{Objects: objects, Err: err}
+}
+
+// writeDiffs prints what differs, and ends with errFound if anything does.
+func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.Diff) error {
+	found := false
+	reports := []compare.Report{}
+	external := os.Getenv(externalDiff)
+	for _, diff := range diffs {
+		found = found || !diff.Empty()
+		reports = append(reports, diff.Report())
+		if output == asJSON {
+			continue
+		}
+		if len(diffs) > 1 && diff.Empty() {
+			continue
+		}
+		if err := s.writeDiff(s.Out, diff, external == ""); err != nil {
+			return err
+		}
+	}
+	switch {
+	case output == asJSON:
+		if err := s.printData(reports, output); err != nil {
+			return err
+		}
+	case external != "" && found:
+		if err := s.runExternalDiff(ctx, external, diffs); err != nil {
+			return err
+		}
+	}
+	if output == asText && len(diffs) > 1 {
+		if _, err := fmt.Fprintln(s.Out, summaryOf(diffs)); err != nil {
+			return err
+		}
+	}
+	if found {
+		return errFound
+	}
+	return nil
+}
+
+// looks are how lines of a diff look on terminals.
+var looks = map[compare.Mark]style{
+	compare.Head: bold, compare.Consequent: red, compare.Comes: green, compare.Goes: red, compare.Differs: yellow, compare.Explanation: dim,
+}
+
+func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error {
+	for _, line := range diff.Lines() {
+		if line.Mark == compare.FieldOf && !fields {
+			continue
+		}
+		text := line.Text
+		if look, has := looks[line.Mark]; has {
+			text = s.paint(out, look, text)
+		}
+		if _, err := fmt.Fprintln(out, text); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// summaryOf is the last line, where there are several resources.
+func summaryOf(diffs []*compare.Diff) string {
+	change, restart, refused := 0, 0, 0
+	for _, diff := range diffs {
+		if !diff.Empty() {
+			change++
+		}
+		if diff.Restarts() {
+			restart++
+		}
+		if diff.Has(compare.Refused) {
+			refused++
+		}
+	}
+	text := fmt.Sprintf("%d resources: %d change, %d restart pods", len(diffs), change, restart)
+	if refused > 0 {
+		text += fmt.Sprintf(", %d will be refused", refused)
+	}
+	return text
+}

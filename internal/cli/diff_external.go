@@ -1,0 +1,66 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/compare"
+)
+
+// externalDiff is the variable that names the program by which people like to see differences, as for kubectl diff.
+const externalDiff = "KUBECTL_EXTERNAL_DIFF"
+
+// runExternalDiff has a program compare two folders with the objects that differ. It may end with 1, as diff does.
+func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*compare.Diff) error {
+	dir, err := os.MkdirTemp("", "appservice-diff-")
+	if err != nil {
+		return err
+	}
+	defer func() { _ = os.RemoveAll(dir) }()
+	before, after := filepath.Join(dir, "BEFORE"), filepath.Join(dir, "AFTER")
+	for _, folder := range []string{before, after} {
+		if err := os.Mkdir(folder, 0o700); err != nil {
+			return err
+		}
+	}
+	for _, diff := range diffs {
+		for _, change := range diff.Changes {
+			if err := writeObject(before, change.Old); err != nil {
+				return err
+			}
+			if err := writeObject(after, change.New); err != nil {
+				return err
+			}
+		}
+	}
+	words := strings.Fields(program)
+	command := exec.CommandContext(ctx, words[0], append(words[1:], before, after)...) //nolint:gosec // the user names the program
+	command.Stdout, command.Stderr = s.Out, s.ErrOut
+	var ended *exec.ExitError
+	if err := command.Run(); err != nil && (!errors.As(err, &ended) || ended.ExitCode() > 1) {
+		return fmt.Errorf("%s=%q: %w", externalDiff, program, err)
+	}
+	return nil
+}
+
+// writeObject writes an object to a file of its own; none for nil. What is secret in it is hidden.
+func writeObject(dir string, object *unstructured.Unstructured) error {
+	if object == nil {
+		return nil
+	}
+	text, err := yaml.Marshal(hideContent(object).Object)
+	if err != nil {
+		return err
+	}
+	kind := object.GroupVersionKind()
+	name := strings.Join([]string{kind.Group, kind.Version, kind.Kind, object.GetNamespace(), object.GetName()}, ".")
+	return os.WriteFile(filepath.Join(dir, strings.TrimPrefix(name, ".")), text, 0o600)
+}

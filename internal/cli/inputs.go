@@ -1,0 +1,313 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"helm.sh/helm/v3/pkg/chartutil"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/live"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// placeholderUID stands for the UID of a resource that no cluster has.
+const placeholderUID = "00000000-0000-4000-8000-000000000000"
+
+// inputs are the flags that say of commands which render what they render, and for what cluster.
+type inputs struct {
+	files       []string
+	charts      string
+	kubeVersion string
+	apiVersions []string
+	defaults    string
+	policy      string
+	live        bool
+}
+
+func (i *inputs) add(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
+	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that has helm-charts in it (default: the charts that this program was built with)")
+	i.addCluster(command)
+}
+
+// addCluster adds the flags that say what the cluster is like.
+func (i *inputs) addCluster(command *cobra.Command) {
+	flags := command.Flags()
+	flags.StringVar(&i.kubeVersion, "kube-version", "", "the version of Kubernetes that templates see")
+	flags.StringSliceVar(&i.apiVersions, "api-versions", nil,
+		"the kinds that the cluster serves besides those of Kubernetes, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
+	flags.StringVar(&i.defaults, "defaults", "", "a file with the ConfigMap "+defaults.Name+" of the namespace")
+	flags.StringVar(&i.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
+	flags.BoolVar(&i.live, "live", false, "take what rendering depends on from the cluster; so it is for resources that are named")
+	for _, name := range []string{"filename", "defaults", "policy"} {
+		if flags.Lookup(name) != nil {
+			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag is there
+		}
+	}
+}
+
+// world is what resources are rendered for: a cluster, or what the flags say of one.
+type world struct {
+	// cluster is nil offline.
+	cluster      *live.Cluster
+	capabilities *chartutil.Capabilities
+	defaults     *corev1.ConfigMap
+	policy       *policy.Policy
+}
+
+// world reads what the flags say. Without --live it makes no request, and looks at no kubeconfig.
+func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts) (*world, error) {
+	w := &world{}
+	if i.policy != "" {
+		text, err := os.ReadFile(i.policy)
+		if err != nil {
+			return nil, err
+		}
+		if w.policy, err = policy.Read(i.policy, text); err != nil {
+			return nil, err
+		}
+	}
+	if i.defaults != "" {
+		text, err := os.ReadFile(i.defaults)
+		if err != nil {
+			return nil, err
+		}
+		w.defaults = &corev1.ConfigMap{}
+		if err := yaml.UnmarshalStrict(text, w.defaults); err != nil {
+			return nil, fmt.Errorf("%s: it is no ConfigMap: %w", i.defaults, err)
+		}
+	}
+	if i.live {
+		return w, s.lookAt(ctx, w)
+	}
+	w.capabilities = compare.Serving(charts...)
+	if len(i.apiVersions) > 0 {
+		w.capabilities.APIVersions = slices.Concat(chartutil.DefaultCapabilities.APIVersions, i.apiVersions)
+	}
+	if i.kubeVersion != "" {
+		version, err := chartutil.ParseKubeVersion(i.kubeVersion)
+		if err != nil {
+			return nil, fmt.Errorf("--kube-version=%s: it is no version of Kubernetes, such as 1.36: %w", i.kubeVersion, err)
+		}
+		w.capabilities.KubeVersion = *version
+	}
+	return w, nil
+}
+
+// lookAt has a world be the cluster of the current context.
+func (s *shell) lookAt(ctx context.Context, w *world) error {
+	config, err := s.config()
+	if err != nil {
+		return err
+	}
+	reader, err := s.client()
+	if err != nil {
+		return err
+	}
+	w.cluster, err = live.Open(ctx, reader, config, func(text string) { s.note("%s", text) })
+	if err != nil {
+		return fmt.Errorf("cannot reach the cluster: %w", err)
+	}
+	w.cluster.Policy, w.capabilities = w.policy, w.cluster.Capabilities
+	return nil
+}
+
+// note prints what is no data.
+func (s *shell) note(text string, args ...any) {
+	_, _ = fmt.Fprintf(s.ErrOut, "note: "+text+"\n", args...)
+}
+
+// compareCharts loads the charts of a folder, or one chart.
+func compareCharts(dir string) (*compare.Charts, error) {
+	served, err := chartsIn(dir)
+	if err != nil {
+		return nil, explained("charts of "+cmp.Or(dir, "this program"), err)
+	}
+	return served.charts()
+}
+
+// subject is a resource that is rendered, and what was released of it.
+type subject struct {
+	document
+	// there is the resource as it is in the cluster; nil if it is not there, or nobody asked.
+	there    *unstructured.Unstructured
+	released *live.Release
+}
+
+// name is how people call it.
+func (d document) name() string {
+	return fmt.Sprintf("%s %s/%s", d.GetKind(), d.GetNamespace(), d.GetName())
+}
+
+// subjects returns the resources of files, and those of the cluster that are named.
+func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compare.Charts, names []string) ([]subject, error) {
+	if len(i.files) == 0 && len(names) == 0 {
+		return nil, errors.New("say which resources: files by -f, or names in the cluster")
+	}
+	if w.cluster != nil && *s.kube.Namespace == "" {
+		namespace, err := s.namespace()
+		if err != nil {
+			return nil, err
+		}
+		s.kube.Namespace = &namespace
+	}
+	var list []subject
+	if len(i.files) > 0 {
+		documents, err := s.documents(i.files)
+		if err != nil {
+			return nil, err
+		}
+		for _, d := range documents {
+			if charts.Renderers[d.GroupVersionKind()] != nil {
+				list = append(list, subject{document: d})
+			}
+		}
+		if len(list) == 0 {
+			return nil, fmt.Errorf("%s: %s is not served: these are: %s", documents[0].at(), documents[0].GroupVersionKind(), kindsOf(charts))
+		}
+	}
+	for _, argument := range names {
+		named, err := s.named(argument)
+		if err != nil {
+			return nil, err
+		}
+		if charts.Renderers[named.Kind] == nil {
+			return nil, fmt.Errorf("%s: %s is not served: these are: %s", argument, named.Kind.Kind, kindsOf(charts))
+		}
+		d := document{Unstructured: &unstructured.Unstructured{}}
+		d.SetGroupVersionKind(named.Kind)
+		d.SetNamespace(named.Namespace)
+		d.SetName(named.Name)
+		list = append(list, subject{document: d})
+	}
+	for at := range list {
+		if err := list[at].find(ctx, w); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// find looks a resource up in the cluster. What a file says of it becomes what it would be if the file was applied.
+func (u *subject) find(ctx context.Context, w *world) error {
+	if w.cluster == nil {
+		if u.GetUID() == "" {
+			u.SetUID(placeholderUID)
+		}
+		return nil
+	}
+	there, err := w.cluster.Resource(ctx, u.GroupVersionKind(), types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
+	switch {
+	case apierrors.IsNotFound(err) && u.File != "":
+		u.SetUID(placeholderUID)
+		return nil
+	case err != nil:
+		return err
+	}
+	u.there = there
+	if u.released, err = w.cluster.Release(ctx, there); err != nil {
+		return err
+	}
+	if u.File == "" {
+		u.Unstructured = there
+		return nil
+	}
+	u.SetUID(there.GetUID())
+	u.SetCreationTimestamp(there.GetCreationTimestamp())
+	u.SetLabels(over(there.GetLabels(), u.GetLabels()))
+	u.SetAnnotations(over(there.GetAnnotations(), u.GetAnnotations()))
+	return nil
+}
+
+func over(beneath, above map[string]string) map[string]string {
+	all := map[string]string{}
+	for _, layer := range []map[string]string{beneath, above} {
+		for key, value := range layer {
+			all[key] = value
+		}
+	}
+	return all
+}
+
+// render renders a resource, as it is in a subject or in the cluster.
+func (w *world) render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, released *live.Release) (*render.Result, error) {
+	if w.cluster != nil {
+		content := dependency.Content{}
+		if released != nil {
+			content = released.Content
+		}
+		return w.cluster.Render(ctx, renderer, resource, content)
+	}
+	layers, err := w.layers(ctx, renderer, resource)
+	if err != nil {
+		return nil, err
+	}
+	under, _ := renderer.Under(resource, layers)
+	draft, err := renderer.Draft(ctx, under, w.capabilities)
+	if err != nil {
+		return nil, err
+	}
+	return renderer.Finish(ctx, draft, postrender.Facts{Policy: w.policy.For(resource.GetNamespace(), nil)})
+}
+
+// layers are what lies beneath the spec of a resource.
+func (w *world) layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
+	switch {
+	case w.defaults != nil:
+		return renderer.Layers(defaults.Of(w.defaults, resource.GetKind()))
+	case w.cluster != nil:
+		return w.cluster.Layers(ctx, renderer, resource)
+	}
+	return renderer.Layers(defaults.Text{})
+}
+
+// explained is an error of a resource or a chart, with the lines around the place in a template if it has one.
+func explained(what string, err error) error {
+	var explains interface{ Explain() string }
+	if !errors.As(err, &explains) {
+		return fmt.Errorf("%s: %w", what, err)
+	}
+	return &explainedError{what + ":\n" + strings.TrimSuffix(chart.Explain(err), "\n"), err}
+}
+
+type explainedError struct {
+	text string
+	err  error
+}
+
+func (e *explainedError) Error() string { return e.text }
+func (e *explainedError) Unwrap() error { return e.err }
+
+// failed is an error of a resource.
+func (d document) failed(err error) error {
+	if d.File == "" {
+		return explained(d.name(), err)
+	}
+	return explained(d.at()+": "+d.name(), err)
+}
+
+func kindsOf(charts *compare.Charts) string {
+	var list []string
+	for _, kind := range charts.Kinds {
+		list = append(list, kind.Kind)
+	}
+	return strings.Join(list, ", ")
+}

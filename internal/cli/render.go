@@ -1,0 +1,157 @@
+package cli
+
+import (
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// asManifest prints what a release record has.
+const asManifest = "manifest"
+
+// rendering are the flags of render.
+type rendering struct {
+	inputs
+	only    []string
+	secrets bool
+	output  string
+}
+
+func renderCommand(s *shell) *cobra.Command {
+	r := &rendering{}
+	command := &cobra.Command{
+		Use:   "render (-f FILE | NAME) [--chart DIR]",
+		Short: "Show exactly what the operator applies",
+		Long: "Renders resources with the operator's own code, templates and all that comes after them: the security of pods, owners, labels, stamps.\n\n" +
+			"Offline it makes no request. What only a cluster knows has placeholders then: the UID of the resource is " + placeholderUID + ",\n" +
+			"the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no Pod Security level, and all kinds are\n" +
+			"served that the chart names. With --live, and for resources that are named, that comes from the cluster, and nothing is written.\n\n" +
+			"The content of Secrets is hidden, unless --show-secrets asks for it. -o manifest prints what the release record has, byte for byte.",
+		Example: "  # what app.yaml becomes\n" +
+			"  kubectl appservice render -f app.yaml\n" +
+			"  # one template of it, with a chart that is being changed\n" +
+			"  kubectl appservice render -f app.yaml --chart helm-charts/appservice --show-only templates/service.yaml\n" +
+			"  # from stdin\n" +
+			"  cat app.yaml | kubectl appservice render -f -\n" +
+			"  # what the operator applies for the AppService web, as helm get manifest has it\n" +
+			"  kubectl appservice render web --live --show-secrets -o manifest",
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
+		RunE: func(command *cobra.Command, names []string) error {
+			return s.render(command, r, names)
+		},
+	}
+	r.add(command)
+	command.Flags().StringSliceVar(&r.only, "show-only", nil, "only what these templates render, as in templates/service.yaml")
+	command.Flags().BoolVar(&r.secrets, "show-secrets", false, "show what Secrets hold")
+	s.outputFlag(command, &r.output, []string{asYAML, asManifest})
+	return command
+}
+
+func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
+	ctx := command.Context()
+	charts, err := compareCharts(r.charts)
+	if err != nil {
+		return err
+	}
+	r.live = r.live || len(names) > 0
+	w, err := s.world(ctx, &r.inputs, charts)
+	if err != nil {
+		return err
+	}
+	subjects, err := s.subjects(ctx, &r.inputs, w, charts, names)
+	if err != nil {
+		return err
+	}
+	shown := 0
+	for _, one := range subjects {
+		result, err := w.render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		if err != nil {
+			return one.failed(err)
+		}
+		if len(result.Lacking) > 0 {
+			return one.failed(&render.UnservedError{Lack: result.Lacking[0]})
+		}
+		for _, key := range result.Unserved {
+			s.note("%s: %s is left out: the cluster does not serve its kind", one.name(), key)
+		}
+		for _, field := range result.Unknown {
+			s.note("%s: %s does nothing: neither the operator nor the chart knows it", one.name(), field)
+		}
+		count, err := r.write(s.Out, result)
+		if err != nil {
+			return err
+		}
+		shown += count
+	}
+	if shown == 0 && len(r.only) > 0 {
+		return fmt.Errorf("--show-only=%s: nothing comes of it: there is no such template, or it renders nothing here", strings.Join(r.only, ","))
+	}
+	return nil
+}
+
+// write prints the objects of a rendering that are asked for, and returns how many.
+func (r *rendering) write(out io.Writer, result *render.Result) (count int, err error) {
+	shown := render.Result{}
+	for i, object := range result.Objects {
+		if !r.wanted(result.Sources[i]) {
+			continue
+		}
+		body := result.Bodies[i]
+		if !r.secrets {
+			if hidden := hideContent(object); hidden != object {
+				if body, err = render.BodyOf(hidden); err != nil {
+					return 0, err
+				}
+				object = hidden
+			}
+		}
+		shown.Objects, shown.Bodies, shown.Sources = append(shown.Objects, object), append(shown.Bodies, body), append(shown.Sources, result.Sources[i])
+	}
+	if r.output == asManifest {
+		_, err = io.WriteString(out, shown.Manifest())
+		return len(shown.Objects), err
+	}
+	for i, object := range shown.Objects {
+		text, err := yaml.Marshal(object.Object)
+		if err != nil {
+			return 0, err
+		}
+		if _, err := fmt.Fprintf(out, "---\n# Source: %s\n%s", shown.Sources[i], text); err != nil {
+			return 0, err
+		}
+	}
+	return len(shown.Objects), nil
+}
+
+// wanted reports whether the objects of a template are asked for. Sources begin with the name of the chart.
+func (r *rendering) wanted(source string) bool {
+	_, within, _ := strings.Cut(source, "/")
+	return len(r.only) == 0 || slices.Contains(r.only, source) || slices.Contains(r.only, within)
+}
+
+// hidden stands for what a Secret holds.
+const hidden = "***"
+
+// hideContent returns an object without what is secret in it, the object itself if nothing is.
+func hideContent(object *unstructured.Unstructured) *unstructured.Unstructured {
+	if object.GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() {
+		return object
+	}
+	out := object.DeepCopy()
+	for _, field := range []string{"data", "stringData"} {
+		content, _ := out.Object[field].(map[string]any)
+		for key := range content {
+			content[key] = hidden
+		}
+	}
+	return out
+}

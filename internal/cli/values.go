@@ -1,0 +1,80 @@
+package cli
+
+import (
+	"github.com/spf13/cobra"
+
+	"github.com/example/appservice-operator/internal/origin"
+)
+
+func valuesCommand(s *shell) *cobra.Command {
+	in, origins, output := &inputs{}, false, asYAML
+	command := &cobra.Command{
+		Use:   "values (-f FILE | NAME) [--show-origin]",
+		Short: "Show the values of a chart's templates, and where each comes from",
+		Long: "Prints what templates see as .Values. With --show-origin, each has a comment that says where it comes from: the spec, the ConfigMap\n" +
+			"appservice-defaults of the namespace, defaultValues or overrideValues of watches.yaml, or the chart. Offline it makes no request;\n" +
+			"--defaults gives it the defaults of a namespace, --live takes them from the cluster.",
+		Example: "  # what comes from where\n" +
+			"  kubectl appservice values -f app.yaml --show-origin\n" +
+			"  # with the defaults of a namespace\n" +
+			"  kubectl appservice values -f app.yaml --defaults defaults.yaml --show-origin\n" +
+			"  # of the AppService web in the cluster\n" +
+			"  kubectl appservice values web --live --show-origin",
+		Annotations:       map[string]string{"offline": "true"},
+		ValidArgsFunction: s.completeMoreNames,
+		RunE: func(command *cobra.Command, names []string) error {
+			return s.values(command, in, names, origins, output)
+		},
+	}
+	in.add(command)
+	command.Flags().BoolVar(&origins, "show-origin", false, "say of each value where it comes from")
+	s.outputFlag(command, &output, []string{asYAML, asJSON})
+	return command
+}
+
+func (s *shell) values(command *cobra.Command, in *inputs, names []string, origins bool, output string) error {
+	ctx := command.Context()
+	charts, err := compareCharts(in.charts)
+	if err != nil {
+		return err
+	}
+	in.live = in.live || len(names) > 0
+	w, err := s.world(ctx, in, charts)
+	if err != nil {
+		return err
+	}
+	subjects, err := s.subjects(ctx, in, w, charts, names)
+	if err != nil {
+		return err
+	}
+	for _, one := range subjects {
+		renderer := charts.Renderers[one.GroupVersionKind()]
+		layers, err := w.layers(ctx, renderer, one.Unstructured)
+		if err != nil {
+			return one.failed(err)
+		}
+		list, err := origin.Of(ctx, renderer, one.Unstructured, layers, w.capabilities)
+		if err != nil {
+			return one.failed(err)
+		}
+		if err := s.writeValues(one.document, list, origins, output, len(subjects) > 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (s *shell) writeValues(of document, list []origin.Value, origins bool, output string, several bool) error {
+	if output == asJSON {
+		return s.printData(list, output)
+	}
+	text, err := origin.YAML(list, origins)
+	if err != nil {
+		return err
+	}
+	if several {
+		text = append([]byte("---\n# "+of.name()+"\n"), text...)
+	}
+	_, err = s.Out.Write(text)
+	return err
+}

@@ -1,0 +1,172 @@
+package compare
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+)
+
+// objects reads documents.
+func objects(t *testing.T, text string) []*unstructured.Unstructured {
+	t.Helper()
+	var list []*unstructured.Unstructured
+	for _, document := range strings.Split(text, "---\n") {
+		if strings.TrimSpace(document) == "" {
+			continue
+		}
+		data, err := yaml.YAMLToJSONStrict([]byte(document))
+		object := &unstructured.Unstructured{}
+		if err == nil {
+			err = utiljson.Unmarshal(data, &object.Object)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		list = append(list, object)
+	}
+	return list
+}
+
+const (
+	aDeployment = "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {replicas: 1, selector: {matchLabels: {app: web}}, template: {spec: {nodeName: a}}}}\n"
+	aService    = "{apiVersion: v1, kind: Service, metadata: {name: web}, spec: {ports: [{name: http, port: 80}, {name: dns, port: 53, protocol: UDP}]}}\n"
+	anIngress   = "{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web}, spec: {rules: [{host: a.example.com}, {host: b.example.com}]}}\n"
+	aClaim      = "{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web-data}, spec: {resources: {requests: {storage: 1Gi}}}}\n"
+	aSet        = "{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 3, persistentVolumeClaimRetentionPolicy: {whenDeleted: Retain, whenScaled: Delete}, volumeClaimTemplates: [{metadata: {name: data}}], template: {}}}\n"
+)
+
+func TestConsequences(t *testing.T) {
+	t.Parallel()
+	change := func(text string, pairs ...string) string { return strings.NewReplacer(pairs...).Replace(text) }
+	kept := change(aClaim, "{name: web-data}", "{name: web-data, annotations: {app.example.com/retained-for: web}}")
+	for name, test := range map[string]struct {
+		before, after string
+		want          []string
+	}{
+		"nothing":                           {aDeployment, aDeployment, nil},
+		"a number of replicas":              {aDeployment, change(aDeployment, "replicas: 1", "replicas: 2"), nil},
+		"pods of another kind":              {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b"), []string{"restartsPods: pods of Deployment web WILL restart"}},
+		"pods that go before others come":   {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b", "replicas: 1", "strategy: {type: Recreate}"), []string{"restartsPods: pods of Deployment web WILL restart, all at once: nothing serves meanwhile"}},
+		"a workload that goes":              {aDeployment, "", []string{"restartsPods: Deployment web goes, with its pods"}},
+		"a selector":                        {aDeployment, change(aDeployment, "app: web", "app: api"), []string{`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is made anew`}},
+		"a port that goes":                  {aService, change(aService, "port: 80", "port: 8080"), []string{"goesAway: Service web: port 80 goes away"}},
+		"a port of another protocol":        {aService, change(aService, "protocol: UDP", "protocol: TCP"), []string{"goesAway: Service web: port 53/UDP goes away"}},
+		"a port that is called otherwise":   {aService, change(aService, "name: http", "name: web"), nil},
+		"a Service that goes":               {aService, "", []string{"goesAway: Service web: port 80 goes away", "goesAway: Service web: port 53/UDP goes away"}},
+		"a host that goes":                  {anIngress, change(anIngress, "a.example.com", "c.example.com"), []string{"goesAway: host a.example.com goes away"}},
+		"a host that another object serves": {anIngress + "---\n" + change(anIngress, "name: web", "name: api"), anIngress, nil},
+		"a claim that goes":                 {aClaim, "", []string{"losesData: PersistentVolumeClaim web-data is deleted WITH ITS DATA"}},
+		"a claim that is kept":              {kept, "", []string{"stays: PersistentVolumeClaim web-data stays with its data, though nothing uses it"}},
+		"a claim that grows":                {aClaim, change(aClaim, "1Gi", "2Gi"), nil},
+		"a StatefulSet that goes":           {aSet, "", []string{"restartsPods: StatefulSet web goes, with its pods", "stays: the claims of StatefulSet web stay with their data, though nothing uses them"}},
+		"one that goes with its claims":     {change(aSet, "Retain", "Delete"), "", []string{"losesData: the claims of StatefulSet web are deleted WITH THEIR DATA", "restartsPods: StatefulSet web goes, with its pods"}},
+		"one that is scaled down":           {aSet, change(aSet, "replicas: 3", "replicas: 1"), []string{"losesData: the claims of 2 pods of StatefulSet web are deleted WITH THEIR DATA"}},
+		"one that an autoscaler scales now": {aSet, change(aSet, "replicas: 3, ", ""), nil},
+		"the worst first": {
+			aService + "---\n" + aDeployment, change(aService, "port: 80", "port: 81") + "---\n" + change(aDeployment, "app: web", "app: api", "nodeName: a", "nodeName: b"),
+			[]string{
+				`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is made anew`,
+				"restartsPods: pods of Deployment web WILL restart", "goesAway: Service web: port 80 goes away",
+			},
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := Of("AppService default/web", Outcome{Objects: objects(t, test.before)}, Outcome{Objects: objects(t, test.after)})
+			var got []string
+			for _, consequence := range d.Consequences {
+				got = append(got, consequence.Effect.String()+": "+consequence.Text)
+			}
+			if !slices.Equal(got, test.want) {
+				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
+			}
+		})
+	}
+}
+
+func TestLines(t *testing.T) {
+	t.Parallel()
+	fault := errors.New("no such port")
+	for name, test := range map[string]struct {
+		before, after Outcome
+		want          string
+		empty         bool
+	}{
+		"nothing differs": {Outcome{Objects: objects(t, aService)}, Outcome{Objects: objects(t, aService)}, "web: nothing changes\n", true},
+		"objects of all sorts": {
+			Outcome{Objects: objects(t, aService+"---\n"+aDeployment)},
+			Outcome{Objects: objects(t, strings.Replace(aDeployment, "nodeName: a", "nodeName: b", 1)+"---\n"+anIngress)},
+			"web: 3 objects change; pods WILL restart\n" +
+				"  ! pods of Deployment web WILL restart\n  ! Service web: port 80 goes away\n  ! Service web: port 53/UDP goes away\n" +
+				"  ~ Deployment web\n      spec.template.spec.nodeName a → b; restarts pods\n  + Ingress web\n  - Service web\n", false,
+		},
+		"what the API server refuses": {
+			Outcome{Objects: objects(t, aClaim)}, Outcome{Objects: objects(t, strings.Replace(aClaim, "1Gi", "1Mi", 1))},
+			"web: 1 object changes; the upgrade will be REFUSED, and what runs stays as it is\n" +
+				`  ! refused: spec.resources.requests.storage of PersistentVolumeClaim "web-data" cannot change from 1Gi to 1Mi: set it back, or delete the PersistentVolumeClaim so that it is made anew, without its data` + "\n" +
+				"  ~ PersistentVolumeClaim web-data\n      spec.resources.requests.storage 1Gi → 1Mi\n", false,
+		},
+		"what can no longer be rendered": {Outcome{}, Outcome{Err: fault}, "web: will be refused\n  ! refused: no such port; what runs stays as it is\n", false},
+		"what could not be, either":      {Outcome{Err: fault}, Outcome{Err: fault}, "web: cannot be rendered, as before\n    no such port\n", false},
+		"what can be rendered again":     {Outcome{Err: fault}, Outcome{}, "web: can be rendered, which it could not before\n    no such port\n", false},
+		"a field that does nothing any more": {
+			Outcome{}, Outcome{Unknown: []string{"spec.a"}},
+			"web: 0 objects change; no pod restarts\n  ! the field spec.a does nothing any more: the new chart does not declare it\n", false,
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			d := Of("web", test.before, test.after)
+			var got strings.Builder
+			for _, line := range d.Lines() {
+				got.WriteString(line.Text + "\n")
+			}
+			if got.String() != test.want {
+				t.Errorf("got\n%s\nwant\n%s", got.String(), test.want)
+			}
+			if d.Empty() != test.empty {
+				t.Errorf("got empty %t, want %t", d.Empty(), test.empty)
+			}
+		})
+	}
+}
+
+func TestTheFleetSaysTheWorstFirst(t *testing.T) {
+	t.Parallel()
+	fleet := &Fleet{Kind: "AppService"}
+	for _, name := range []string{"one", "two", "three", "four"} {
+		resource := &unstructured.Unstructured{Object: map[string]any{}}
+		resource.SetName(name)
+		before := objects(t, strings.ReplaceAll(aDeployment+"---\n"+aService, "web", name))
+		after := objects(t, strings.ReplaceAll(strings.ReplaceAll(aDeployment, "nodeName: a", "nodeName: z")+"---\n"+aService, "web", name))
+		if name == "four" {
+			after = objects(t, strings.ReplaceAll(strings.ReplaceAll(aDeployment, "{app: web}", "{app: other}"), "web", name))
+		}
+		fleet.Add(Subject{Name: "shop/" + name, Resource: resource}, Outcome{Objects: before}, Outcome{Objects: after})
+	}
+	const want = `4 AppServices: 4 change, 3 restart pods, 1 will be refused
+    1  refused: spec.selector.matchLabels.app of Deployment "NAME" cannot change from NAME to other: set it back, or delete the Deployment so that it is made anew
+       shop/four
+    1  Service NAME: port 80 goes away
+       shop/four
+    1  Service NAME: port 53/UDP goes away
+       shop/four
+    3  Deployment: spec.template.spec.nodeName a → z; restarts pods
+       shop/one, shop/two, shop/three
+    1  Deployment: spec.selector.matchLabels.app NAME → other
+       shop/four
+    1  Service goes
+       shop/four
+`
+	if fleet.String() != want {
+		t.Errorf("got\n%s\nwant\n%s", fleet.String(), want)
+	}
+	if fleet.Empty() {
+		t.Error("it says that nothing differs")
+	}
+}

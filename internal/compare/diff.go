@@ -1,0 +1,149 @@
+package compare
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Diff is what differs between two renderings of a resource.
+type Diff struct {
+	// Name is how people call the resource.
+	Name string
+	// Before and After are the renderings.
+	Before, After Outcome
+	Changes       []Change
+	// Consequences of the changes, the worst first.
+	Consequences []Consequence
+	// Idle are the fields of the spec that did something and no longer do.
+	Idle []string
+}
+
+// Of compares two renderings of a resource.
+func Of(name string, before, after Outcome) *Diff {
+	d := &Diff{Name: name, Before: before, After: after}
+	switch {
+	case after.Err != nil && before.Err == nil:
+		d.Consequences = []Consequence{{Refused, fmt.Sprintf("refused: %v; what runs stays as it is", after.Err)}}
+		return d
+	case after.Err != nil || before.Err != nil:
+		return d
+	}
+	d.Changes = Changes(before.Objects, after.Objects)
+	d.Consequences = Consequences(before.Objects, after.Objects, d.Changes)
+	for _, field := range after.Unknown {
+		if !slices.Contains(before.Unknown, field) {
+			d.Idle = append(d.Idle, field)
+		}
+	}
+	return d
+}
+
+// Empty reports whether nothing differs.
+func (d *Diff) Empty() bool {
+	same := d.Before.Err == nil && d.After.Err == nil
+	return same && len(d.Changes) == 0 && len(d.Idle) == 0
+}
+
+// Has reports whether a change has an effect.
+func (d *Diff) Has(effect Effect) bool {
+	return slices.ContainsFunc(d.Consequences, func(c Consequence) bool { return c.Effect == effect })
+}
+
+// Restarts reports whether pods restart.
+func (d *Diff) Restarts() bool { return d.Has(Restarts) }
+
+// Summary is one line.
+func (d *Diff) Summary() string {
+	switch {
+	case d.After.Err != nil && d.Before.Err != nil:
+		return "cannot be rendered, as before"
+	case d.After.Err != nil:
+		return "will be refused"
+	case d.Before.Err != nil:
+		return "can be rendered, which it could not before"
+	case len(d.Changes) == 0 && len(d.Idle) == 0:
+		return "nothing changes"
+	}
+	parts := []string{plural(len(d.Changes), "object") + " " + verb(len(d.Changes))}
+	switch {
+	case d.Has(Refused):
+		return parts[0] + "; the upgrade will be REFUSED, and what runs stays as it is"
+	case d.Has(Loses):
+		parts = append(parts, "DATA goes")
+	}
+	if d.Restarts() {
+		parts = append(parts, "pods WILL restart")
+	} else {
+		parts = append(parts, "no pod restarts")
+	}
+	return strings.Join(parts, "; ")
+}
+
+// Mark is what a line of a diff is about.
+type Mark rune
+
+// The marks.
+const (
+	Head        Mark = ' '
+	Consequent  Mark = '!'
+	Comes       Mark = '+'
+	Goes        Mark = '-'
+	Differs     Mark = '~'
+	FieldOf     Mark = '·'
+	Explanation Mark = '?'
+)
+
+// Line is one of the lines that a diff is printed in.
+type Line struct {
+	Mark Mark
+	Text string
+}
+
+// Lines are what people read: the summary, what comes of the changes, and the changes.
+func (d *Diff) Lines() []Line {
+	lines := []Line{{Head, d.Name + ": " + d.Summary()}}
+	for _, consequence := range d.Consequences {
+		lines = append(lines, Line{Consequent, "  ! " + consequence.Text})
+	}
+	for _, failed := range []error{d.Before.Err, d.After.Err} {
+		if failed != nil && len(d.Consequences) == 0 {
+			lines = append(lines, Line{Explanation, "    " + failed.Error()})
+			break
+		}
+	}
+	for _, field := range d.Idle {
+		lines = append(lines, Line{Consequent, "  ! the field " + field + " does nothing any more: the new chart does not declare it"})
+	}
+	for _, change := range d.Changes {
+		key := kube.KeyOf(change.Object()).String()
+		switch {
+		case change.Old == nil:
+			lines = append(lines, Line{Comes, "  + " + key})
+		case change.New == nil:
+			lines = append(lines, Line{Goes, "  - " + key})
+		default:
+			lines = append(lines, Line{Differs, "  ~ " + key})
+		}
+		for _, field := range change.Fields {
+			lines = append(lines, Line{FieldOf, "      " + field.String()})
+		}
+	}
+	return lines
+}
+
+func plural(count int, noun string) string {
+	if count != 1 {
+		noun += "s"
+	}
+	return fmt.Sprintf("%d %s", count, noun)
+}
+
+func verb(count int) string {
+	if count == 1 {
+		return "changes"
+	}
+	return "change"
+}

@@ -1,0 +1,184 @@
+package compare
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// few is how many resources are named where many have the same difference.
+const few = 3
+
+// Fleet is what a change does to all resources of one kind.
+type Fleet struct {
+	Kind string
+	// Total resources; of these Change, Restart their pods, or Fail: they can no longer be rendered.
+	Total, Change, Restart, Fail int
+	// Refused would change in what cannot be changed.
+	Refused int
+
+	failed, mend, idle int // those that could not be rendered before, either, those that can again, and those with fields that do nothing
+	groups             []*group
+}
+
+// group is something that is to be said of many resources.
+type group struct {
+	first bool // before what only differs
+	text  string
+	names []string
+}
+
+// Add notes what becomes of one resource. Before and after are its renderings.
+func (f *Fleet) Add(s Subject, before, after Outcome) {
+	f.Total++
+	switch {
+	case after.Err != nil && before.Err != nil:
+		f.failed++
+		f.note(false, "cannot be rendered, as before: "+after.Err.Error(), s.Name)
+	case after.Err != nil:
+		f.Fail++
+		f.note(true, "cannot be rendered any more: "+after.Err.Error(), s.Name)
+	case before.Err != nil:
+		f.mend++
+		f.note(false, "can be rendered, which failed before: "+before.Err.Error(), s.Name)
+	default:
+		f.compare(s, Of(s.Name, before, after))
+	}
+}
+
+func (f *Fleet) compare(s Subject, d *Diff) {
+	if len(d.Changes) > 0 {
+		f.Change++
+	}
+	if d.Restarts() {
+		f.Restart++
+	}
+	if d.Has(Refused) {
+		f.Refused++
+	}
+	name := s.Resource.GetName()
+	for _, consequence := range d.Consequences {
+		if consequence.Effect != Restarts { // each field says that itself
+			f.note(true, anonymousText(consequence.Text, name), s.Name)
+		}
+	}
+	for _, change := range d.Changes {
+		of := title(change.Object(), name)
+		switch {
+		case change.Old == nil:
+			f.note(false, of+" is new", s.Name)
+		case change.New == nil:
+			f.note(false, of+" goes", s.Name)
+		}
+		for _, difference := range change.Fields {
+			f.note(false, of+": "+anonymous(difference, name).String(), s.Name)
+		}
+	}
+	f.idle += len(d.Idle)
+	for _, field := range d.Idle {
+		f.note(false, "the field "+field+" does nothing any more: the new chart does not declare it", s.Name)
+	}
+}
+
+// own stands for the name of the resource, so that what is the same but for it is one group.
+const own = "NAME"
+
+// title names an object: its kind, and its name unless that is the resource's.
+func title(object *unstructured.Unstructured, name string) string {
+	if object.GetName() == name {
+		return object.GetKind()
+	}
+	return kube.Key{GroupKind: object.GroupVersionKind().GroupKind(), Name: withoutName(object.GetName(), name)}.String()
+}
+
+func anonymous(d release.Difference, name string) release.Difference {
+	d.Field = strings.NewReplacer("["+name+"]", "["+own+"]", "["+name+"-", "["+own+"-").Replace(d.Field)
+	d.Old, d.New = withoutName(d.Old, name), withoutName(d.New, name)
+	return d
+}
+
+func withoutName(text, name string) string {
+	if rest, found := strings.CutPrefix(text, name); found && (rest == "" || rest[0] == '-' || rest[0] == '.') {
+		return own + rest
+	}
+	return text
+}
+
+// anonymousText is a sentence without the name of the resource, in quotes or not.
+func anonymousText(text, name string) string {
+	words := strings.Split(text, " ")
+	for i, word := range words {
+		rest, quoted := strings.CutPrefix(word, `"`)
+		end := strings.TrimRight(rest, `",:;`)
+		if without := withoutName(end, name); without != end {
+			words[i] = without + rest[len(end):]
+			if quoted {
+				words[i] = `"` + words[i]
+			}
+		}
+	}
+	return strings.Join(words, " ")
+}
+
+func (f *Fleet) note(first bool, text, name string) {
+	at := slices.IndexFunc(f.groups, func(g *group) bool { return g.text == text })
+	if at < 0 {
+		at = len(f.groups)
+		f.groups = append(f.groups, &group{first: first, text: text})
+	}
+	f.groups[at].names = append(f.groups[at].names, name)
+}
+
+// Empty reports whether nothing becomes of anything.
+func (f *Fleet) Empty() bool { return f.Change+f.Fail+f.mend+f.idle == 0 }
+
+// Summary is the first line.
+func (f *Fleet) Summary() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %d change, %d restart pods", plural(f.Total, f.Kind), f.Change, f.Restart)
+	for _, more := range []struct {
+		count int
+		words string
+	}{
+		{f.Refused, "will be refused"}, {f.Fail, "cannot be rendered any more"},
+		{f.failed, "cannot be rendered, as before"}, {f.mend, "can be rendered again"},
+	} {
+		if more.count > 0 {
+			fmt.Fprintf(&out, ", %d %s", more.count, more.words)
+		}
+	}
+	return out.String()
+}
+
+// String returns the summary and, below it, what comes of the change, then what differs, each in most resources first.
+func (f *Fleet) String() string {
+	var out strings.Builder
+	out.WriteString(f.Summary() + "\n")
+	sorted := slices.SortedStableFunc(slices.Values(f.groups), func(a, b *group) int {
+		if a.first != b.first {
+			if a.first {
+				return -1
+			}
+			return 1
+		}
+		return cmp.Compare(len(b.names), len(a.names))
+	})
+	for _, g := range sorted {
+		fmt.Fprintf(&out, "%5d  %s\n       %s\n", len(g.names), g.text, some(g.names))
+	}
+	return out.String()
+}
+
+// some names the first resources and counts the others.
+func some(names []string) string {
+	if len(names) <= few {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
+}

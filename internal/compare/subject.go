@@ -1,0 +1,61 @@
+package compare
+
+import (
+	"context"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Subject is a resource that is rendered, and what is known of where it lives.
+type Subject struct {
+	// Name is how people call it.
+	Name     string
+	Resource *unstructured.Unstructured
+	Facts    postrender.Facts
+	// Defaults are what the namespace says beneath the spec.
+	Defaults defaults.Text
+}
+
+// Outcome is what a resource becomes, or why it cannot be rendered. The zero value stands for nothing at all: its kind is not served.
+type Outcome struct {
+	Objects []*unstructured.Unstructured
+	// Digest identifies the objects, as the label of a release record does; empty if that is not known.
+	Digest string
+	// Unknown are the fields of the spec that do nothing.
+	Unknown []string
+	Err     error
+}
+
+// Render renders a subject, hooks included. The renderer is nil where the kind is not served.
+func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) Outcome {
+	if renderer == nil {
+		return Outcome{}
+	}
+	layers, err := renderer.Layers(s.Defaults)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	resource, _ := renderer.Under(s.Resource, layers)
+	draft, err := renderer.Draft(ctx, resource, capabilities)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	result, err := renderer.Finish(ctx, draft, s.Facts)
+	if err != nil {
+		return Outcome{Err: err}
+	}
+	return OutcomeOf(result)
+}
+
+// OutcomeOf is that of a rendering. What nothing can do without, and the cluster does not serve, is an error, as it is for the operator.
+func OutcomeOf(result *render.Result) Outcome {
+	if len(result.Lacking) > 0 {
+		return Outcome{Err: &render.UnservedError{Lack: result.Lacking[0]}}
+	}
+	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown}
+}

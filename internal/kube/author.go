@@ -1,0 +1,61 @@
+package kube
+
+import (
+	"maps"
+	"strings"
+	"time"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not say. A scale
+// subresource changes the spec, too.
+func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Time) {
+	entries, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "metadata", "managedFields")
+	list, _ := entries.([]any)
+	for _, item := range list {
+		entry, _ := item.(map[string]any)
+		fields, _ := entry["fieldsV1"].(map[string]any)
+		if _, ofSpec := fields["f:spec"]; !ofSpec || entry["subresource"] == "status" {
+			continue
+		}
+		name, _ := entry["manager"].(string)
+		text, _ := entry["time"].(string)
+		if changed, err := time.Parse(time.RFC3339, text); err == nil && !changed.Before(at) {
+			manager, at = name, changed
+		}
+	}
+	return manager, at
+}
+
+// withoutManagedFields is metadata without them, and who changed the spec last, as one short text.
+func withoutManagedFields(resource *unstructured.Unstructured) (metadata any, author string) {
+	all, _ := resource.Object["metadata"].(map[string]any)
+	if _, found := all["managedFields"]; !found {
+		return resource.Object["metadata"], ""
+	}
+	if manager, at := ChangedBy(resource); manager != "" {
+		author = at.Format(time.RFC3339) + " " + manager
+	}
+	kept := maps.Clone(all)
+	delete(kept, "managedFields")
+	return kept, author
+}
+
+// withAuthor is metadata with managed fields that say nothing but who changed the spec last.
+func withAuthor(metadata any, author string) any {
+	at, manager, found := strings.Cut(author, " ")
+	all, _ := metadata.(map[string]any)
+	if !found || all == nil {
+		return metadata
+	}
+	whole := maps.Clone(all)
+	whole["managedFields"] = []any{map[string]any{"manager": manager, "time": at, "fieldsV1": map[string]any{"f:spec": map[string]any{}}}}
+	return whole
+}
+
+// IsQuota reports whether the API server refused an object because a quota of the namespace is used up.
+func IsQuota(err error) bool {
+	return apierrors.IsForbidden(err) && strings.Contains(err.Error(), "exceeded quota")
+}

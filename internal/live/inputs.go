@@ -1,0 +1,101 @@
+package live
+
+import (
+	"context"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/pod-security-admission/api"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Render renders a resource as the operator does, with all that it depends on in the cluster. Content is what its release was rendered with:
+// as long as what pods refer to is the same, it keeps its version.
+func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, content dependency.Content) (*render.Result, error) {
+	c.Scope(renderer)
+	layers, err := c.Layers(ctx, renderer, resource)
+	if err != nil {
+		return nil, err
+	}
+	under, _ := renderer.Under(resource, layers)
+	draft, err := renderer.Draft(ctx, under, c.Capabilities)
+	if err != nil {
+		return nil, err
+	}
+	facts, err := c.facts(ctx, resource.GetNamespace(), draft.References, content)
+	if err != nil {
+		return nil, err
+	}
+	return renderer.Finish(ctx, draft, facts)
+}
+
+// Layers are what lies beneath the spec of a resource.
+func (c *Cluster) Layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
+	config := &corev1.ConfigMap{}
+	err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: defaults.Name}, config)
+	if client.IgnoreNotFound(err) != nil {
+		if _, err := c.unless(err, "the defaults of the namespace are not considered"); err != nil {
+			return nil, err
+		}
+	}
+	return renderer.Layers(defaults.Of(config, resource.GetKind()))
+}
+
+// facts are what hooks may know of the cluster.
+func (c *Cluster) facts(ctx context.Context, namespace string, references []dependency.Reference, recorded dependency.Content) (postrender.Facts, error) {
+	labels, err := c.dependencies.Labels(ctx, namespace)
+	if _, err = c.unless(err, "the Pod Security levels of namespaces are not considered"); err != nil {
+		return postrender.Facts{}, err
+	}
+	facts := c.factsOf(namespace, labels)
+	facts.There = map[dependency.Object]dependency.State{}
+	whole := true
+	for _, mention := range references {
+		if _, told := facts.There[mention.Object]; told || mention.Need == dependency.Reported {
+			continue
+		}
+		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
+		forbidden, err := c.unless(err, "what pods refer to is not considered as far as it may not be read")
+		if err != nil {
+			return facts, err
+		}
+		if !forbidden {
+			facts.There[mention.Object] = state
+		}
+		whole = whole && (!forbidden || !mention.Content)
+	}
+	facts.Content = recorded.Version
+	if whole {
+		facts.Content = dependency.ContentOf(references, facts.There).After(recorded).Version
+	}
+	return facts, nil
+}
+
+// factsOf are those that the labels of a namespace tell.
+func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
+	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
+	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
+		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
+	}
+	return facts
+}
+
+// labels are those of all namespaces.
+func (c *Cluster) labels(ctx context.Context) (map[string]map[string]string, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(dependency.NamespaceKind.GroupVersion().WithKind(dependency.NamespaceKind.Kind + "List"))
+	if forbidden, err := c.unless(c.reader.List(ctx, list), "the Pod Security levels of namespaces are not considered"); forbidden || err != nil {
+		return nil, err
+	}
+	labels := map[string]map[string]string{}
+	for _, namespace := range list.Items {
+		labels[namespace.Name] = namespace.Labels
+	}
+	return labels, nil
+}

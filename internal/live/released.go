@@ -1,0 +1,112 @@
+package live
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// Release is the newest that was recorded of a resource.
+type Release struct {
+	Revision int
+	// Digest identifies what was written.
+	Digest string
+	// Content is what its pods took of what they refer to.
+	Content dependency.Content
+
+	record *corev1.Secret
+}
+
+// Manifest is what was written, as the record has it.
+func (r *Release) Manifest() (string, error) {
+	recorded, err := r.decode()
+	if err != nil {
+		return "", err
+	}
+	return recorded.Manifest, nil
+}
+
+// Objects are what was written.
+func (r *Release) Objects() ([]*unstructured.Unstructured, error) {
+	recorded, err := r.decode()
+	if err != nil {
+		return nil, err
+	}
+	return recorded.Objects, nil
+}
+
+func (r *Release) decode() (*release.Recorded, error) {
+	recorded, err := release.Decode(r.record)
+	if err != nil {
+		return nil, fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)
+	}
+	return recorded, nil
+}
+
+// Releases returns what was last released of all resources in a namespace, "" for all, by the UIDs of the resources.
+func (c *Cluster) Releases(ctx context.Context, namespace string) (map[types.UID]*Release, error) {
+	return c.releases(ctx, client.InNamespace(namespace), matching("owner=helm,"+v1.LabelManaged+"=true"))
+}
+
+// Release returns what was last released of a resource; nil if nothing was, or if it may not be read.
+func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructured) (*Release, error) {
+	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()), matching("owner=helm,name="+resource.GetName()))
+	return all[resource.GetUID()], err
+}
+
+// matching selects records by labels, without those of releases after which there was another one.
+func matching(selector string) client.ListOption {
+	parsed, err := labels.Parse(selector + ",status!=superseded")
+	if err != nil { // a name that is no label, which no record has
+		parsed = labels.Nothing()
+	}
+	return client.MatchingLabelsSelector{Selector: parsed}
+}
+
+// page is how many records are read at a time: each may have some hundred KiB.
+const page = 250
+
+// releases returns the newest releases, by the UID of the resource.
+func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (map[types.UID]*Release, error) {
+	found := map[types.UID]*Release{}
+	list := &corev1.SecretList{}
+	for {
+		err := c.reader.List(ctx, list, append(which, client.Limit(page), client.Continue(list.Continue))...)
+		forbidden, err := c.unless(err, "release records may not be read: what runs is rendered again instead")
+		if forbidden || err != nil {
+			return found, err
+		}
+		for i := range list.Items {
+			note(found, &list.Items[i])
+		}
+		if list.Continue == "" {
+			return found, nil
+		}
+	}
+}
+
+// note keeps a record that is newer than what is known of its resource.
+func note(found map[types.UID]*Release, secret *corev1.Secret) {
+	owner := metav1.GetControllerOfNoCopy(secret)
+	revision, err := strconv.Atoi(secret.Labels["version"])
+	if secret.Type != cluster.RecordType || owner == nil || err != nil {
+		return // somebody else's
+	}
+	if known := found[owner.UID]; known == nil || known.Revision < revision {
+		found[owner.UID] = &Release{
+			Revision: revision, Digest: secret.Labels[v1.LabelDigest], Content: dependency.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
+		}
+	}
+}

@@ -1,0 +1,82 @@
+package live
+
+import (
+	"context"
+	"fmt"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/defaults"
+)
+
+// Resource returns a resource as it is; the error says if there is none.
+func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(kind)
+	err := c.reader.Get(ctx, name, resource)
+	if meta.IsNoMatchError(err) {
+		return nil, fmt.Errorf("the cluster does not serve %s: install the CRDs of the operator", kind)
+	}
+	return resource, err
+}
+
+// Subjects lists the resources of a kind that are served in a namespace, "" for all, less those that go. It makes as many requests for a
+// thousand of them as for one, so nothing is known of what pods refer to.
+func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, namespace string, served labels.Selector) ([]compare.Subject, error) {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	err := c.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: served})
+	if meta.IsNoMatchError(err) {
+		return nil, nil // nobody can have made one
+	}
+	if err != nil {
+		return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+	}
+	if len(list.Items) == 0 {
+		return nil, nil
+	}
+	labels, err := c.labels(ctx)
+	if err != nil {
+		return nil, err
+	}
+	said, err := c.defaults(ctx, namespace)
+	if err != nil {
+		return nil, err
+	}
+	var subjects []compare.Subject
+	for i := range list.Items {
+		item := &list.Items[i]
+		if item.GetDeletionTimestamp() != nil {
+			continue
+		}
+		subject := compare.Subject{
+			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item, Facts: c.factsOf(item.GetNamespace(), labels[item.GetNamespace()]),
+		}
+		if config := said[item.GetNamespace()]; config != nil {
+			subject.Defaults = defaults.Of(config, kind.Kind)
+		}
+		subjects = append(subjects, subject)
+	}
+	return subjects, nil
+}
+
+// defaults are what namespaces say beneath specs.
+func (c *Cluster) defaults(ctx context.Context, namespace string) (map[string]*corev1.ConfigMap, error) {
+	list := &corev1.ConfigMapList{}
+	err := c.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{"metadata.name": defaults.Name})
+	if forbidden, err := c.unless(err, "the defaults of namespaces are not considered"); forbidden || err != nil {
+		return nil, err
+	}
+	found := map[string]*corev1.ConfigMap{}
+	for i := range list.Items {
+		found[list.Items[i].Namespace] = &list.Items[i]
+	}
+	return found, nil
+}

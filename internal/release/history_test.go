@@ -1,0 +1,265 @@
+package release
+
+import (
+	"bytes"
+	"compress/gzip"
+	"encoding/base64"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+)
+
+func TestWhatIsDueOfRecords(t *testing.T) {
+	cases := map[string]struct {
+		records string // status of each, the newest first
+		keep    int
+		want    string
+	}{
+		"none":                                {"", 5, ""},
+		"the first":                           {"deployed", 5, ""},
+		"one before, just succeeded":          {"deployed deployed", 5, "supersede 1"},
+		"in order":                            {"deployed superseded superseded", 3, ""},
+		"one too many":                        {"deployed deployed superseded superseded", 3, "supersede 1, delete 3"},
+		"fewer are kept from now on":          {"deployed superseded superseded superseded", 2, "delete 2, delete 3"},
+		"one is kept":                         {"deployed deployed deployed", 1, "delete 1, delete 2"},
+		"Helm left one that failed":           {"deployed failed deployed", 5, "supersede 2"},
+		"the newest is not deployed yet":      {"pending-upgrade deployed superseded superseded", 2, ""},
+		"the newest is lost":                  {"superseded superseded superseded", 2, ""},
+		"a crash left two undone, many to go": {"deployed deployed deployed superseded", 3, "supersede 1, supersede 2, delete 3"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			var records []*cluster.Record
+			for i, status := range strings.Fields(test.records) {
+				records = append(records, &cluster.Record{Revision: 100 - i, Status: status})
+			}
+			due := RetirementOf(records, test.keep)
+			var got []string
+			for _, record := range due.Supersede {
+				got = append(got, fmt.Sprintf("supersede %d", 100-record.Revision))
+			}
+			for _, record := range due.Delete {
+				got = append(got, fmt.Sprintf("delete %d", 100-record.Revision))
+			}
+			if strings.Join(got, ", ") != test.want || due.Empty() != (test.want == "") {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// releases makes releases one after the other, as reconciles do.
+func releases(t *testing.T, b *bench, digests ...string) {
+	t.Helper()
+	for _, digest := range digests {
+		snapshot := &cluster.Snapshot{Records: b.recorded(t)}
+		if len(snapshot.Records) > 0 {
+			snapshot.Record = snapshot.Records[0]
+		}
+		result := desired(t, chartutil.Values{"of": digest}, owned(t, "ConfigMap", "a", digest))
+		result.Digest = digest
+		owner := owner(t)
+		owner.Object["spec"] = map[string]any{"of": digest}
+		if err := b.actor.Record(t.Context(), Task{Owner: owner, Chart: charted, Desired: result, Snapshot: snapshot, State: OutOfDate}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := b.retire(t); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// Three requests for each release: the new record, the mark on the one before, the deletion of the oldest.
+func TestAReleaseTakesThreeRequestsForItsRecords(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two", "three", "four")
+	b.server.log = nil
+	releases(t, b, "five")
+	b.check(t, []string{"create record 5 deployed", "patch Secret sh.helm.release.v1.web.v4", "delete record 2"}, "3 superseded, 4 superseded, 5 deployed")
+
+	former, err := b.records(owner(t)).Get("web", 4)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if former.Config["of"] != "four" || !strings.Contains(former.Manifest, "four") || former.Info.LastDeployed.IsZero() {
+		t.Errorf("Helm reads of the release before: %v, %q, %+v", former.Config, former.Manifest, former.Info)
+	}
+	secret := b.secretOf(t, 4)
+	if _, left := secret.Data["superseded"]; left || secret.Labels["status"] != "superseded" {
+		t.Errorf("the record before holds %d entries and says %s", len(secret.Data), secret.Labels["status"])
+	}
+	recorded, err := Decode(secret)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if spec, _ := recorded.Source.Spec.(map[string]any); spec["of"] != "four" || len(recorded.Objects) != 1 {
+		t.Errorf("it was made of %v, and has %d objects", recorded.Source, len(recorded.Objects))
+	}
+}
+
+func (b *bench) secretOf(t *testing.T, revision int) *corev1.Secret {
+	t.Helper()
+	secret, err := b.secrets.CoreV1().Secrets("demo").Get(t.Context(), fmt.Sprintf("sh.helm.release.v1.web.v%d", revision), metav1.GetOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return secret
+}
+
+// What is wrong with a record of an earlier release is no reason for the next one to wait.
+func TestFormerRecordsThatCannotBeMarkedStopNothing(t *testing.T) {
+	cases := map[string]struct {
+		harm   func(secret *corev1.Secret)
+		refuse string // this request, as the API server does an immutable Secret
+		want   string
+	}{
+		"it holds nothing for that":                    {func(s *corev1.Secret) { delete(s.Data, "superseded") }, "", "1 superseded, 2 deployed"},
+		"it is damaged, too":                           {func(s *corev1.Secret) { s.Data = map[string][]byte{"release": []byte("damaged")} }, "", "2 deployed"},
+		"it is damaged, with what it was to hold left": {func(s *corev1.Secret) { s.Data["release"] = []byte("damaged") }, "", "1 superseded, 2 deployed"},
+		"it is immutable":                              {func(s *corev1.Secret) { delete(s.Data, "superseded") }, "update record 1", "2 deployed"},
+		"it is a bomb":                                 {func(s *corev1.Secret) { s.Data = map[string][]byte{"release": bombOf(t, maxUnpacked+1)} }, "", "2 deployed"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			releases(t, b, "one")
+			secret := b.secretOf(t, 1)
+			test.harm(secret)
+			if _, err := b.secrets.CoreV1().Secrets("demo").Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			b.server.refuse = func(request string) error {
+				if test.refuse != "" && strings.HasPrefix(request, test.refuse) {
+					return invalid("x")
+				}
+				return nil
+			}
+			releases(t, b, "two")
+			b.check(t, b.server.log, test.want)
+		})
+	}
+}
+
+func bombOf(t *testing.T, size int) []byte {
+	t.Helper()
+	var zipped bytes.Buffer
+	writer := gzip.NewWriter(&zipped)
+	if _, err := writer.Write(make([]byte, size)); err != nil {
+		t.Fatal(err)
+	}
+	if err := writer.Close(); err != nil {
+		t.Fatal(err)
+	}
+	return []byte(base64.StdEncoding.EncodeToString(zipped.Bytes()))
+}
+
+// An older record never takes the place of one that is lost: the next has the number after it.
+func TestALostRecordIsWrittenAgainAfterThoseThatAreLeft(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two", "three")
+	if err := b.secrets.CoreV1().Secrets("demo").Delete(t.Context(), "sh.helm.release.v1.web.v3", metav1.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	task := b.task(t, Unfinished, nil)
+	task.Desired.Digest, task.Snapshot.Records = "one", b.recorded(t)
+	if err := b.actor.Record(t.Context(), task, nil); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := b.history(t), "1 superseded, 2 superseded, 3 deployed"; got != want {
+		t.Errorf("got the records %q, want %q", got, want)
+	}
+}
+
+func TestFormerRecordsMakeRoomWhereAQuotaLeavesNone(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two", "three")
+	full := apierrors.NewForbidden(corev1.Resource("secrets"), "x", errors.New("exceeded quota: few, requested: secrets=1, used: secrets=3, limited: secrets=3"))
+	for attempt, want := range []string{"2 superseded, 3 deployed", "3 deployed", "3 deployed"} {
+		b.server.refuse = func(request string) error {
+			if strings.HasPrefix(request, "create record") {
+				return full
+			}
+			return nil
+		}
+		records := b.recorded(t)
+		task := b.task(t, OutOfDate, records[0])
+		if err := b.actor.Record(t.Context(), task, nil); !apierrors.IsForbidden(err) {
+			t.Errorf("attempt %d: got %v, want what the API server says", attempt+1, err)
+		}
+		if got := b.history(t); got != want {
+			t.Errorf("attempt %d: got the records %q, want %q", attempt+1, got, want)
+		}
+	}
+}
+
+func TestARecordSaysWhoChangedTheSpec(t *testing.T) {
+	b := newBench(t)
+	resource := owner(t)
+	resource.SetGeneration(7)
+	resource.Object["spec"] = map[string]any{"image": "nginx"}
+	metadata := resource.Object["metadata"].(map[string]any)
+	metadata["managedFields"] = []any{
+		map[string]any{"manager": "argocd", "time": "2026-01-02T03:04:05Z", "fieldsV1": map[string]any{"f:spec": map[string]any{}}},
+		map[string]any{"manager": "kubectl-label", "time": "2026-01-02T03:05:00Z", "fieldsV1": map[string]any{"f:metadata": map[string]any{}}},
+	}
+	task := b.task(t, Absent, nil)
+	task.Owner = resource
+	if err := b.actor.Record(t.Context(), task, nil); err != nil {
+		t.Fatal(err)
+	}
+	recorded, err := Decode(b.secretOf(t, 1))
+	if err != nil {
+		t.Fatal(err)
+	}
+	got := *recorded.Source
+	want := Source{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Generation: 7, ChangedBy: "argocd", ChangedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
+	spec, _ := got.Spec.(map[string]any)
+	if got.Spec = nil; got != want || spec["image"] != "nginx" {
+		t.Errorf("got %+v of %v, want %+v", got, spec, want)
+	}
+}
+
+// A release of which two copies have no room is marked by reading it.
+func TestALargeRecordHoldsOneCopy(t *testing.T) {
+	noise := make([]byte, 0, 1<<20)
+	for seed := uint32(1); len(noise) < 500<<10; {
+		seed = seed*1664525 + 1013904223
+		noise = append(noise, "0123456789abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ-_"[seed>>26])
+	}
+	release := &helmrelease.Release{Name: "web", Version: 3, Manifest: string(noise), Labels: map[string]string{}, Info: &helmrelease.Info{Status: helmrelease.StatusDeployed}}
+	for size, want := range map[int][]string{
+		300 << 10: {keyRelease, keySource, keySuperseded},
+		500 << 10: {keyRelease, keySource},
+	} {
+		release.Manifest = string(noise[:size])
+		secret, err := encode(release, Source{}, true)
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys := slices.Sorted(maps.Keys(secret.Data))
+		if !slices.Equal(keys, want) {
+			t.Errorf("%d KiB: got the entries %v, want %v", size>>10, keys, want)
+		}
+		payload, err := withStatus(secret.Data[keyRelease], helmrelease.StatusSuperseded)
+		if err != nil {
+			t.Fatal(err)
+		}
+		former, err := Decode(&corev1.Secret{Data: map[string][]byte{keyRelease: payload}})
+		if err == nil && (former.Manifest != release.Manifest || former.Info.Status != helmrelease.StatusSuperseded || former.Version != 3) {
+			t.Errorf("%d KiB: release %d is %s now, with a manifest of %d bytes", size>>10, former.Version, former.Info.Status, len(former.Manifest))
+		}
+	}
+}

@@ -1,0 +1,74 @@
+package cli
+
+import (
+	"flag"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+)
+
+var update = flag.Bool("update", false, "put what commands print into the documents")
+
+// varying is what differs from one run to the next.
+var varying = regexp.MustCompile(`web-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
+
+// shown are the lines whose output documents have, and what has to be the case before.
+var shown = []string{"kubectl appservice tree web", "kubectl appservice status", "kubectl appservice why web"}
+
+func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	app := u.web(t)
+	printed := map[string]string{}
+	for _, line := range shown {
+		if strings.HasPrefix(line, "kubectl appservice tree") {
+			printed[line] = u.says(t, line, "EndpointSlice web-", "2/2")
+			crash(t, app) // what the others are about
+			continue
+		}
+		printed[line] = strings.ReplaceAll(u.says(t, line, "ContainerCrashed"), u.namespace, "shop")
+	}
+	files, err := filepath.Glob(filepath.Join(root, "docs/cli*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	found := map[string]bool{}
+	for _, file := range files {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		changed := string(text)
+		for _, line := range shown {
+			before, after, there := strings.Cut(changed, "```console\n$ "+line+"\n")
+			if !there {
+				continue
+			}
+			found[line] = true
+			block, rest, _ := strings.Cut(after, "```\n")
+			if diff := cmp.Diff(steady(block), steady(printed[line])); diff != "" && !*update {
+				t.Errorf("%s: %s prints something else (-document +now); -update writes it:\n%s", filepath.Base(file), line, diff)
+			}
+			if *update && steady(block) != steady(printed[line]) {
+				changed = before + "```console\n$ " + line + "\n" + printed[line] + "```\n" + rest
+			}
+		}
+		if changed != string(text) {
+			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for _, line := range shown {
+		if !found[line] {
+			t.Errorf("no document shows %s", line)
+		}
+	}
+}
+
+// steady leaves out of a text what varies.
+func steady(text string) string { return varying.ReplaceAllString(text, " … ") }

@@ -1,0 +1,226 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// helmStorage is where Helm looks for the releases of a namespace.
+func helmStorage(t *testing.T, namespace string) *storage.Storage {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return storage.Init(driver.NewSecrets(clients.CoreV1().Secrets(namespace)))
+}
+
+// keeping sets how many records the operator keeps.
+func keeping(records int) func(*operator.Options, *harness.Requests) {
+	return func(options *operator.Options, _ *harness.Requests) { options.HistoryMax = records }
+}
+
+// historyIs waits until Helm shows these releases, each as its revision and status.
+func historyIs(t *testing.T, app *v1.AppService, want ...string) {
+	t.Helper()
+	releases := helmStorage(t, app.Namespace)
+	harness.Eventually(t, fmt.Sprint("Helm shows ", want), func() error {
+		list, err := releases.History(app.Name)
+		if err != nil {
+			return err
+		}
+		slices.SortFunc(list, func(a, b *helmrelease.Release) int { return a.Version - b.Version })
+		var got []string
+		for _, release := range list {
+			got = append(got, fmt.Sprint(release.Version, " ", release.Info.Status))
+		}
+		if !slices.Equal(got, want) {
+			return fmt.Errorf("it shows %v", got)
+		}
+		return nil
+	})
+}
+
+// released makes a release of an image, and waits until it is ready.
+func released(t *testing.T, app *v1.AppService, image string) {
+	t.Helper()
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = image })
+	cluster.Ready(t, app)
+}
+
+// What was released before can be looked at with Helm: its status, values and manifest.
+func TestFormerReleasesAreKept(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	app.Spec.Image = "nginx:1"
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	for i := 2; i <= 6; i++ {
+		released(t, app, fmt.Sprint("nginx:", i))
+	}
+	historyIs(t, app, "2 superseded", "3 superseded", "4 superseded", "5 superseded", "6 deployed")
+	upgrade := requests(t, manager, func() { released(t, app, "nginx:7") })
+	if got := withoutStatus(upgrade); len(got) != 4 { // the object, its record, the mark on the one before, the oldest one's deletion
+		t.Errorf("an upgrade of one object took %d requests besides status, want 4: %v", len(got), got)
+	}
+	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
+	if last := upgrade[len(upgrade)-2:]; strings.HasSuffix(last[0].Path, "/status") || strings.HasSuffix(last[1].Path, "/status") {
+		t.Errorf("records of earlier releases are put in order before the status says that it is ready: %v", upgrade)
+	}
+	historyIs(t, app, "3 superseded", "4 superseded", "5 superseded", "6 superseded", "7 deployed")
+
+	releases := helmStorage(t, namespace)
+	former, err := releases.Get("web", 4) // helm get values and manifest --revision 4
+	if err != nil {
+		t.Fatal(err)
+	}
+	if former.Config["image"] != "nginx:4" || !strings.Contains(former.Manifest, `"nginx:4"`) {
+		t.Errorf("Helm reads of release 4: values %v, manifest %s", former.Config, former.Manifest)
+	}
+	if current, err := releases.Deployed("web"); err != nil || current.Version != 7 {
+		t.Errorf("Helm takes %v for deployed: %v", current, err)
+	}
+}
+
+func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	manager := cluster.Manager(t, namespace, keeping(1))
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	upgrade := requests(t, manager, func() { released(t, app, "nginx:2") })
+	if got := withoutStatus(upgrade); len(got) != 3 {
+		t.Errorf("an upgrade of one object took %d requests besides status, want 3: %v", len(got), got)
+	}
+	historyIs(t, app, "2 deployed")
+}
+
+// Whoever keeps fewer from now on has the others deleted; nothing else is written for that, and nothing is said of it.
+func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Size = ptr.To[int32](0)
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	for i := 2; i <= 5; i++ {
+		released(t, app, fmt.Sprint("nginx:", i))
+	}
+	historyIs(t, app, "1 superseded", "2 superseded", "3 superseded", "4 superseded", "5 deployed")
+	first.Stop(t)
+
+	second := cluster.Manager(t, namespace, keeping(2))
+	historyIs(t, app, "4 superseded", "5 deployed")
+	second.Rest(t)
+	for _, request := range second.Requests.WritesSince(0) {
+		if request.Verb != "delete" || !strings.Contains(request.Path, "/secrets/sh.helm.release.v1.web.v") {
+			t.Errorf("it wrote %s", request)
+		}
+	}
+}
+
+// An older record is never taken for what is deployed: what runs stays as it is, and has a record again.
+func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	first := cluster.Manager(t, namespace)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Image = "nginx:1"
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	for i := 2; i <= 3; i++ {
+		released(t, app, fmt.Sprint("nginx:", i))
+	}
+	historyIs(t, app, "1 superseded", "2 superseded", "3 deployed")
+	first.Stop(t)
+
+	// A spec that is refused has the recorded release kept alive: there is none, of what runs.
+	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v3"}}
+	if err := cluster.Client.Delete(t.Context(), record); err != nil {
+		t.Fatal(err)
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
+	second := cluster.Manager(t, namespace)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+	second.Rest(t)
+	runs := func(image string) {
+		t.Helper()
+		deployment := &appsv1.Deployment{}
+		get(t, app, deployment)
+		if got := deployment.Spec.Template.Spec.Containers[0].Image; got != image {
+			t.Errorf("the Deployment runs %s, not %s", got, image)
+		}
+	}
+	runs("nginx:3")
+
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = nil })
+	cluster.Ready(t, app)
+	runs("nginx:3")
+	historyIs(t, app, "1 superseded", "2 superseded", "3 deployed")
+}
+
+// Whatever became of the records of earlier releases, the next one is made.
+func TestFormerRecordsStandInTheWayOfNothing(t *testing.T) {
+	t.Parallel()
+	harms := map[string]struct {
+		harm func(record *corev1.Secret)
+		want []string
+	}{
+		"damaged": {func(record *corev1.Secret) {
+			record.Data = map[string][]byte{"release": []byte("nonsense")}
+		}, []string{"2 deployed"}},
+		"of an operator that kept one": {func(record *corev1.Secret) {
+			delete(record.Data, "superseded")
+			delete(record.Data, "resource")
+		}, []string{"1 superseded", "2 deployed"}},
+		"immutable": {func(record *corev1.Secret) {
+			record.Immutable = ptr.To(true)
+		}, []string{"2 deployed"}},
+	}
+	for name, test := range harms {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			app := harness.Seed(namespace, "web")
+			app.Spec.Size = ptr.To[int32](0)
+			first := cluster.Manager(t, namespace)
+			cluster.Create(t, app)
+			cluster.Ready(t, app)
+			first.Stop(t)
+			record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), record); err != nil {
+				t.Fatal(err)
+			}
+			test.harm(record)
+			if err := cluster.Client.Update(t.Context(), record); err != nil {
+				t.Fatal(err)
+			}
+			second := cluster.Manager(t, namespace)
+			released(t, app, "nginx:2")
+			historyIs(t, app, test.want...)
+			second.Rest(t)
+		})
+	}
+}
