@@ -127,7 +127,7 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 	for name, test := range map[string]struct{ template, want string }{
 		"of a template": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: {{ index (list) 1 }}\n",
-			"templates/a.yaml:5:9: <index (list) 1>: error calling index: index out of range: 1\n    4 | data:\n    5 |   a: {{ index (list) 1 }}\n      |      ^",
+			"templates/a.yaml:5:9: <index (list) 1>: error calling index: index out of range: 1\n    4 | data:\n    5 |   a: {{ index (list) 1 }}\n      |         ^",
 		},
 		"of what it renders": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: 1\n b: 2\n",
