@@ -33,8 +33,8 @@ func lintCommand(s *shell) *cobra.Command {
 		Long: "Lint finds the mistakes of charts before anybody serves them: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
 			"folder. Its kind is that of the watches.yaml in a folder above it; without CHART, all charts of the watches.yaml here are checked, or, if there\n" +
 			"is none, those of this program. Each rule has a page: docs/lint. It exits with 1 if it finds something.",
-		Example: `# a chart, with all samples
-kubectl appservice lint helm-charts/appservice -f config/samples
+		Example: `# a chart, with a sample
+kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
 
 # all charts of watches.yaml
 kubectl appservice lint

@@ -25,10 +25,10 @@ func validateCommand(s *shell) *cobra.Command {
 kubectl appservice validate -f app.yaml
 
 # by the policy of the platform
-kubectl appservice validate -f app.yaml --policy policy.yaml -n shop
+kubectl appservice validate -f app.yaml --policy config/samples/tenant/policy.yaml -n shop
 
 # as data
-kubectl appservice validate -f config/samples -o json`,
+kubectl appservice validate -f config/samples/full.yaml -o json`,
 		Annotations: map[string]string{"offline": "true"},
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
