@@ -39,6 +39,8 @@ var commands = []func(*shell) *cobra.Command{
 	resumeCommand,
 	restartCommand,
 	importCommand,
+	lintCommand,
+	validateCommand,
 }
 
 // shell is what commands share.
