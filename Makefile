@@ -185,6 +185,7 @@ test-cli: ## Run kubectl appservice as people do: each example of its help, offl
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
 	@cd test/cli && CLI_FIGURES='$(CURDIR)/bin/cli' '$(CURDIR)/bin/cli.test' -test.timeout=20m $(CLIFLAGS)
+	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/lint
 	@go test -c -o bin/integration.test ./test/integration
 	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
 	@go run ./tools/cmd/clifigures
