@@ -65,7 +65,7 @@ func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*uns
 	}
 	manifest, err := release.Manifest(newest.Data["release"])
 	if err != nil {
-		return nil, fmt.Errorf("Secret %s: %w", newest.Name, err)
+		return nil, fmt.Errorf("cannot read the release record %s: %w", newest.Name, err)
 	}
 	return Manifest([]byte(manifest), key.Namespace)
 }

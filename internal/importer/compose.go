@@ -69,7 +69,7 @@ func (c *service) translate() error {
 	image := c.Image
 	switch {
 	case c.Build != nil && image == "" && c.options.Image == "":
-		return fmt.Errorf("services.%s is built, and has no image: name one by image in the file, or by --image", c.ServiceConfig.Name)
+		return fmt.Errorf("services.%s is built, and has no image: name one by image in the file, or by --image", c.Name)
 	case c.Build != nil:
 		if image == "" {
 			image = c.options.Image
@@ -77,7 +77,7 @@ func (c *service) translate() error {
 		c.note("build", "nothing is built in a cluster: the image is "+image, "build it, and push it to where the cluster can pull it")
 	}
 	c.set("image", func(spec *v1.AppServiceSpec) { spec.Image = image })
-	if c.ServiceConfig.Name != c.draft.Name {
+	if c.Name != c.draft.Name {
 		c.note("", "it is called "+c.draft.Name+", as names of objects have lower-case letters, digits and dashes", "write that name where others reach it")
 	}
 	c.set("entrypoint", func(spec *v1.AppServiceSpec) { spec.Command = escaped(c.Entrypoint) })
@@ -322,7 +322,7 @@ func (c *service) volumes() {
 // others reports whether another service mounts a volume.
 func (c *service) others(source string) bool {
 	for name, other := range c.project.Services {
-		if name != c.ServiceConfig.Name && slices.ContainsFunc(other.Volumes, func(v compose.ServiceVolumeConfig) bool { return v.Source == source }) {
+		if name != c.Name && slices.ContainsFunc(other.Volumes, func(v compose.ServiceVolumeConfig) bool { return v.Source == source }) {
 			return true
 		}
 	}

@@ -179,11 +179,12 @@ func valueAt(content any, path []string) any {
 		case map[string]any:
 			content = value[step]
 		case []any:
-			if step == "0" {
+			switch {
+			case step == "0":
 				content = value[0]
-			} else if len(value) > 1 {
+			case len(value) > 1:
 				content = value[1]
-			} else {
+			default:
 				return nil
 			}
 		}

@@ -151,14 +151,15 @@ func whole(value any) any {
 	return value
 }
 
-// accepts returns what an AppService becomes, or why it is refused.
-func (i *Importer) accepts(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+// refused returns why an AppService is refused, nil if it is not.
+func (i *Importer) refused(ctx context.Context, app *unstructured.Unstructured) error {
 	if i.Check != nil {
 		if err := i.Check(app); err != nil {
-			return nil, err
+			return err
 		}
 	}
-	return i.Render(ctx, app.DeepCopy())
+	_, err := i.Render(ctx, app.DeepCopy())
+	return err
 }
 
 // describe is a kind and a name.
@@ -191,7 +192,7 @@ func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []
 		}
 		app, err := appService(of, spec)
 		if err == nil {
-			_, err = i.accepts(ctx, app)
+			err = i.refused(ctx, app)
 		}
 		return app, err
 	}

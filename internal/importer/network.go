@@ -5,6 +5,7 @@ import (
 
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -202,8 +203,7 @@ func (s *subject) routeRule(rule fields) v1.RouteRule {
 		backend := fields{item, rule.whole}
 		*rule.whole = *rule.whole && s.service != nil && backend.text("name") == s.service.read.Name
 		if port, found := item["port"].(int64); found {
-			number := int32(port)
-			out.Port = &number
+			out.Port = ptr.To(int32(port)) //nolint:gosec // a port, by the schema of its kind
 		}
 		delete(item, "port")
 		backend.may("group", "")

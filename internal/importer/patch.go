@@ -43,7 +43,7 @@ func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unst
 		if len(fragments) > 0 {
 			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec") // they are copies of JSON
 		}
-		_, err := i.accepts(ctx, app)
+		err := i.refused(ctx, app)
 		return err
 	}
 	if set(fragments) == nil {

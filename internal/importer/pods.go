@@ -66,7 +66,7 @@ func (s *subject) adaptInit(sidecars []corev1.Container) {
 	if moved {
 		s.note(describe(s.workload), templatePath("initContainers"), "sidecars start before the init containers", "check that none needs what an init container does")
 	}
-	s.template.Spec.InitContainers = append(sidecars, waiting...)
+	s.template.Spec.InitContainers = slices.Concat(sidecars, waiting)
 }
 
 // adaptVolumes leaves out what no AppService may have: folders of the node.

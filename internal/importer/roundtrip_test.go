@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"slices"
 	"testing"
 )
 
@@ -30,7 +31,7 @@ func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 			if err := check(results[0].AppService); err != nil {
 				t.Errorf("the API server would refuse it: %v", err)
 			}
-			notes := append(results[0].Notes, left...)
+			notes := slices.Concat(results[0].Notes, left)
 			explained(t, notes)
 			for _, note := range notes {
 				t.Log(note)

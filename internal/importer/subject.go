@@ -138,7 +138,7 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	}
 	for n, p := range services {
 		switch {
-		case n == best && !(s.stateful != nil && p.read.Name == headlessName && p.read.Name == s.name+"-headless"):
+		case n == best && (s.stateful == nil || p.read.Name != headlessName || p.read.Name != s.name+"-headless"):
 			s.service = &p
 			s.take(p.object)
 		case s.stateful != nil && p.read.Name == headlessName:

@@ -131,7 +131,7 @@ func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTempla
 		return n, err
 	}
 	if n.ingresses, err = only(w, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
-		return slices.ContainsFunc(backends(i), func(name string) bool { return n.service(name) })
+		return slices.ContainsFunc(backends(i), n.service)
 	}); err != nil {
 		return n, err
 	}

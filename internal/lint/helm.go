@@ -59,7 +59,7 @@ func folderName(loaded *helmchart.Chart, subject Subject) string {
 func write(c *helmchart.Chart, dir string) error {
 	for _, file := range c.Raw {
 		name := filepath.Join(dir, filepath.FromSlash(file.Name))
-		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+		if err := os.MkdirAll(filepath.Dir(name), 0o750); err != nil {
 			return err
 		}
 		if err := os.WriteFile(name, file.Data, 0o600); err != nil {
