@@ -156,7 +156,7 @@ clean: ## Delete what was built here. Pinned tools and clusters are kept in your
 ##@ Tests
 
 .PHONY: test
-test: test-unit test-chart test-contract test-alerts test-security test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, injections, tenant vectors and integration tests, a sample of the faults and of random walks.
+test: test-unit test-chart test-contract test-alerts test-cli test-security test-faults-sample test-walk ## Run all tests: of Go code, chart, contract and alerts, of each example of the command line, injections, tenant vectors and integration tests, a sample of the faults and of random walks.
 
 .PHONY: test-unit
 test-unit: ## Run the unit tests. TESTFLAGS='-run NAME' narrows them.
