@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -87,18 +86,19 @@ func (s *shell) documents(names []string) ([]document, error) {
 	return all, nil
 }
 
+// filesOf returns a file, or those of a folder, without the folders in it, as kubectl does.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
 	}
+	entries, err := os.ReadDir(name)
 	var files []string
-	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(path)) {
-			files = append(files, path)
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(extensions, filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(name, entry.Name()))
 		}
-		return err
-	})
+	}
 	return files, err
 }
 

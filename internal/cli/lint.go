@@ -176,7 +176,7 @@ func (s *chartSubject) complete(given []document) error {
 		if err != nil {
 			return err
 		}
-		s.Cases = []lint.Case{lint.Example(s.Kind, d)}
+		s.Cases, s.Example = []lint.Case{lint.Example(s.Kind, d)}, true
 	}
 	var err error
 	s.Granted, err = rights.ReadGranted(config)

@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -90,7 +91,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 			return err
 		}
 		if platform == nil {
-			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s %s is not looked at: the operator does not serve its kind\n", d.at(), d.GetKind(), d.GetName())
+			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is not looked at: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
 			continue
 		}
 		checked++

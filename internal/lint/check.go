@@ -31,6 +31,8 @@ type Subject struct {
 	Kind      schema.GroupVersionKind
 	Overrides map[string]string
 	Cases     []Case
+	// Example says that the cases are an example only: an exception that they do not need may be needed by others.
+	Example bool
 	// Granted is what the operator may do.
 	Granted rights.Granted
 }
@@ -132,7 +134,7 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 			return nil, err
 		}
 	}
-	return exceptions.from(found), nil
+	return exceptions.from(found, !subject.Example), nil
 }
 
 // unloadable notes why a chart does not load: the faults that an error wraps, or the error itself.

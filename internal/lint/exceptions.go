@@ -45,8 +45,8 @@ func readExceptions(files fs.FS, dir string) (exceptions, error) {
 	return list, nil
 }
 
-// from returns findings without the exceptions, and says which exceptions are not needed.
-func (e exceptions) from(found findings) findings {
+// from returns findings without the exceptions, and says which exceptions are not needed if stale ones are looked for.
+func (e exceptions) from(found findings, stale bool) findings {
 	used := make([]bool, len(e))
 	left := slices.DeleteFunc(found, func(f Finding) bool {
 		excepted := false
@@ -58,7 +58,7 @@ func (e exceptions) from(found findings) findings {
 		return excepted
 	})
 	for i, each := range e {
-		if !used[i] {
+		if stale && !used[i] {
 			left.add(Finding{
 				Rule: ruleOf(ruleStaleException), File: ExceptionsFile,
 				Message: fmt.Sprintf("nothing breaks the rule %s about %q: remove the exception", each.Rule, each.About),
