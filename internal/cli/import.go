@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/importer"
 )
@@ -104,13 +106,24 @@ func (i *importing) importer() (*importer.Importer, error) {
 	for _, kind := range importer.Kinds {
 		capabilities.APIVersions = append(capabilities.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind)
 	}
-	return &importer.Importer{Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
-		result, err := renderer.Render(ctx, app, capabilities)
-		if err != nil {
-			return nil, err
-		}
-		return result.Objects, nil
-	}}, nil
+	admission, err := definitionOf(appservice.Config, kind)
+	if err != nil {
+		return nil, err
+	}
+	return &importer.Importer{
+		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+			result, err := renderer.Render(ctx, app, capabilities)
+			if err != nil {
+				return nil, err
+			}
+			return result.Objects, nil
+		},
+		Check: func(app *unstructured.Unstructured) error {
+			app = app.DeepCopy()
+			app.SetNamespace(cmp.Or(app.GetNamespace(), i.offlineNamespace()))
+			return admission.Admit(context.Background(), app).Errors.ToAggregate()
+		},
+	}, nil
 }
 
 func (i *importing) fromFile(ctx context.Context, made *importer.Importer) ([]importer.Result, []importer.Note, error) {

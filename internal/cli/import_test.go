@@ -19,6 +19,7 @@ func TestImportOfAFile(t *testing.T) {
 		code           int
 		stdout, stderr string
 	}{
+		"what the rules refuse":   {strings.ReplaceAll(score, "variables:", "resources: {requests: {cpu: 200m}, limits: {cpu: 100m}}, variables:"), nil, exitOK, "kind: AppService", "resources.requests must not exceed spec.resources.limits"},
 		"notes go to stderr":      {score, nil, exitOK, "  name: web\nspec:", noted},
 		"notes go into the YAML":  {score, []string{"--notes", "comments"}, exitOK, "# " + noted, ""},
 		"notes are findings":      {score, []string{"--strict"}, exitFound, "kind: AppService", noted},
