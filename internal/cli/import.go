@@ -16,7 +16,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
-	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/importer"
 )
@@ -106,7 +105,7 @@ func (i *importing) importer() (*importer.Importer, error) {
 	for _, kind := range importer.Kinds {
 		capabilities.APIVersions = append(capabilities.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind)
 	}
-	admission, err := definitionOf(appservice.Config, kind)
+	admission, err := definitionOf(shipped, kind)
 	if err != nil {
 		return nil, err
 	}

@@ -188,7 +188,7 @@ func configOf(files fs.FS) fs.FS {
 	if _, err := fs.Stat(files, definitionsDir); err == nil {
 		return files
 	}
-	return appservice.Config
+	return shipped
 }
 
 // definitionOf is that of a kind, nil if there is none.

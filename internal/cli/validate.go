@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	appservice "github.com/example/appservice-operator"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/validate"
 )
@@ -123,7 +122,7 @@ func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform,
 	if renderer == nil {
 		return nil, nil
 	}
-	config := configOf(appservice.Config)
+	config := configOf(shipped)
 	if v.charts != "" {
 		config = configOf(os.DirFS(v.charts))
 	}
