@@ -66,7 +66,7 @@ var _ = register(vectors{
 			}}
 			return errors.Join(s.tenant.Create(s.Context(), defaults), applies(`{}`)(s))
 		},
-		harm:  is("app", anything[*appsv1.Deployment]),
+		harm:  is("app", func(d *appsv1.Deployment) bool { return len(d.Spec.Template.Spec.Tolerations) > 0 }),
 		guard: "the bound of what aliases repeat", fixed: "read, they took 1.4 GB, three times the manager's limit", reason: v1.ReasonDefaultsInvalid,
 		words: []string{"what its aliases (as *name) repeat", "65536 bytes"},
 	},
