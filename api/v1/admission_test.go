@@ -9,15 +9,7 @@ import (
 	"testing"
 
 	"helm.sh/helm/v3/pkg/chartutil"
-	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
-	structuralschema "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
-	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -25,24 +17,14 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/definition"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// The API server's limits on the cost of rules, for one rule and for all rules of an object.
-const (
-	celPerCall = 1_000_000
-	celBudget  = 10_000_000
-)
-
 // admission does with an AppService what the API server does with the custom resource definition.
-type admission struct {
-	definition *apiextensions.CustomResourceDefinition
-	structural *structuralschema.Structural
-	schema     validation.SchemaValidator
-	rules      *cel.Validator
-}
+type admission struct{ *definition.Definition }
 
 func crdFile(t *testing.T) []byte {
 	t.Helper()
@@ -55,43 +37,18 @@ func crdFile(t *testing.T) []byte {
 
 func newAdmission(t *testing.T) *admission {
 	t.Helper()
-	versioned, definition := &apiextensionsv1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(crdFile(t), versioned); err != nil {
-		t.Fatal(err)
-	}
-	apiextensionsv1.SetDefaults_CustomResourceDefinition(versioned)
-	apiextensionsv1.SetDefaults_CustomResourceDefinitionSpec(&versioned.Spec)
-	versioned.Status.StoredVersions = []string{"v1"}
-	if err := apiextensionsv1.Convert_v1_CustomResourceDefinition_To_apiextensions_CustomResourceDefinition(versioned, definition, nil); err != nil {
-		t.Fatal(err)
-	}
-	properties, err := apiextensions.GetSchemaForVersion(definition, "v1")
+	read, err := definition.Read(crdFile(t))
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := &admission{definition: definition}
-	if a.structural, err = structuralschema.NewStructural(properties.OpenAPIV3Schema); err != nil {
-		t.Fatal(err)
-	}
-	if a.schema, _, err = validation.NewSchemaValidator(properties.OpenAPIV3Schema); err != nil {
-		t.Fatal(err)
-	}
-	a.rules = cel.NewValidator(a.structural, true, celPerCall)
-	return a
+	return &admission{read}
 }
 
-// admit gives what is stored, the fields that were dropped, and why it is refused.
+// admit returns what is stored, the fields that were dropped, and why it is refused.
 func (a *admission) admit(t *testing.T, in *unstructured.Unstructured) (stored *unstructured.Unstructured, dropped []string, refusal error) {
 	t.Helper()
-	stored = in.DeepCopy()
-	dropped = pruning.PruneWithOptions(stored.Object, a.structural, true, structuralschema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-	defaulting.Default(stored.Object, a.structural)
-	errs := validation.ValidateCustomResource(nil, stored.Object, a.schema)
-	errs = append(errs, listtype.ValidateListSetsAndMaps(nil, a.structural, stored.Object)...)
-	if len(errs) == 0 {
-		errs, _ = a.rules.Validate(t.Context(), nil, a.structural, stored.Object, nil, celBudget)
-	}
-	return stored, dropped, errs.ToAggregate()
+	out := a.Admit(t.Context(), in)
+	return out.Resource, out.Unknown, out.Errors.ToAggregate()
 }
 
 func parse(t *testing.T, text string) *unstructured.Unstructured {
@@ -138,7 +95,7 @@ func cases(t *testing.T) map[string]*unstructured.Unstructured {
 
 // The API server also estimates what the rules may cost, and refuses a definition where one may cost too much.
 func TestTheDefinitionIsValid(t *testing.T) {
-	if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), newAdmission(t).definition); len(errs) > 0 {
+	if errs := crdvalidation.ValidateCustomResourceDefinition(t.Context(), newAdmission(t).Internal); len(errs) > 0 {
 		t.Error(errs.ToAggregate())
 	}
 }

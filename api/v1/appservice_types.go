@@ -85,7 +85,7 @@ type AppServiceSpec struct {
 	WorkingDir string `json:"workingDir,omitempty"`
 
 	// Resources are the compute resources of the main container. A request may not exceed its limit.
-	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu','memory','ephemeral-storage'].all(r, !(r in self.requests) || !(r in self.limits) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="spec.resources.requests must not exceed spec.resources.limits (cpu, memory, ephemeral-storage)"
+	// +kubebuilder:validation:XValidation:rule="!has(self.requests) || !has(self.limits) || ['cpu','memory','ephemeral-storage'].all(r, !(r in self.requests) || !(r in self.limits) || [self.requests[r], self.limits[r]].exists(q, string(q).contains('e') || string(q).contains('E')) || !quantity(string(self.requests[r])).isGreaterThan(quantity(string(self.limits[r]))))",message="spec.resources.requests must not exceed spec.resources.limits (cpu, memory, ephemeral-storage)"
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`

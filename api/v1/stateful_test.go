@@ -29,8 +29,7 @@ func TestWhetherReplicasHaveVolumesOfTheirOwnCannotBeChanged(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			before, after := named(t, "web", test.before), named(t, "web", test.after)
-			errs, _ := a.rules.Validate(t.Context(), nil, a.structural, after.Object, before.Object, celBudget)
-			switch err := errs.ToAggregate(); {
+			switch err := a.Change(t.Context(), before, after).ToAggregate(); {
 			case err == nil && test.refused:
 				t.Error("it is accepted")
 			case err != nil && (!test.refused || !strings.Contains(err.Error(), "make another AppService beside this one, copy the data")):

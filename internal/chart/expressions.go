@@ -35,7 +35,7 @@ func checkExpressions(c *chart.Chart) error {
 				continue
 			}
 			if err := checkEntry(found[2], entry(lines[i:], len(found[1]))); err != nil {
-				return &Fault{File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
+				return &Fault{Rule: RuleReadyWhen, File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
 			}
 		}
 	}

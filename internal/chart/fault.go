@@ -14,6 +14,8 @@ import (
 
 // Fault is a mistake at a place of a chart.
 type Fault struct {
+	// Rule is the one that is broken.
+	Rule string
 	// File is its path in the chart, as in templates/cronjob.yaml or charts/sub/values.yaml.
 	File string
 	// Line and Column count from 1; 0 if they are not known.
@@ -104,7 +106,7 @@ func Faults(c *chart.Chart, problems fields.Problems) error {
 	}
 	var faults []error
 	for _, problem := range problems {
-		fault := &Fault{File: problem.File, Line: problem.Line, Message: problem.Text, Text: texts[problem.File]}
+		fault := &Fault{Rule: RuleFields, File: problem.File, Line: problem.Line, Message: problem.Text, Text: texts[problem.File]}
 		if lines := strings.Split(fault.Text, "\n"); problem.Line > 0 && problem.Line <= len(lines) {
 			shown := lines[problem.Line-1]
 			fault.Column = len(shown) - len(strings.TrimLeft(shown, " ")) + 1

@@ -15,14 +15,14 @@ import (
 
 // forbidden are functions that templates may not use, and why.
 var forbidden = map[string]reason{
-	"now":    {clock, "take a time from the spec"},
-	"ago":    {clock, "take a duration from the spec"},
-	"lookup": {"templates of this operator cannot read the cluster, so it finds nothing", "take it from the spec, or refer to the object by its name"},
-	"getHostByName": {"templates of this operator cannot reach the network, so it finds nothing",
+	"now":    {RuleRandom, clock, "take a time from the spec"},
+	"ago":    {RuleRandom, clock, "take a duration from the spec"},
+	"lookup": {RuleOutside, "templates of this operator cannot read the cluster, so it finds nothing", "take it from the spec, or refer to the object by its name"},
+	"getHostByName": {RuleOutside, "templates of this operator cannot reach the network, so it finds nothing",
 		"use the name itself: pods resolve it"},
 }
 
-type reason struct{ why, remedy string }
+type reason struct{ rule, why, remedy string }
 
 const (
 	clock  = "it reads the clock, so no two renders are the same"
@@ -35,7 +35,7 @@ func init() {
 		"bcrypt", "encryptAES", "htpasswd", "genPrivateKey", "genCA", "genCAWithKey", "genSelfSignedCert", "genSelfSignedCertWithKey",
 		"genSignedCert", "genSignedCertWithKey",
 	} {
-		forbidden[name] = reason{random, "refer to a Secret that holds it, or take it from the spec"}
+		forbidden[name] = reason{RuleRandom, random, "refer to a Secret that holds it, or take it from the spec"}
 	}
 }
 
@@ -50,8 +50,8 @@ var hookLine = regexp.MustCompile(`(?m)["']?helm\.sh/hook["']?\s*:[ \t]*["']?([a
 
 // Found is what CheckTree found at a position of a template.
 type Found struct {
-	At              parse.Pos
-	Message, Remedy string
+	At                    parse.Pos
+	Rule, Message, Remedy string
 }
 
 // CheckTree returns what a parsed template uses that makes no sense here: functions that are not the same in each render, facts that no
@@ -71,8 +71,8 @@ type checker struct {
 	sorted []*parse.CommandNode
 }
 
-func (c *checker) add(at parse.Node, remedy, message string, args ...any) {
-	c.found = append(c.found, Found{At: at.Position(), Message: fmt.Sprintf(message, args...), Remedy: remedy})
+func (c *checker) add(rule string, at parse.Node, remedy, message string, args ...any) {
+	c.found = append(c.found, Found{At: at.Position(), Rule: rule, Message: fmt.Sprintf(message, args...), Remedy: remedy})
 }
 
 // node looks at a node and at all below.
@@ -133,7 +133,7 @@ func (c *checker) pipe(pipe *parse.PipeNode) {
 // function looks at the name of a function.
 func (c *checker) function(at parse.Node, name string) {
 	if why, found := forbidden[name]; found {
-		c.add(at, why.remedy, "uses %s: %s", name, why.why)
+		c.add(why.rule, at, why.remedy, "uses %s: %s", name, why.why)
 	}
 }
 
@@ -144,12 +144,12 @@ func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 	switch name {
 	case "tpl":
 		if len(command.Args) < 2 || !ofChart(command.Args[1]) {
-			c.add(command, "give it a file of the chart, as in tpl (.Files.Get \"name\") ., or a text that stands in the template",
+			c.add(RuleTpl, command, "give it a file of the chart, as in tpl (.Files.Get \"name\") ., or a text that stands in the template",
 				"uses tpl on a value: what the spec says would run as a template")
 		}
 	case "keys", "values":
 		if !slices.Contains(c.sorted, command) && !slices.ContainsFunc(next, calms) {
-			c.add(command, "range over the map itself, which goes by its keys, or sort: "+name+" … | sortAlpha", "uses %s: their order is random", name)
+			c.add(RuleOrder, command, "range over the map itself, which goes by its keys, or sort: "+name+" … | sortAlpha", "uses %s: their order is random", name)
 		}
 	}
 	if calms(command) {
@@ -193,7 +193,7 @@ func ofChart(node parse.Node) bool {
 // path looks at a chain of fields.
 func (c *checker) path(node parse.Node, fields []string) {
 	if len(fields) > 1 && fields[0] == "Release" && slices.Contains(fixed, fields[1]) {
-		c.add(node, "leave it out", "uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
+		c.add(RuleRevision, node, "leave it out", "uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
 	}
 }
 
@@ -211,6 +211,7 @@ func (c *checker) text(node *parse.TextNode) {
 		}
 		c.found = append(c.found, Found{
 			At:      node.Pos + parse.Pos(match[0]),
+			Rule:    RuleHook,
 			Message: fmt.Sprintf("makes a Helm hook (%s), which this operator does not run", event),
 			Remedy:  "remove the annotation helm.sh/hook: objects are applied in Helm's order of kinds",
 		})
@@ -251,7 +252,7 @@ func checkText(text string) []Found {
 func faultAt(file, text string, found Found) *Fault {
 	at := min(int(found.At), len(text))
 	return &Fault{
-		File: file, Text: text, Message: found.Message, Remedy: found.Remedy,
+		Rule: found.Rule, File: file, Text: text, Message: found.Message, Remedy: found.Remedy,
 		Line: 1 + strings.Count(text[:at], "\n"), Column: at - strings.LastIndexByte(text[:at], '\n'),
 	}
 }

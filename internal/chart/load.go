@@ -74,7 +74,7 @@ func checkYAML(files []*loader.BufferedFile) error {
 			continue
 		}
 		if line, column, message := YAMLMistake(string(file.Data)); message != "" {
-			faults = append(faults, &Fault{File: file.Name, Line: line, Column: column, Message: message, Text: string(file.Data)})
+			faults = append(faults, &Fault{Rule: RuleUnusable, File: file.Name, Line: line, Column: column, Message: message, Text: string(file.Data)})
 		}
 	}
 	return errors.Join(faults...)

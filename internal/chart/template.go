@@ -83,9 +83,9 @@ var (
 func parseFault(err error, file, text string) error {
 	match := parseError.FindStringSubmatch(err.Error())
 	if match == nil {
-		return &Fault{File: file, Message: err.Error()}
+		return &Fault{Rule: RuleSyntax, File: file, Message: err.Error()}
 	}
-	fault := &Fault{File: file, Message: match[2], Text: text}
+	fault := &Fault{Rule: RuleSyntax, File: file, Message: match[2], Text: text}
 	fault.Line, _ = strconv.Atoi(match[1]) // it is digits
 	lines := strings.Split(text, "\n")
 	if fault.Line < 1 || fault.Line > len(lines) {

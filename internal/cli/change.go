@@ -91,8 +91,8 @@ func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 	cmd.Args = cobra.MinimumNArgs(1)
 	cmd.ValidArgsFunction = s.completeMoreNames
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if dry != dryNone && dry != dryClient && dry != dryServer {
-			return fmt.Errorf("--dry-run=%s: it can be none, client (nothing is sent) or server (the API server checks it, and stores nothing)", dry)
+		if err := checkDry(dry); err != nil {
+			return err
 		}
 		for _, arg := range args {
 			if err := s.apply(cmd.Context(), arg, c, dry); err != nil {
@@ -101,11 +101,26 @@ func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 		}
 		return nil
 	}
-	cmd.Flags().StringVar(&dry, "dry-run", dryNone, "none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
-	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryClient
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	dryFlag(cmd, &dry)
 	return cmd
 }
+
+// dryFlag adds the flag --dry-run, of which checkDry knows the values.
+func dryFlag(cmd *cobra.Command, dry *string) {
+	cmd.Flags().StringVar(dry, "dry-run", dryNone, "none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
+	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryClient
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+}
+
+func checkDry(dry string) error {
+	if dry == dryNone || dry == dryClient || dry == dryServer {
+		return nil
+	}
+	return fmt.Errorf("--dry-run=%s: it can be none, client (nothing is sent) or server (the API server checks it, and stores nothing)", dry)
+}
+
+// drySuffix is what follows the words of a command that changed nothing.
+var drySuffix = map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}
 
 // apply makes a change to the resource that an argument names. It is a patch of its fields alone, so nobody's change of others is lost; where
 // somebody else wrote between reading and writing, the API server takes it all the same.
@@ -133,8 +148,7 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 			return explainRefusal(name, err)
 		}
 	}
-	suffix := map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}[dry]
-	_, err = fmt.Fprintf(s.Out, "%s %s%s\n", name, c.done, suffix)
+	_, err = fmt.Fprintf(s.Out, "%s %s%s\n", name, c.done, drySuffix[dry])
 	return err
 }
 

@@ -93,11 +93,3 @@ func (s *served) charts() (*compare.Charts, error) {
 	}
 	return compare.ChartsOf(list)
 }
-
-// renderer returns that of a document's kind.
-func (s *served) renderer(d document) (*render.Renderer, error) {
-	if r := s.Renderers[d.GroupVersionKind()]; r != nil {
-		return r, nil
-	}
-	return nil, fmt.Errorf("%s: %s is not served: these are: %v", d.at(), d.GroupVersionKind(), s.Kinds)
-}

@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
@@ -13,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/chart"
 )
 
 // document is an object of a file.
@@ -27,11 +28,22 @@ type document struct {
 }
 
 // at is the place of a document for people, as in app.yaml:12.
-func (d document) at() string {
+func (d document) at() string { return fmt.Sprintf("%s:%d", d.shown(), d.Line) }
+
+// shown is how people call the file.
+func (d document) shown() string {
 	if d.File == stdin {
-		return fmt.Sprintf("stdin:%d", d.Line)
+		return "stdin"
 	}
-	return fmt.Sprintf("%s:%d", d.File, d.Line)
+	return d.File
+}
+
+// excerpt returns the lines around a line of the document, numbered as in the file.
+func (d document) excerpt(line, column int) string {
+	if line < 1 {
+		return ""
+	}
+	return chart.Excerpt(strings.Repeat("\n", d.Line-1)+string(d.Text), d.Line-1+line, column)
 }
 
 const stdin = "-"
@@ -74,18 +86,19 @@ func (s *shell) documents(names []string) ([]document, error) {
 	return all, nil
 }
 
+// filesOf returns a file, or those of a folder, without the folders in it, as kubectl does.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
 		return []string{name}, err
 	}
+	entries, err := os.ReadDir(name)
 	var files []string
-	err = filepath.WalkDir(name, func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && !entry.IsDir() && slices.Contains(extensions, filepath.Ext(path)) {
-			files = append(files, path)
+	for _, entry := range entries {
+		if !entry.IsDir() && slices.Contains(extensions, filepath.Ext(entry.Name())) {
+			files = append(files, filepath.Join(name, entry.Name()))
 		}
-		return err
-	})
+	}
 	return files, err
 }
 
@@ -132,4 +145,20 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 	}
 	err = add()
 	return list, err
+}
+
+// whole is the object as the API server would hand it out: whole numbers are no floats, and it has a UID.
+func (d document) whole() (*unstructured.Unstructured, error) {
+	resource := d.DeepCopy()
+	data, err := resource.MarshalJSON()
+	if err == nil {
+		err = resource.UnmarshalJSON(data)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", d.at(), err)
+	}
+	if resource.GetUID() == "" {
+		resource.SetUID("00000000-0000-4000-8000-000000000000")
+	}
+	return resource, nil
 }

@@ -26,7 +26,7 @@ func TestDocuments(t *testing.T) {
 		"one":                       {files: map[string]string{"a.yaml": named("a")}, read: []string{"a.yaml"}, want: []string{"a.yaml:1 default/a"}},
 		"two, the first after ---":  {files: map[string]string{"a.yaml": "---\n" + named("a") + "---\n" + named("b")}, read: []string{"a.yaml"}, want: []string{"a.yaml:2 default/a", "a.yaml:6 default/b"}},
 		"from stdin, as JSON":       {in: `{"apiVersion":"v1","kind":"Secret","metadata":{"name":"a","namespace":"x"}}`, read: []string{"-"}, want: []string{"stdin:1 x/a"}},
-		"of a folder, by extension": {files: map[string]string{"f/b.yml": named("b"), "f/a.yaml": named("a"), "f/README.md": "text"}, read: []string{"f"}, want: []string{"f/a.yaml:1 default/a", "f/b.yml:1 default/b"}},
+		"of a folder, by extension": {files: map[string]string{"f/b.yml": named("b"), "f/a.yaml": named("a"), "f/README.md": "text", "f/more/c.yaml": "nothing of it is read"}, read: []string{"f"}, want: []string{"f/a.yaml:1 default/a", "f/b.yml:1 default/b"}},
 		"no object":                 {files: map[string]string{"a.yaml": "# nothing\n---\n"}, read: []string{"a.yaml"}, fails: "there is no object in a.yaml"},
 		"no kind":                   {files: map[string]string{"a.yaml": named("a") + "---\n\na: 1\n"}, read: []string{"a.yaml"}, fails: "a.yaml:5: apiVersion and kind are missing"},
 		"no YAML":                   {files: map[string]string{"a.yaml": named("a") + "---\na: [\n"}, read: []string{"a.yaml"}, fails: "a.yaml:5: "},

@@ -33,9 +33,14 @@ var commands = []func(*shell) *cobra.Command{
 	statusCommand,
 	whyCommand,
 	treeCommand,
+	historyCommand,
+	undoCommand,
 	pauseCommand,
 	resumeCommand,
 	restartCommand,
+	importCommand,
+	lintCommand,
+	validateCommand,
 }
 
 // shell is what commands share.

@@ -35,7 +35,7 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	}
 	changes := cmp.Or(done.changes, "nothing had to be written")
 	if done.state == release.Drifted && done.plan.RollsPods() && r.Kind == v1.GroupVersion.WithKind(v1.Kind) {
-		changes += fmt.Sprintf("; to go back to an earlier release, use kubectl appservice undo %s: the Deployment follows the %s", s.resource.GetName(), r.Kind.Kind)
+		changes += fmt.Sprintf("; to go back to an earlier release, use kubectl appservice undo %s", s.resource.GetName())
 	}
 	logger.Info(what.Log, "revision", revision, "digest", wanted.outline.Digest, "changes", changes)
 	r.event(s, corev1.EventTypeNormal, what.Event, fmt.Sprintf(what.Note, revision, changes))

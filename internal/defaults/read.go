@@ -69,6 +69,9 @@ func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	if t.err != nil {
 		return fail(t.err)
 	}
+	if err := folded(t.text); err != nil {
+		return fail(err)
+	}
 	content, err := yaml.YAMLToJSONStrict([]byte(t.text))
 	if err != nil {
 		return fail(errors.New("it is no YAML: " + strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")))

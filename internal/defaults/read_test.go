@@ -26,6 +26,11 @@ func TestReadIsStrict(t *testing.T) {
 		"no YAML":                            {"appservice.yaml", "a: b: c", "it is no YAML: "},
 		"a key twice":                        {"appservice.yaml", "resources: {}\nresources: {}", "already set"},
 		"another spelling of the key":        {"appservices.yaml", "resources: {}", "there is no such key as appservices.yaml: did you mean appservice.yaml?"},
+		"an alias":                           {"appservice.yaml", "resources:\n  limits: &a {cpu: 1}\n  requests: *a", ""},
+		"a long text again and again":        {"appservice.yaml", "tolerations: [&a " + strings.Repeat("x", 1000) + strings.Repeat(", *a", 1000) + "]", "with what its aliases (as *name) repeat, it has more than 65536 bytes"},
+		"lists of lists":                     {"appservice.yaml", "tolerations: [&a [x, x, x, x, x, x, x, x], &b [*a, *a, *a, *a, *a, *a, *a, *a], &c [*b, *b, *b, *b, *b, *b, *b, *b], &d [*c, *c, *c, *c, *c, *c, *c, *c], &e [*d, *d, *d, *d, *d, *d, *d, *d], *e, *e]", "with what its aliases"},
+		"a map laid over itself":             {"appservice.yaml", "resources: &a\n  <<: *a", "with what its aliases"},
+		"a list that is its own part":        {"appservice.yaml", "tolerations: &a [*a]", "with what its aliases"},
 		"too much":                           {"appservice.yaml", "# " + strings.Repeat("x", most), "appservice.yaml: it has more than 65536 bytes"},
 	}
 	for name, test := range cases {

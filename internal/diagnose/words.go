@@ -9,6 +9,9 @@ import (
 // maxDetail is the length of other people's words in characters.
 const maxDetail = 140
 
+// maxRead is how many bytes of other people's words are looked at: a message may have a megabyte, of which one line is shown.
+const maxRead = 16 << 10
+
 // What is taken out of other people's words: what changes from one time to the next, and what may be secret.
 var (
 	timestamp  = regexp.MustCompile(`\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?(?: UTC)?|^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+\s+\d+ |\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b`)
@@ -20,6 +23,7 @@ var (
 
 // Brief makes one short line of other people's words, without times and without what may be secret.
 func Brief(message string) string {
+	message = strings.ToValidUTF8(message[:min(len(message), maxRead)], "")
 	message = podInRefs.ReplaceAllString(message, "")
 	message = timestamp.ReplaceAllString(message, "")
 	message = password.ReplaceAllString(message, "://…@")
@@ -43,7 +47,7 @@ func AfterLast(message, separator string) string {
 // telling are the beginnings of lines that say more than the last one does.
 var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ", "Exception in thread "}
 
-// lastWords gives the line of a termination message that tells most: by default that message is the end of the log.
+// lastWords returns the line of a termination message that tells most: by default that message is the end of the log.
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	last := ""

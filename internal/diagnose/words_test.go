@@ -1,6 +1,9 @@
 package diagnose
 
-import "testing"
+import (
+	"strings"
+	"testing"
+)
 
 func TestLastWords(t *testing.T) {
 	cases := map[string]struct{ message, want string }{
@@ -14,6 +17,8 @@ func TestLastWords(t *testing.T) {
 		"a password in a URL":     {"cannot connect to postgres://web:hunter2@db/web", "cannot connect to postgres://…@db/web"},
 		"a password by name":      {"login with password=hunter2 user=web failed", "login with password=… user=web failed"},
 		"a token in JSON":         {`{"level":"error","api_key": "abc def","msg":"no"}`, `{"level":"error","api_key": …,"msg":"no"}`},
+		"a megabyte":              {"no room:" + strings.Repeat(" ", maxRead) + "left", "no room:"},
+		"half a letter":           {"no:" + strings.Repeat(" ", maxRead-4) + "é", "no:"},
 		"a bearer":                {"Authorization: Bearer abc.def refused", "Authorization: … refused"},
 	}
 	for name, test := range cases {

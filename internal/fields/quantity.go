@@ -2,12 +2,20 @@ package fields
 
 import (
 	"encoding/json"
+	"errors"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
+// ErrVast says that a quantity has an exponent which nobody can reckon with.
+var ErrVast = errors.New("its exponent has more than two digits")
+
 // Canonical is the one spelling of a quantity.
 func Canonical(value any) (string, error) {
+	if Vast(value) {
+		return "", ErrVast
+	}
 	text, err := json.Marshal(value)
 	if err != nil {
 		return "", err
@@ -17,4 +25,35 @@ func Canonical(value any) (string, error) {
 		return "", err
 	}
 	return quantity.String(), nil
+}
+
+// Vast reports whether a value is, or holds, a text that is a number with an exponent of more than two digits. As a quantity, 1e999999999 has
+// a billion digits, and whoever parses or compares it writes them all down. Kubernetes knows no quantity above 2^63.
+func Vast(value any) bool {
+	switch value := value.(type) {
+	case string:
+		return vast(value)
+	case map[string]any:
+		for _, item := range value {
+			if Vast(item) {
+				return true
+			}
+		}
+	case []any:
+		for _, item := range value {
+			if Vast(item) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+func vast(text string) bool {
+	exponent := strings.TrimLeft(text, "+-.0123456789")
+	if len(exponent) == len(text) || exponent == "" || exponent[0] != 'e' && exponent[0] != 'E' {
+		return false
+	}
+	digits := strings.TrimLeft(exponent[1:], "+-")
+	return len(digits) > 2 && strings.Trim(digits, "0123456789") == ""
 }

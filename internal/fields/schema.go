@@ -47,8 +47,9 @@ type Rule struct {
 // quantity is the format of quantities, such as 500m or 1Gi.
 const quantity = "quantity"
 
-// quantityPattern is the one that Kubernetes' own quantities have in CRDs.
-const quantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+// QuantityPattern is what a quantity is in a CRD: what Kubernetes says of its own, with exponents that can be reckoned with. The API server
+// carries out rules on values that do not match their patterns, too: a rule that compares quantities has to leave out those with exponents.
+const QuantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 
 // IsQuantity reports whether the value is a quantity.
 func (s *Schema) IsQuantity() bool { return s.IntOrString && s.Format == quantity }
@@ -139,7 +140,7 @@ func (s *Schema) scalars(out *apiextensionsv1.JSONSchemaProps) {
 		out.AnyOf = []apiextensionsv1.JSONSchemaProps{{Type: "integer"}, {Type: "string"}}
 	}
 	if s.IsQuantity() {
-		out.Format, out.Pattern = "", quantityPattern
+		out.Format, out.Pattern = "", QuantityPattern
 	}
 	if s.PreserveUnknown {
 		out.XPreserveUnknownFields = &s.PreserveUnknown

@@ -12,17 +12,31 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Uses compares what the templates of a chart use of their values with what is declared: by the Go type of the kind, fields.yaml and
-// values.yaml. It returns fields that nobody declares, with the place in the template, and fields of fields.yaml that no template uses.
-// Dir is how messages call the folder of the chart. What cannot be followed, as a value behind a computed name, is taken for well used.
-func Uses(c *chart.Chart, dir string, kind schema.GroupVersionKind) (Problems, error) {
+// Survey is how what the templates of a chart use of their values compares with what is declared: by the Go type of the kind, fields.yaml and
+// values.yaml. What cannot be followed, as a value behind a computed name, is taken for well used.
+type Survey struct {
+	// Undeclared are the fields that nobody declares, with the place in the template.
+	Undeclared Problems
+	// Unused are the fields of fields.yaml that no template uses.
+	Unused Problems
+	// Ignored are the fields of the Go type that no template uses.
+	Ignored Problems
+	// Idle are the entries of values.yaml that no template uses.
+	Idle Problems
+	// Fieldless are the entries of values.yaml that no spec can set.
+	Fieldless Problems
+}
+
+// Look surveys a chart. Dir is how messages call the folder of the chart.
+func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, error) {
 	declared, err := OfFolder(c, dir, kind)
 	if err != nil {
 		return nil, err
 	}
 	values := valuesOf(c, kind, declared)
-	if values == nil {
-		return nil, nil // its spec is whatever its CRD says
+	known := values != nil
+	if !known { // its spec is whatever its CRD says
+		values = &node{path: "spec"}
 	}
 	a := &analysis{dir: dir, values: values, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{}}
 	if err := a.parse(c); err != nil {
@@ -33,12 +47,22 @@ func Uses(c *chart.Chart, dir string, kind schema.GroupVersionKind) (Problems, e
 			a.template(name, value{root: true})
 		}
 	}
-	problems := Problems(slices.Collect(maps.Values(a.found)))
-	if declared != nil {
-		problems = append(problems, a.unused(declared)...)
+	survey := &Survey{Idle: a.idle(c, kind, declared)}
+	if !known {
+		return survey, nil
 	}
+	survey.Undeclared = sortedProblems(slices.Collect(maps.Values(a.found)))
+	survey.Fieldless = fieldless(c, dir, kind, declared)
+	if declared != nil {
+		survey.Unused = sortedProblems(a.unused(declared))
+	}
+	survey.Ignored = a.ignored(kind)
+	return survey, nil
+}
+
+func sortedProblems(problems Problems) Problems {
 	slices.SortFunc(problems, func(a, b Problem) int { return strings.Compare(a.Error(), b.Error()) })
-	return problems, nil
+	return problems
 }
 
 // analysis carries out the templates with values of which only the place among the chart's values is known.
@@ -107,12 +131,17 @@ func join(parent, name string) string { return parent + "." + name }
 func (a *analysis) unused(declared *File) Problems {
 	var problems Problems
 	for _, leaf := range declared.Paths() {
-		if !slices.ContainsFunc(a.marks, func(m mark) bool { return m.path == leaf || m.whole && within(leaf, m.path) || within(m.path, leaf) }) {
+		if !a.uses(leaf) {
 			problems = append(problems, Problem{declared.Path, declared.lineOf(leaf), leaf + " is used by no template: use .Values" +
 				strings.TrimPrefix(leaf, "spec") + ", or remove it"})
 		}
 	}
 	return problems
+}
+
+// uses reports whether a template uses what is at a path, or something below it.
+func (a *analysis) uses(path string) bool {
+	return slices.ContainsFunc(a.marks, func(m mark) bool { return m.path == path || m.whole && within(path, m.path) || within(m.path, path) })
 }
 
 // within reports whether a path lies below another one.

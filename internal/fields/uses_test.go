@@ -2,6 +2,7 @@ package fields_test
 
 import (
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -17,7 +18,7 @@ import (
 
 var appService = v1.GroupVersion.WithKind(v1.Kind)
 
-func TestUses(t *testing.T) {
+func TestLook(t *testing.T) {
 	const declared = `
 fields:
   topology:
@@ -92,10 +93,12 @@ fields:
 			if err != nil {
 				t.Fatal(err)
 			}
-			got, err := fields.Uses(c, "chart", test.kind)
+			survey, err := fields.Look(c, "chart", test.kind)
 			if err != nil {
 				t.Fatal(err)
 			}
+			got := slices.Concat(survey.Undeclared, survey.Unused)
+			slices.SortFunc(got, func(a, b fields.Problem) int { return strings.Compare(a.Error(), b.Error()) })
 			if len(got) != len(test.want) {
 				t.Fatalf("got %d problems:\n%v\nwant %d", len(got), got, len(test.want))
 			}
@@ -119,11 +122,11 @@ func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
 		t.Fatal(err)
 	}
 	for _, watch := range list {
-		problems, err := fields.Uses(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
+		survey, err := fields.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for _, problem := range problems {
+		for _, problem := range slices.Concat(survey.Undeclared, survey.Unused, survey.Ignored, survey.Idle) {
 			t.Error(problem)
 		}
 	}

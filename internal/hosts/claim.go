@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"cmp"
+	"math"
 	"net/url"
 	"path"
 	"slices"
@@ -66,15 +67,16 @@ var (
 func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == routeKind }
 
 // ClaimsOf lists what a rendered or live object claims, each once. What the API server defaults makes no difference.
-func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object) }
+func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-func claimsOf(object client.Object) []Claim {
+// claimsOf lists what a route claims. An HTTPRoute with more than so many combinations claims its hosts as a whole.
+func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
 	case ingressKind:
 		list = ingressClaims(kube.As[networkingv1.Ingress](object))
 	case routeKind:
-		list = routeClaims(kube.As[httpRoute](object))
+		list = routeClaims(kube.As[httpRoute](object), most)
 	}
 	slices.SortFunc(list, Claim.compare)
 	return slices.Compact(list)
@@ -92,7 +94,7 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 		entry.Name = *ingress.Spec.IngressClassName
 	}
 	var list []Claim
-	if ingress.Spec.DefaultBackend != nil || len(ingress.Spec.Rules) == 0 {
+	if ingress.Spec.DefaultBackend != nil { // without that and without rules, it is an identity of the caches: the API server takes no such Ingress
 		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
 	}
 	for _, rule := range ingress.Spec.Rules {

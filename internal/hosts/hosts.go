@@ -52,7 +52,7 @@ func New(informers cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 		informers: informers, mapper: mapper,
 		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
 		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{},
-		proven: map[owner]bool{}, rules: rules, all: index{},
+		proven: map[owner]bool{}, rules: rules, all: newIndex(),
 	}
 }
 

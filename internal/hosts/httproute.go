@@ -45,8 +45,9 @@ type condition struct {
 	Value string `json:"value"`
 }
 
-// routeClaims is the product of gateways, hosts and matches. A route without a gateway answers nothing.
-func routeClaims(route *httpRoute) []Claim {
+// routeClaims is the product of gateways, hosts and matches. A route without a gateway answers nothing. One that has more than so
+// many combinations claims its hosts as a whole: few bytes may make tens of thousands of claims otherwise.
+func routeClaims(route *httpRoute, most int) []Claim {
 	if route == nil {
 		return nil
 	}
@@ -62,6 +63,9 @@ func routeClaims(route *httpRoute) []Claim {
 		}
 	}
 	if len(route.Spec.Rules) == 0 {
+		matches = []routeMatch{{}}
+	}
+	if len(route.Spec.ParentRefs)*len(hosts)*len(matches) > most {
 		matches = []routeMatch{{}}
 	}
 	var list []Claim

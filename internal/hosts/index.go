@@ -1,17 +1,34 @@
 package hosts
 
-import "strings"
+import (
+	"slices"
+	"strings"
 
-// index finds stakes that may overlap with a claim, without looking at all there are.
-type index map[string]map[*stake][]Claim
+	"github.com/google/btree"
+)
+
+// index finds stakes that may overlap with a claim, without looking at all there are. What it takes does not depend on how many labels
+// hosts have: those below a wildcard are a range of the hosts, written backwards and sorted.
+type index struct {
+	buckets map[string]map[*stake][]*Claim
+	hosts   *btree.BTreeG[string]
+}
+
+func newIndex() index {
+	return index{map[string]map[*stake][]*Claim{}, btree.NewOrderedG[string](32)}
+}
 
 func (x index) add(s *stake) {
-	for _, claim := range s.claims {
-		for _, bucket := range standsIn(claim) {
-			if x[bucket] == nil {
-				x[bucket] = map[*stake][]Claim{}
+	for i := range s.claims {
+		claim := &s.claims[i]
+		for _, bucket := range standsIn(*claim) {
+			if x.buckets[bucket] == nil {
+				x.buckets[bucket] = map[*stake][]*Claim{}
 			}
-			x[bucket][s] = append(x[bucket][s], claim)
+			x.buckets[bucket][s] = append(x.buckets[bucket][s], claim)
+		}
+		if claim.Host != "" {
+			x.hosts.ReplaceOrInsert(backwards(claim.Host))
 		}
 	}
 }
@@ -19,57 +36,78 @@ func (x index) add(s *stake) {
 func (x index) remove(s *stake) {
 	for _, claim := range s.claims {
 		for _, bucket := range standsIn(claim) {
-			delete(x[bucket], s)
-			if len(x[bucket]) == 0 {
-				delete(x, bucket)
+			delete(x.buckets[bucket], s)
+			if len(x.buckets[bucket]) == 0 {
+				delete(x.buckets, bucket)
 			}
+		}
+		if claim.Host != "" && x.buckets["host "+claim.Host] == nil {
+			x.hosts.Delete(backwards(claim.Host))
 		}
 	}
 }
 
 // rivals calls visit for each stake of another resource that contradicts a claim of a stake.
 func (x index) rivals(of *stake, claim Claim, rules Rules, visit func(*stake)) {
-	for _, bucket := range looksInto(claim) {
+	look := func(bucket string) {
 	next:
-		for other, claims := range x[bucket] {
+		for other, claims := range x.buckets[bucket] {
 			if of.owner == other.owner {
 				continue
 			}
 			for _, theirs := range claims {
-				if of.contradicts(claim, theirs, other, rules) {
+				if of.contradicts(claim, *theirs, other, rules) {
 					visit(other)
 					continue next
 				}
 			}
 		}
 	}
+	for _, bucket := range looksInto(claim) {
+		look(bucket)
+	}
+	domain, wildcard := strings.CutPrefix(claim.Host, "*")
+	if !wildcard {
+		return
+	}
+	below := backwards(domain)
+	x.hosts.AscendGreaterOrEqual(below, func(host string) bool {
+		if !strings.HasPrefix(host, below) {
+			return false
+		}
+		if host = backwards(host); host != claim.Host {
+			look("host " + host)
+		}
+		return true
+	})
 }
 
-// standsIn lists the buckets of a claim: that of its host, those of the domains above it, and that of its entry.
+// backwards writes a host from its end, so that those of a domain stand together.
+func backwards(host string) string {
+	text := []byte(host)
+	slices.Reverse(text)
+	return string(text)
+}
+
+// standsIn lists the buckets of a claim: that of its host and that of its entry.
 func standsIn(claim Claim) []string {
 	if claim.Host == "" {
 		return []string{"all of " + claim.Entry.bucket()}
 	}
-	buckets := []string{"host " + claim.Host, "some of " + claim.Entry.bucket()}
-	for _, domain := range domains(claim.Host) {
-		buckets = append(buckets, "below "+domain)
-	}
-	return buckets
+	return []string{"host " + claim.Host, "some of " + claim.Entry.bucket()}
 }
 
-// looksInto lists the buckets of all claims that may overlap with a claim.
+// looksInto lists the buckets of all claims that may overlap with a claim, but for those of hosts below a wildcard.
 func looksInto(claim Claim) []string {
 	entry := claim.Entry.bucket()
 	if claim.Host == "" {
 		return []string{"all of " + entry, "some of " + entry}
 	}
 	buckets := []string{"host " + claim.Host, "all of " + entry}
-	for i, domain := range domains(claim.Host) {
-		if i == 0 && claim.Host == "*."+domain {
-			buckets = append(buckets, "below "+domain) // it includes the claims for the same wildcard
-			continue
+	for _, domain := range domains(claim.Host) {
+		if wildcard := "*." + domain; wildcard != claim.Host {
+			buckets = append(buckets, "host "+wildcard)
 		}
-		buckets = append(buckets, "host *."+domain)
 	}
 	return buckets
 }

@@ -5,6 +5,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -56,7 +57,7 @@ func feedOf(at place) feed { return feed{at.Kind, at.namespace} }
 func stakeOf(object client.Object) *stake {
 	return &stake{
 		owner: controllerOf(object), place: place{kube.KeyOf(object), object.GetNamespace()}, born: bornOf(object),
-		claims: claimsOf(object), live: true, version: object.GetResourceVersion(),
+		claims: claimsOf(object, extent.Claims), live: true, version: object.GetResourceVersion(),
 	}
 }
 

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -144,10 +145,10 @@ func checkAtRest(t *testing.T, w *world, a *actor, seed uint64) {
 	t.Helper()
 	for _, o := range a.spec {
 		at := place{kube.KeyOf(o), o.GetNamespace()}
-		if live := w.objects[at]; live != nil && slices.Equal(claimsOf(live), claimsOf(o)) {
+		if live := w.objects[at]; live != nil && slices.Equal(claimsOf(live, math.MaxInt), claimsOf(o, math.MaxInt)) {
 			continue
 		}
-		s := &stake{owner: ownerOf(a.resource), place: at, claims: claimsOf(o)}
+		s := &stake{owner: ownerOf(a.resource), place: at, claims: claimsOf(o, math.MaxInt)}
 		taken := false
 		for _, other := range w.objects {
 			theirs := stakeOf(other)

@@ -1,7 +1,7 @@
 package hosts
 
 import (
-	"regexp"
+	"regexp/syntax"
 	"strings"
 )
 
@@ -78,17 +78,41 @@ func (p Path) begin() string {
 	return strings.ToLower(p.Text)
 }
 
-// literalStart is how a regular expression begins; empty if it may match anywhere in a path, or is not one.
+// literalStart is how a regular expression begins; empty if it may match anywhere in a path, or is not one. It is parsed and never compiled: a
+// path of a thousand letters can say x{1000} so often that the program of it has a hundred thousand instructions.
 func literalStart(pattern string) string {
-	expression, err := regexp.Compile(strings.TrimPrefix(pattern, "^"))
+	parsed, err := syntax.Parse(strings.TrimPrefix(pattern, "^"), syntax.Perl)
 	if err != nil {
 		return ""
 	}
-	text, _ := expression.LiteralPrefix()
+	text, _ := leading(parsed)
 	if !strings.HasPrefix(text, "/") {
 		return ""
 	}
 	return strings.ToLower(text)
+}
+
+// leading is the text that all matches of an expression begin with, and whether it is all that they have.
+func leading(expression *syntax.Regexp) (text string, all bool) {
+	switch expression.Op {
+	case syntax.OpLiteral:
+		if expression.Flags&syntax.FoldCase == 0 {
+			return string(expression.Rune), true
+		}
+	case syntax.OpEmptyMatch:
+		return "", true
+	case syntax.OpCapture:
+		return leading(expression.Sub[0])
+	case syntax.OpConcat:
+		for _, part := range expression.Sub {
+			more, whole := leading(part)
+			if text += more; !whole {
+				return text, false
+			}
+		}
+		return text, true
+	}
+	return "", false
 }
 
 func conditionsOverlap(a, b string) bool {

@@ -2,6 +2,7 @@ package hosts
 
 import (
 	"math/rand/v2"
+	"strings"
 	"testing"
 )
 
@@ -113,7 +114,7 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 		}
 		mine := &stake{owner: owner{ingressKind, named("one", "a")}, place: place{namespace: "one"}, claims: []Claim{a}}
 		theirs := &stake{owner: owner{ingressKind, named("two", "b")}, place: place{namespace: "two"}, claims: []Claim{b}}
-		all := index{}
+		all := newIndex()
 		all.add(mine)
 		all.add(theirs)
 		found := false
@@ -130,11 +131,54 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 		}
 		all.remove(theirs)
 		all.remove(mine)
-		if len(all) != 0 {
+		if len(all.buckets)+all.hosts.Len() != 0 {
 			t.Fatalf("the index keeps %v", all)
 		}
 	}
 	if overlapping < 1000 {
 		t.Errorf("only %d pairs overlapped", overlapping)
+	}
+}
+
+func TestHowPatternsBegin(t *testing.T) {
+	cases := map[string]struct{ pattern, want string }{
+		"a path":                            {"/shop", "/shop"},
+		"a part of a path":                  {"/shop/.*", "/shop/"},
+		"from the start":                    {"^/shop/", "/shop/"},
+		"in capitals":                       {"/Shop", "/shop"},
+		"in groups":                         {"/(shop)/(?:a(b))c.*", "/shop/abc"},
+		"an empty group":                    {"/a()b", "/ab"},
+		"alternatives":                      {"/shop|/show", "/sho"},
+		"alternatives that differ at once":  {"/shop|x", ""},
+		"a letter again and again":          {"/a{3}b", "/"},
+		"a letter that may be missing":      {"/ab?c", "/a"},
+		"a letter in any case":              {"/a(?i)b", "/a"},
+		"anywhere in a path":                {"shop", ""},
+		"of another dialect":                {"/a(?!b)", ""},
+		"nothing":                           {"", ""},
+		"repetitions that make it too long": {"/shop" + strings.Repeat(`(x{1000})`, 10_000), ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			if got := literalStart(test.pattern); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+		})
+	}
+}
+
+// What a pattern takes goes with its length, not with what it repeats.
+func TestPatternsTakeNoMoreThanTheyAreLong(t *testing.T) {
+	bytes := func(pattern string) int64 {
+		return testing.Benchmark(func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				literalStart(pattern)
+			}
+		}).AllocedBytesPerOp()
+	}
+	once, often := bytes("/"+strings.Repeat("x{1}y", 200)), bytes("/"+strings.Repeat("x{1000}", 146))
+	if often > 10*once {
+		t.Errorf("a path of 1,023 letters takes %d bytes if it repeats, and %d if it does not", often, once)
 	}
 }

@@ -3,6 +3,7 @@ package hosts
 import (
 	"fmt"
 	"maps"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -153,7 +154,7 @@ func (w *world) look(a *actor) {
 	for _, route := range w.hosts.Yields(appService.GroupKind(), name) {
 		at := place{route.Key, name.Namespace}
 		if live := w.objects[at]; live != nil && !w.mayLose(a, live) {
-			w.t.Errorf("%s was ready and lost %v: %v", name, claimsOf(live), route.Err)
+			w.t.Errorf("%s was ready and lost %v: %v", name, claimsOf(live, math.MaxInt), route.Err)
 		}
 		w.remove(a, at)
 		w.yielded++
@@ -187,7 +188,7 @@ func (w *world) settle(a *actor) {
 	for _, o := range a.spec {
 		key := kube.KeyOf(o)
 		live := a.snapshot[key]
-		if !left[key] && (live == nil || !slices.Equal(claimsOf(live), claimsOf(o))) {
+		if !left[key] && (live == nil || !slices.Equal(claimsOf(live, math.MaxInt), claimsOf(o, math.MaxInt))) {
 			a.writes = append(a.writes, func() { w.apply(a, o) })
 		}
 		left[key] = true
@@ -203,7 +204,7 @@ func (w *world) settle(a *actor) {
 // resource was never ready.
 func (w *world) mayLose(a *actor, live client.Object) bool {
 	for host, namespace := range w.rules.granted {
-		for _, claim := range claimsOf(live) {
+		for _, claim := range claimsOf(live, math.MaxInt) {
 			if namespace != live.GetNamespace() && hostsOverlap(claim, Claim{Host: host, Entry: claim.Entry}) {
 				return true
 			}

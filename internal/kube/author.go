@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not say. A scale
-// subresource changes the spec, too.
+// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not say. They have
+// seconds, so that there may be several, as in "argocd, kubectl". A scale subresource changes the spec, too.
 func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Time) {
 	entries, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -22,7 +22,12 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 		}
 		name, _ := entry["manager"].(string)
 		text, _ := entry["time"].(string)
-		if changed, err := time.Parse(time.RFC3339, text); err == nil && !changed.Before(at) {
+		changed, err := time.Parse(time.RFC3339, text)
+		switch {
+		case err != nil || changed.Before(at):
+		case manager != "" && changed.Equal(at):
+			manager += ", " + name
+		default:
 			manager, at = name, changed
 		}
 	}

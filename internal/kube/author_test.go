@@ -24,9 +24,9 @@ func TestWhoChangedASpec(t *testing.T) {
 		"the last of several": {[]any{
 			entry("argocd", "2026-01-01T00:00:02Z", "", "f:spec"), entry("kubectl-edit", "2026-01-01T00:00:01Z", "", "f:spec"),
 		}, "argocd", "2026-01-01T00:00:02Z"},
-		"who has the last word within a second": {[]any{
+		"all of one second": {[]any{
 			entry("argocd", "2026-01-01T00:00:01Z", "", "f:spec"), entry("kubectl-edit", "2026-01-01T00:00:01Z", "", "f:spec"),
-		}, "kubectl-edit", "2026-01-01T00:00:01Z"},
+		}, "argocd, kubectl-edit", "2026-01-01T00:00:01Z"},
 		"neither labels nor the status count": {[]any{
 			entry("argocd", "2026-01-01T00:00:01Z", "", "f:spec", "f:metadata"), entry("kubectl-label", "2026-01-01T00:00:02Z", "", "f:metadata"),
 			entry("appservice-operator", "2026-01-01T00:00:03Z", "status", "f:status", "f:spec"),

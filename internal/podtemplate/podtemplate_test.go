@@ -188,6 +188,7 @@ func TestWhatAPatchMayNotHold(t *testing.T) {
 		"an unknown field":                      {spec("runtimeClasName: a"), "spec.podTemplate.spec.runtimeClasName: there is no such field: did you mean runtimeClassName?"},
 		"an unknown field of a container":       {app("imagee: a"), "spec.podTemplate.spec.containers[0].imagee: there is no such field: did you mean image?"},
 		"a field in other letters":              {spec("hostnetwork: true"), "spec.podTemplate.spec.hostnetwork: there is no such field: did you mean hostNetwork?"},
+		"a quantity of a billion digits":        {app(`resources: {limits: {cpu: "1e-999999999"}}`), "spec.podTemplate.spec.containers[0].resources.limits.cpu: it is no quantity: its exponent has more than two digits"},
 		"a field of a Deployment":               {"{replicas: 3}", "spec.podTemplate.replicas: there is no such field"},
 		"a text for a number":                   {spec("terminationGracePeriodSeconds: '5'"), "spec.podTemplate.spec.terminationGracePeriodSeconds: it must be a whole number, not a text: take the quotes away"},
 		"a map for a list":                      {spec("containers: {name: app}"), "spec.podTemplate.spec.containers: it must be a list, not a map"},

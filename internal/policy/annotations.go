@@ -8,11 +8,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/reserved"
 )
-
-// own are the prefixes of annotations that are the operator's and Helm's. No spec may set them.
-var own = []string{v1.GroupVersion.Group + "/", "meta.helm.sh/", "helm.sh/"}
 
 // hpaOwnership is what the shipped chart says of an autoscaler, so that KEDA may take its place.
 const hpaOwnership = "validations.keda.sh/hpa-ownership"
@@ -34,7 +31,7 @@ func (c *check) annotations(kind string, content map[string]any) {
 	all, _ := found.(map[string]any)
 	for _, key := range slices.Sorted(maps.Keys(all)) {
 		switch {
-		case slices.ContainsFunc(own, func(prefix string) bool { return strings.HasPrefix(key, prefix) }), key == hpaOwnership:
+		case reserved.Annotation(key) != "", key == hpaOwnership: // no spec may set it
 		case key == issuer, key == clusterIssuer, key == issuerKind, key == issuerGroup: // together
 		case c.Annotations["*"].Allow(key), c.Annotations[kind].Allow(key):
 		default:

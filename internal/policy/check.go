@@ -101,6 +101,7 @@ func (c *check) pods() {
 		return
 	}
 	c.annotations("Pod", content)
+	c.ephemeral(content)
 	var pod corev1.PodTemplateSpec
 	if runtime.DefaultUnstructuredConverter.FromUnstructured(content, &pod) == nil {
 		c.pod(&pod.Spec)

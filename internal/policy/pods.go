@@ -45,11 +45,6 @@ func (c *check) volume(volume *corev1.Volume) {
 	if empty := volume.EmptyDir; empty != nil && empty.SizeLimit != nil {
 		c.storage(path+".emptyDir.sizeLimit", *empty.SizeLimit)
 	}
-	if volume.Ephemeral != nil && volume.Ephemeral.VolumeClaimTemplate != nil {
-		if size, there := volume.Ephemeral.VolumeClaimTemplate.Spec.Resources.Requests[corev1.ResourceStorage]; there {
-			c.storage(path+".ephemeral.volumeClaimTemplate.spec.resources.requests.storage", size)
-		}
-	}
 	if volume.Image != nil {
 		c.image(path+".image.reference", volume.Image.Reference)
 	}

@@ -75,10 +75,27 @@ func (c *check) claims() {
 	}
 	for i, item := range c.list(path...) {
 		if template, is := item.(map[string]any); is {
-			c.annotations("PersistentVolumeClaim", template)
-			c.claim(fmt.Sprintf("%s[%d].spec", strings.Join(path, "."), i), template)
+			c.claimTemplate(fmt.Sprintf("%s[%d]", strings.Join(path, "."), i), template)
 		}
 	}
+}
+
+// ephemeral checks the templates of claims that a pod template has volumes of: a claim is made of them for each pod.
+func (c *check) ephemeral(pod map[string]any) {
+	volumes, _, _ := unstructured.NestedFieldNoCopy(pod, "spec", "volumes")
+	list, _ := volumes.([]any)
+	for _, item := range list {
+		volume, _ := item.(map[string]any)
+		found, _, _ := unstructured.NestedFieldNoCopy(volume, "ephemeral", "volumeClaimTemplate")
+		if template, is := found.(map[string]any); is {
+			c.claimTemplate(fmt.Sprintf("volumes[%v].ephemeral.volumeClaimTemplate", volume["name"]), template)
+		}
+	}
+}
+
+func (c *check) claimTemplate(at string, template map[string]any) {
+	c.annotations("PersistentVolumeClaim", template)
+	c.claim(at+".spec", template)
 }
 
 func (c *check) claim(at string, content map[string]any) {

@@ -17,6 +17,15 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
+// manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
+// has nothing to find in renders one after the other. "make test-unit" runs them without it.
+func manyRenders(t *testing.T) {
+	t.Helper()
+	if testing.Short() {
+		t.Skip("it renders hundreds of times: run it without -short and without the race detector")
+	}
+}
+
 func TestRenderingTwiceGivesTheSameBytes(t *testing.T) {
 	manyRenders(t)
 	for _, name := range caseNames(t) {

@@ -195,7 +195,7 @@ func (p *program) execute(name string, scope chartutil.Values, traced *trace) (s
 	err := p.all.ExecuteTemplate(out, name, map[string]any(scope))
 	switch exceeded := p.work.exceeded; {
 	case exceeded != nil && err != nil:
-		return "", &ChartError{At: name, Err: &limitError{cause: exceeded, err: err}}
+		return "", &ChartError{At: name, Rule: appchart.RuleBounds, Err: &limitError{cause: exceeded, err: err}}
 	case err != nil:
 		return "", cleanupExecError(name, err)
 	}

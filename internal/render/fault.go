@@ -58,6 +58,8 @@ type ChartError struct {
 	Chart string
 	// At is what is wrong, for example "templates/service.yaml line 12"; empty if that is not known.
 	At string
+	// Rule is the one of internal/lint that is broken; empty for what just fails.
+	Rule string
 	// Column of that line, from 1; 0 if it is not known.
 	Column int
 	// Err is the cause.
@@ -125,7 +127,7 @@ func (r *Renderer) blame(err error) error {
 	case errors.As(err, &ofSpec):
 		return &SpecError{Message: ofSpec.Message, At: within(r.Chart, ofSpec.At), Chart: title(r.Chart), Column: ofSpec.Column, Excerpt: ofSpec.Excerpt}
 	case errors.As(err, &ofChart):
-		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Column: ofChart.Column, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
+		return &ChartError{Chart: title(r.Chart), At: within(r.Chart, ofChart.At), Column: ofChart.Column, Rule: ofChart.Rule, Err: ofChart.Err, Excerpt: ofChart.Excerpt}
 	}
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
@@ -166,7 +168,7 @@ func templateFault(err error) error {
 	var exceeded *limitError
 	switch {
 	case errors.As(err, &unparsed):
-		return &ChartError{At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
+		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
 	case errors.As(err, &exceeded):
 		return err // it has its template
 	}

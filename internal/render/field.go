@@ -11,6 +11,8 @@ import (
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/santhosh-tekuri/jsonschema/v6/kind"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
 // misfit is a value that a values.schema.json refuses.
@@ -160,5 +162,5 @@ func refusal(given, used map[string]any, found []misfit) error {
 		return &SpecError{Message: strings.Join(slices.Compact(ofSpec), "; ")}
 	}
 	slices.Sort(ofChart)
-	return &ChartError{At: "values.yaml", Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
+	return &ChartError{At: "values.yaml", Rule: appchart.RuleBadValues, Err: errors.New("it does not fit values.schema.json: " + strings.Join(slices.Compact(ofChart), "; "))}
 }

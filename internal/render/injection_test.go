@@ -1,7 +1,6 @@
 package render
 
 import (
-	"encoding/base64"
 	"errors"
 	"fmt"
 	"maps"
@@ -12,12 +11,12 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// payloads are texts that mean something to YAML, to templates or to Helm, by what they are.
+// payloads are texts that mean something to YAML, to templates or to Helm, by what they are. That they arrive wherever a spec may hold a text,
+// test/injection shows, with fewer of them.
 var payloads = map[string]string{
 	"a key on a line of its own":      "x\nhostNetwork: true",
 	"a deeper key":                    "x\n  hostNetwork: true\n",
@@ -106,193 +105,9 @@ var payloads = map[string]string{
 	"10 kB of words and lines":        strings.Repeat(strings.Repeat("word ", 40)+"\nkey: value # more\n", 47),
 }
 
-// manyRenders skips a test that renders hundreds of times where -short is set: the race detector makes that minutes, and
-// has nothing to find in renders one after the other. "make test-unit" runs them without it.
-func manyRenders(t *testing.T) {
-	t.Helper()
-	if testing.Short() {
-		t.Skip("it renders hundreds of times: run it without -short and without the race detector")
-	}
-}
-
 // refusable names the payloads that may be refused instead: YAML has no plain way to say them, and nobody needs them.
 // What is refused must be refused; nothing may change or drop it in silence.
 var refusable = []string{"what a template says of nothing", "a next line", "no letters", "a delete", "a control of the second set"}
-
-// validated tells where a text must be of a form, so that an error is as good as the text itself.
-var validated = []string{
-	".protocol", ".pathType", ".divisor", // sets of words, quantities
-	".scheme", ".method", ".accessModes", // sets of words
-	".requests.", ".limits.", // quantities
-	".ports[0].name", ".ports[1].name", // at most 15 characters
-	".persistence.size", ".sizeLimit", ".averageValue", // quantities
-	".profile", ".service.type", ".sessionAffinity", ".externalTrafficPolicy", ".imagePullPolicy", // sets of words
-}
-
-func isValidated(l leaf) bool {
-	return slices.ContainsFunc(validated, func(part string) bool { return strings.Contains(l.String(), part) })
-}
-
-// texts are the leaves that a spec may fill with any text.
-func texts(resource *unstructured.Unstructured) []leaf {
-	return slices.DeleteFunc(leaves(resource), func(l leaf) bool {
-		_, text := l.value.(string)
-		return !text || isValidated(l)
-	})
-}
-
-// TestNoTextBecomesMoreThanAText puts each payload into the texts of a spec, past the schema of the custom resource
-// definition. The objects must be those of a harmless word in that place, with the payload instead, byte for byte.
-func TestNoTextBecomesMoreThanAText(t *testing.T) {
-	manyRenders(t)
-	// What comes last in a document ends with it: a short spec has other ends than a long one.
-	specs := map[string]string{
-		"with an image alone":         `{image: a}`,
-		"with envs last":              `{image: a, envs: [{name: a, value: b}]}`,
-		"with a source last":          `{image: a, envs: [{name: a, valueFrom: {secretKeyRef: {name: b, key: c}}}]}`,
-		"with envFrom last":           `{image: a, envFrom: [{configMapRef: {name: b}}, {prefix: c, secretRef: {name: d}}]}`,
-		"with a log level last":       `{image: a, config: {logLevel: b}}`,
-		"with a database secret last": `{image: a, config: {databaseUrlFrom: {secretKeyRef: {key: a, name: b}}}}`,
-		"with a database":             `{image: a, config: {databaseUrl: b}}`,
-		"with an environment":         `{image: a, config: {environment: {A: b}}}`,
-		"with claims last":            `{image: a, resources: {claims: [{name: a, request: b}]}}`,
-		"with tls hosts last":         `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], tls: [{hosts: [b, c]}]}}`,
-		"with args last":              `{image: a, command: [b], args: [c, d]}`,
-		"with a folder last":          `{image: a, workingDir: b}`,
-		"with a volume last":          `{image: a, volumes: [{name: b, secret: {secretName: c}}]}`,
-		"with a mount last":           `{image: a, volumes: [{name: b, emptyDir: {}}], volumeMounts: [{name: b, mountPath: c}]}`,
-		"with files":                  `{image: a, config: {files: {b: c}, mountPath: d}}`,
-		"with an account":             `{image: a, serviceAccount: {create: true, annotations: {b: c}}}`,
-		"with an account of another":  `{image: a, serviceAccount: {name: b}}`,
-		"with labels":                 `{image: a, ports: [{port: 80}], monitoring: {enabled: true}, commonLabels: {b: c}, podLabels: {d: e}, podAnnotations: {f: g}}`,
-		"with annotations":            `{image: a, ports: [{port: 80, appProtocol: b}], service: {annotations: {c: d}, loadBalancerSourceRanges: [e], loadBalancerClass: f}}`,
-		"with a route":                `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], hostnames: [c]}}`,
-		"with a timeout last":         `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{requestTimeout: c}]}}`,
-		"with a header last":          `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{matches: [{headers: {c: d}}]}]}}`,
-		"with peers last":             `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {b: c}}}]}}`,
-		"with a budget":               `{image: a, podDisruptionBudget: {enabled: true, maxUnavailable: b}}`,
-		"with the least of a budget":  `{image: a, podDisruptionBudget: {enabled: true, minAvailable: b}}`,
-		"with a storage class":        `{image: a, persistence: {size: 1Gi, mountPath: b, storageClassName: c, accessModes: [ReadWriteOnce]}}`,
-		"with a scrape last":          `{image: a, ports: [{port: 80}], monitoring: {enabled: true, path: b, interval: c, labels: {d: e}}}`,
-		"with a metric last":          `{image: a, autoscaling: {maxReplicas: 2, metrics: [{type: b, pods: {metric: {name: c}, target: {type: d}}}]}}`,
-		"with spread pods":            `{image: a, topologySpreadConstraints: [{topologyKey: b, maxSkew: 1, whenUnsatisfiable: c}]}`,
-		"with probes":                 `{image: a, ports: [{port: 80}], probes: {readiness: {httpGet: {path: b}}, liveness: {exec: {command: [c]}}, startup: {grpc: {service: d}}}}`,
-		"with other containers":       `{image: a, initContainers: [{name: b, image: c}], sidecars: [{name: d, image: e, args: [f]}]}`,
-		"with security":               `{image: a, security: {pod: {seccompProfile: {type: b}}, container: {capabilities: {add: [c], drop: [d]}, seLinuxOptions: {level: e}}}}`,
-		"with a pod template":         `{image: a, podTemplate: {metadata: {labels: {b: c}, annotations: {d: e}}, spec: {hostname: f, containers: [{name: app, args: [g], env: [{name: h, value: i}]}]}}}`,
-		"with names":                  `{image: a, hostAliases: [{ip: b, hostnames: [c]}], dnsConfig: {searches: [d]}, priorityClassName: e, nodeSelector: {f: g}}`,
-	}
-	t.Run("with everything", func(t *testing.T) {
-		t.Parallel()
-		all := everything(t)
-		unstructured.RemoveNestedField(all.Object, "spec", "serviceAccount", "name") // names an object, as it should
-		unstructured.RemoveNestedField(all.Object, "spec", "ttl")                    // is not rendered
-		textsArrive(t, all)
-	})
-	for name, spec := range specs {
-		t.Run(name, func(t *testing.T) { t.Parallel(); textsArrive(t, appService(t, spec)) })
-	}
-}
-
-// marker is a text for the leaf of a number that no part of the chart has.
-func marker(i int) string { return fmt.Sprintf("zz%dzz", i) }
-
-func textsArrive(t *testing.T, resource *unstructured.Unstructured) {
-	t.Helper()
-	renderer, list := unguarded(t), texts(resource)
-	renderer.Hooks = []postrender.Hook{ // without PullPolicy, which follows from the text of the image
-		postrender.Canonical, postrender.Restart, postrender.Reload, postrender.PodSecurity, postrender.Ownership, postrender.Labels,
-	}
-	for i, l := range list {
-		l.set(resource, marker(i))
-	}
-	base := rendered(t, renderer, resource)
-	for i, l := range list {
-		if reflect.DeepEqual(replaced(base, marker(i), "other"), replaced(base)) {
-			t.Errorf("%s arrives nowhere", l)
-		}
-	}
-	for name, payload := range payloads {
-		// All texts at once first: most payloads do no harm, and one render tells. Else halves, down to the culprits.
-		var try func(from, to int)
-		try = func(from, to int) {
-			changed, pairs := resource.DeepCopy(), make([]string, 0, 2*(to-from))
-			for i := from; i < to; i++ {
-				list[i].set(changed, payload)
-				pairs = append(pairs, marker(i), payload)
-			}
-			problems := arrives(t, renderer, changed, replaced(base, pairs...))
-			switch {
-			case problems == nil:
-			case to-from > 1:
-				try(from, (from+to)/2)
-				try((from+to)/2, to)
-			case len(problems) == 1 && problems[0] == refused && slices.Contains(refusable, name):
-			default:
-				for _, problem := range problems {
-					t.Errorf("%s, %s: %s", name, list[from], problem)
-				}
-			}
-		}
-		try(0, len(list))
-	}
-}
-
-const refused = "the spec is refused"
-
-// arrives lists what is wrong with what is rendered.
-func arrives(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured, want any) []string {
-	t.Helper()
-	got, err := renderer.Render(t.Context(), resource, everyKind)
-	var invalid *InvalidSpecError
-	if errors.As(err, &invalid) {
-		return []string{refused}
-	}
-	if err != nil {
-		return []string{err.Error()}
-	}
-	return differences("", replaced(got), want)
-}
-
-// replaced is what the objects hold, by kind and name, with other texts in place of some, given in pairs, and without
-// what is computed from all of it.
-func replaced(result *Result, pairs ...string) map[string]any {
-	texts := map[string]string{}
-	for i := 0; i < len(pairs); i += 2 {
-		texts[pairs[i]] = pairs[i+1]
-		texts[base64.StdEncoding.EncodeToString([]byte(pairs[i]))] = base64.StdEncoding.EncodeToString([]byte(pairs[i+1]))
-	}
-	var walk func(value any) any
-	walk = func(value any) any {
-		switch value := value.(type) {
-		case map[string]any:
-			out := map[string]any{}
-			for key, item := range value {
-				if key == postrender.AnnotationStamp || key == v1.AnnotationPatched || key == "app.example.com/config-checksum" {
-					item = "computed"
-				}
-				out[walk(key).(string)] = walk(item)
-			}
-			return out
-		case []any:
-			out := make([]any, 0, len(value))
-			for _, item := range value {
-				out = append(out, walk(item))
-			}
-			return out
-		case string:
-			if other, found := texts[value]; found {
-				return other
-			}
-		}
-		return value
-	}
-	objects := map[string]any{}
-	for _, object := range result.Objects {
-		objects[kube.KeyOf(object).String()] = walk(object.Object)
-	}
-	return objects
-}
 
 // differences names each place where two values differ.
 func differences(path string, got, want any) []string {
@@ -337,54 +152,6 @@ func short(value any) string {
 		return text[:40] + " ... " + text[len(text)-30:]
 	}
 	return text
-}
-
-// TestTextsOfAFormAreRefusedOrHarmless puts each payload where only some texts are valid.
-func TestTextsOfAFormAreRefusedOrHarmless(t *testing.T) {
-	manyRenders(t)
-	const spec = `
-  image: a
-  imagePullPolicy: Always
-  security: {profile: Restricted}
-  service: {type: ClusterIP, sessionAffinity: None, externalTrafficPolicy: Local}
-  route: {parentRefs: [{name: a}], rules: [{matches: [{pathType: Exact}]}]}
-  networkPolicy: {enabled: true, egress: [{ports: [{port: 53, protocol: UDP}]}]}
-  volumes: [{name: a, emptyDir: {sizeLimit: 1Gi}}]
-  persistence: {size: 1Gi, mountPath: /a}
-  autoscaling: {maxReplicas: 2, metrics: [{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: "1"}}}]}
-  resources: {requests: {cpu: "1"}, limits: {cpu: "1"}}
-  envs: [{name: A, valueFrom: {resourceFieldRef: {resource: limits.cpu, divisor: "1"}}}]
-  ports: [{name: a, port: 80, protocol: TCP}, {name: b, port: 81, protocol: UDP}]
-  ingress: {hosts: [{host: a, paths: [{pathType: Exact}]}]}
-`
-	renderer := unguarded(t)
-	want := keysOf(rendered(t, renderer, appService(t, spec)))
-	for _, l := range leaves(appService(t, spec)) {
-		if !isValidated(l) {
-			continue
-		}
-		t.Run(l.String(), func(t *testing.T) {
-			t.Parallel()
-			resource := appService(t, spec)
-			l.set(resource, marker(0))
-			base, baseErr := renderer.Render(t.Context(), resource, everyKind)
-			for name, payload := range payloads {
-				l.set(resource, payload)
-				got, err := renderer.Render(t.Context(), resource, everyKind)
-				switch {
-				case err != nil && strings.Contains(err.Error(), "\n"):
-					t.Errorf("%s: the error has more than one line: %v", name, err)
-				case err != nil:
-				case keysOf(got) != want:
-					t.Errorf("%s: got %s, want %s", name, keysOf(got), want)
-				case baseErr == nil:
-					for _, problem := range differences("", replaced(got), replaced(base, marker(0), payload)) {
-						t.Errorf("%s: %s", name, problem)
-					}
-				}
-			}
-		})
-	}
 }
 
 func keysOf(result *Result) string {
@@ -447,53 +214,6 @@ func TestEveryLetterArrives(t *testing.T) {
 	}
 }
 
-// TestNoKeyBecomesMoreThanAKey does the same with the keys of maps. No payload is a valid key, so any may be refused.
-func TestNoKeyBecomesMoreThanAKey(t *testing.T) {
-	manyRenders(t)
-	renderer := unguarded(t)
-	cases := map[string]string{
-		"of the environment":     `{image: a, config: {environment: {A: b, %s: value}}}`,
-		"of annotations":         `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], annotations: {A: b, %s: value}}}`,
-		"of annotations, issued": `{image: a, ports: [{port: 80}], ingress: {hosts: [{host: b}], issuer: c, annotations: {%s: value}}}`,
-		"of resources":           `{image: a, resources: {limits: {%s: 1}}}`,
-		"of files":               `{image: a, config: {files: {A: b, %s: value}}}`,
-		"of labels of pods":      `{image: a, podLabels: {A: b, %s: value}}`,
-		"of common labels":       `{image: a, size: 2, ports: [{port: 80}], monitoring: {enabled: true}, commonLabels: {%s: value}}`,
-		"of labels to monitor":   `{image: a, ports: [{port: 80}], monitoring: {enabled: true, labels: {%s: value}}}`,
-		"of annotations of pods": `{image: a, podAnnotations: {%s: value}}`,
-		"of a Service":           `{image: a, ports: [{port: 80}], service: {annotations: {A: b, %s: value}}}`,
-		"of a ServiceAccount":    `{image: a, serviceAccount: {create: true, annotations: {%s: value}}}`,
-		"of headers":             `{image: a, ports: [{port: 80}], route: {parentRefs: [{name: b}], rules: [{matches: [{headers: {%s: value}}]}]}}`,
-		"of labels of a patch":   `{image: a, podTemplate: {metadata: {labels: {A: b, %s: value}}}}`,
-		"of nodes of a patch":    `{image: a, podTemplate: {spec: {nodeSelector: {A: b, %s: value}}}}`,
-		"of nodes":               `{image: a, nodeSelector: {%s: value}}`,
-		"of peers":               `{image: a, ports: [{port: 80}], networkPolicy: {enabled: true, from: [{podSelector: {matchLabels: {%s: value}}}]}}`,
-	}
-	for name, spec := range cases {
-		t.Run(name, func(t *testing.T) {
-			t.Parallel()
-			build := func(key string) *unstructured.Unstructured {
-				object := appService(t, fmt.Sprintf(spec, marker(0)))
-				renameKey(object.Object, marker(0), key)
-				return object
-			}
-			base := rendered(t, renderer, build(marker(0)))
-			for name, payload := range payloads {
-				got, err := renderer.Render(t.Context(), build(payload), everyKind)
-				if err != nil {
-					if strings.Contains(err.Error(), "\n") {
-						t.Errorf("%s: the error has more than one line: %v", name, err)
-					}
-					continue
-				}
-				for _, problem := range differences("", replaced(got), replaced(base, marker(0), payload)) {
-					t.Errorf("%s: %s", name, problem)
-				}
-			}
-		})
-	}
-}
-
 func objectOf(result *Result, kind string) *unstructured.Unstructured {
 	for _, object := range result.Objects {
 		if object.GetKind() == kind {
@@ -501,23 +221,6 @@ func objectOf(result *Result, kind string) *unstructured.Unstructured {
 		}
 	}
 	return &unstructured.Unstructured{}
-}
-
-func renameKey(value any, from, to string) {
-	switch value := value.(type) {
-	case map[string]any:
-		if item, found := value[from]; found {
-			delete(value, from)
-			value[to] = item
-		}
-		for _, item := range value {
-			renameKey(item, from, to)
-		}
-	case []any:
-		for _, item := range value {
-			renameKey(item, from, to)
-		}
-	}
 }
 
 // TestNoAnnotationTakesAnObjectAway: what Helm and the operator know objects by is not for a spec to say.

@@ -12,6 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
 // manifest is an object and the template that it comes from.
@@ -34,20 +36,20 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
-				return nil, &ChartError{At: source, Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
+				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML, Err: &documentError{text, fmt.Errorf("it does not render an object: %w", err)}}
 			}
 			if object.Object == nil {
 				continue
 			}
 			isTest, err := testHook(object)
 			if err != nil {
-				return nil, &ChartError{At: source, Err: &documentError{text, err}}
+				return nil, &ChartError{At: source, Rule: appchart.RuleHook, Err: &documentError{text, err}}
 			}
 			if isTest {
 				continue
 			}
 			if object.GetName() == "" {
-				return nil, &ChartError{At: source, Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
+				return nil, &ChartError{At: source, Rule: appchart.RuleNoYAML, Err: &documentError{text, fmt.Errorf("it renders a %s without metadata.name", object.GetKind())}}
 			}
 			list = append(list, manifest{source, object})
 		}

@@ -43,6 +43,10 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 			map[string]string{"a.yaml": service + "spec:\n  type: ClusterIP\n  type: NodePort\n  clusterIP: None\n  clusterIP: None\n"},
 			[]string{"templates/a.yaml", "type"},
 		},
+		"a quantity of a billion digits": {
+			map[string]string{"a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {volumes: [{name: a, emptyDir: {sizeLimit: \"1e-999999999\"}}]}}}\n"},
+			[]string{"templates/a.yaml renders Deployment \"web\": spec.template.spec.volumes[0].emptyDir.sizeLimit: it is no quantity"},
+		},
 		"a list":            {map[string]string{"a.yaml": "- a\n- b\n"}, []string{"templates/a.yaml"}},
 		"a text":            {map[string]string{"a.yaml": "text"}, []string{"templates/a.yaml"}},
 		"no kind":           {map[string]string{"a.yaml": "apiVersion: v1\nmetadata: {name: web}"}, []string{"templates/a.yaml", "kind"}},

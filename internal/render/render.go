@@ -29,6 +29,7 @@ import (
 	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/readywhen"
+	"github.com/example/appservice-operator/internal/typed"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -41,6 +42,8 @@ type Renderer struct {
 	// Platform is what watches.yaml says besides the chart.
 	Platform Platform
 	Hooks    []postrender.Hook
+	// Revision is what templates see as that of their release; 0 stands for 1, which is what the operator always says.
+	Revision int
 	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
 
@@ -145,6 +148,9 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		if err := readywhen.Check(manifest.object); err != nil {
 			return nil, fmt.Errorf("%s renders %w", manifest.source, err)
 		}
+		if found := typed.Vast(manifest.object); len(found) > 0 {
+			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(), manifest.object.GetName(), found)
+		}
 		if !served(manifest.object, capabilities) {
 			draft.result.leaveOut(manifest.object)
 			continue
@@ -239,7 +245,10 @@ func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 		return nil, nil, unmergeable(r.Chart, vals, err)
 	}
 	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
-	options := chartutil.ReleaseOptions{Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: 1, IsInstall: true}
+	revision := max(1, r.Revision)
+	options := chartutil.ReleaseOptions{
+		Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: revision, IsInstall: revision == 1, IsUpgrade: revision > 1,
+	}
 	input, err := chartutil.ToRenderValuesWithSchemaValidation(c, vals, options, of.capabilities, true)
 	if err != nil {
 		return nil, nil, unmergeable(c, vals, err)
@@ -304,7 +313,7 @@ func unique(result *Result) error {
 	for i, object := range result.Objects {
 		key := kube.KeyOf(object)
 		if other, found := seen[key]; found {
-			return &ChartError{At: result.Sources[i], Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
+			return &ChartError{At: result.Sources[i], Rule: appchart.RuleDuplicate, Err: fmt.Errorf("it renders %s %q, which %s renders, too", object.GetKind(), object.GetName(), other)}
 		}
 		seen[key] = result.Sources[i]
 	}

@@ -153,17 +153,27 @@ func OfChart(c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) [
 	templates := appchart.Templates(c)
 	foreign, _ := appchart.ForeignKinds(c) // a chart with a mistake there does not load
 	for _, kind := range appchart.Kinds(c) {
-		need := Need{
-			GroupResource: resourceOf(kind), Verbs: ToRender, By: "which " + templates[kind] + " renders", Why: whyRendered,
-			ClusterScoped: clusterScoped != nil && clusterScoped(kind),
-		}
-		if said, known := foreign[kind.GroupKind()]; known {
-			need.Resource, need.Option = said.Resource, said.Option
-			need.ClusterScoped = need.ClusterScoped || said.ClusterScoped
-		}
-		list = append(list, need)
+		list = append(list, toRender(kind, templates[kind], foreign, clusterScoped))
 	}
 	return list
+}
+
+// OfRendered returns what has to be allowed for objects of a kind that a template of a chart renders.
+func OfRendered(c *chart.Chart, kind schema.GroupVersionKind, template string) Need {
+	foreign, _ := appchart.ForeignKinds(c) // as above
+	return toRender(kind, template, foreign, nil)
+}
+
+func toRender(kind schema.GroupVersionKind, template string, foreign map[schema.GroupKind]appchart.Foreign, clusterScoped func(schema.GroupVersionKind) bool) Need {
+	need := Need{
+		GroupResource: resourceOf(kind), Verbs: ToRender, By: "which " + template + " renders", Why: whyRendered,
+		ClusterScoped: clusterScoped != nil && clusterScoped(kind),
+	}
+	if said, known := foreign[kind.GroupKind()]; known {
+		need.Resource, need.Option = said.Resource, said.Option
+		need.ClusterScoped = need.ClusterScoped || said.ClusterScoped
+	}
+	return need
 }
 
 // OfKind lists what has to be allowed for the resources of a kind that watches.yaml names. Those whose chart renders what lives outside of

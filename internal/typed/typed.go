@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 
@@ -88,6 +89,28 @@ func (c *checker) add(path []any, message string, args ...any) {
 	c.found = append(c.found, Misfit{append([]any(nil), path...), fmt.Sprintf(message, args...)})
 }
 
+// vast is what is said of a quantity that must not even be decoded.
+var vast = "it is no quantity: " + fields.ErrVast.Error()
+
+// CheckVast lists the quantities that must not even be decoded in a value which is to be of a Go type.
+func CheckVast(value any, as reflect.Type) Misfits {
+	if !fields.Vast(value) {
+		return nil
+	}
+	return slices.DeleteFunc(CheckAs(value, as, nil), func(m Misfit) bool { return m.Message != vast })
+}
+
+// Vast lists such quantities of an object of a built-in kind.
+func Vast(object *unstructured.Unstructured) Misfits {
+	typed, err := scheme.Scheme.New(object.GroupVersionKind())
+	if err != nil {
+		return nil
+	}
+	return CheckVast(object.Object, reflect.TypeOf(typed).Elem())
+}
+
+var quantity = reflect.TypeFor[resource.Quantity]()
+
 var unmarshaler = reflect.TypeFor[json.Unmarshaler]()
 
 // value compares a value with a type.
@@ -124,6 +147,10 @@ func (c *checker) value(value any, t reflect.Type, path []any) {
 
 // custom compares a value with a type that reads itself.
 func (c *checker) custom(value any, t reflect.Type, path []any) {
+	if t == quantity && fields.Vast(value) {
+		c.add(path, "%s", vast)
+		return
+	}
 	data, err := json.Marshal(value)
 	if err == nil {
 		err = json.Unmarshal(data, reflect.New(t).Interface())

@@ -113,6 +113,8 @@ func TestFieldsOfTheGoTypeAreDecodedBesideDeclaredOnes(t *testing.T) {
 func TestWhatADeclaredFieldCannotBeIsRefused(t *testing.T) {
 	const quantity = "it is no quantity, such as 500m or 1Gi"
 	cases := map[string]struct{ spec, want string }{
+		"one of a billion digits":       {`{topology: {memory: 1e999999999}}`, "spec.topology.memory: " + quantity},
+		"one of a Go type, as long":     {`{compute: {limits: {cpu: 1e999999999}}}`, "spec.compute.limits.cpu: it is no quantity: its exponent has more than two digits"},
 		"a quantity that is none":       {`{topology: {memory: hunter2}}`, "spec.topology.memory: " + quantity},
 		"one in a map":                  {`{limits: {a: 1Gi, b: banana}}`, "spec.limits.b: " + quantity},
 		"one of a Go type":              {`{compute: {limits: {cpu: banana}}}`, "spec.compute.limits.cpu: " + quantity},

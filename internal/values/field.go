@@ -15,6 +15,7 @@ import (
 	sigsjson "sigs.k8s.io/json"
 
 	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/typed"
 )
 
 // decoder decodes what has a Go type, and back, so that quantities have one spelling and nothing that the type does not know gets to the
@@ -29,6 +30,9 @@ func coreOf(kind schema.GroupVersionKind) (decoder, bool) {
 
 // canonical returns what is decoded as JSON has it, and the paths of the fields that the type does not know. The error names the field.
 func (d decoder) canonical(path string, value any) (out any, unknown []string, err error) {
+	if found := typed.CheckVast(value, d.typ); len(found) > 0 {
+		return nil, nil, fmt.Errorf("%s: %s", join(path, found[0].Field()), found[0].Message)
+	}
 	content, err := json.Marshal(value)
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", path, err)

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/example/appservice-operator/internal/lint"
 	"github.com/example/appservice-operator/tools/checkchart"
 )
 
@@ -27,22 +28,22 @@ var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
 
 // Each folder of broken has the files in which a chart with a mistake differs from a sound one, and what check-chart prints of it.
 func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
-	checker, err := checkchart.New()
-	if err != nil {
-		t.Fatal(err)
-	}
 	resource, err := checkchart.ReadResource("testdata/tiny-cr.yaml")
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := func(t *testing.T, folders ...string) string {
 		t.Helper()
-		subject := checkchart.Subject{
+		subject := lint.Subject{
 			Files: overlaid(t, folders...), Dir: "tiny", Kind: resource.GroupVersionKind(),
-			Cases: []checkchart.Case{{Name: "web", Resource: resource}},
+			Cases: []lint.Case{{Name: "web", Resource: resource}},
 		}
 		var out strings.Builder
-		for _, mistake := range checker.Check(t.Context(), subject) {
+		mistakes, err := lint.Check(t.Context(), subject)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, mistake := range mistakes {
 			out.WriteString(mistake.String())
 		}
 		return out.String()

@@ -217,8 +217,9 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	})
 	cluster.Ready(t, app)
 	manager.Rest(t)
-	if repairs := repairsOf(t, namespace); len(repairs) != 1 || !strings.Contains(repairs[0], "apply Deployment web") {
-		t.Errorf("got the repairs %q, want one of the Deployment", repairs)
+	const way = "to go back to an earlier release, use kubectl appservice undo web"
+	if repairs := repairsOf(t, namespace); len(repairs) != 1 || !strings.Contains(repairs[0], "apply Deployment web") || !strings.Contains(repairs[0], way) {
+		t.Errorf("got the repairs %q, want one of the Deployment, with the way to go back", repairs)
 	}
 }
 

@@ -22,7 +22,7 @@ const ownOperator = "own-operator"
 
 // served are the kinds that the operator of all vectors serves, as shipped but for what vectors have operators of their own for.
 const served = `
-- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
+- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, namespaceDefaults: [tolerations], selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 `
 

@@ -1,3 +1,4 @@
+// Package checkchart has the golden cases of the repository, by which "make check-chart" checks the charts here with internal/lint.
 package checkchart
 
 import (
@@ -10,20 +11,22 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/lint"
 )
 
 // folders have a golden case each: those of AppService, and those of the other kinds, by chart.
 var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
 
 // Cases reads the golden cases of a kind.
-func Cases(root string, kind schema.GroupVersionKind) ([]Case, error) {
+func Cases(root string, kind schema.GroupVersionKind) ([]lint.Case, error) {
 	all, err := AllCases(root)
-	return slices.DeleteFunc(all, func(c Case) bool { return c.Resource.GroupVersionKind() != kind }), err
+	return slices.DeleteFunc(all, func(c lint.Case) bool { return c.Resource.GroupVersionKind() != kind }), err
 }
 
 // AllCases reads the golden cases of all kinds.
-func AllCases(root string) ([]Case, error) {
-	var list []Case
+func AllCases(root string) ([]lint.Case, error) {
+	var list []lint.Case
 	for _, folder := range folders {
 		files, err := filepath.Glob(filepath.Join(root, folder, "cr.yaml"))
 		if err != nil {
@@ -34,7 +37,7 @@ func AllCases(root string) ([]Case, error) {
 			if err != nil {
 				return nil, err
 			}
-			list = append(list, Case{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
+			list = append(list, lint.Case{Name: filepath.Base(filepath.Dir(file)), Resource: resource})
 		}
 	}
 	return list, nil

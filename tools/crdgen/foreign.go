@@ -3,9 +3,12 @@ package main
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/controller-tools/pkg/crd"
+
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // props is one node of a schema.
@@ -36,10 +39,16 @@ func cut(schema *props) {
 	}
 }
 
-// finish repairs the lists of a flattened schema and removes the marks.
+// quantityEnd is how the pattern ends that controller-tools knows for quantities: with an exponent of any length.
+const quantityEnd = `([eE](\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))))?$`
+
+// finish repairs the lists and the quantities of a flattened schema and removes the marks.
 func finish(root *props) error {
 	var failed error
 	crd.EditSchema(root, visit(func(schema *props) {
+		if schema.XIntOrString && strings.HasSuffix(schema.Pattern, quantityEnd) {
+			schema.Pattern = fields.QuantityPattern
+		}
 		if isForeign(schema) && slices.Contains(schema.XListMapKeys, "containerPort") {
 			boundPorts(schema)
 		}

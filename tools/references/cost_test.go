@@ -127,7 +127,11 @@ var namedByType = map[reflect.Type]string{
 	reflect.TypeFor[corev1.PersistentVolumeClaimVolumeSource](): "claimName",
 	reflect.TypeFor[corev1.TypedLocalObjectReference]():         "name",
 	reflect.TypeFor[corev1.TypedObjectReference]():              "name",
+	reflect.TypeFor[corev1.PersistentVolumeClaimSpec]():         "volumeName",
 }
+
+// namedByField are the fields, in Go, that are the name of an object themselves.
+var namedByField = []string{"ServiceAccountName", "DeprecatedServiceAccount", "ResourceClaimName", "ResourceClaimTemplateName"}
 
 // The names of fields say what they refer to: of a pod, they say it of the same fields as their types.
 func TestNamesOfFieldsSayWhatTheirTypesSay(t *testing.T) {
@@ -149,7 +153,7 @@ func TestNamesOfFieldsSayWhatTheirTypesSay(t *testing.T) {
 			switch {
 			case in.Field(i).Anonymous && namedByType[deref(in.Field(i).Type)] == "":
 				visit(at, in.Field(i).Type)
-			case in.Field(i).Name == "ServiceAccountName" || in.Field(i).Name == "DeprecatedServiceAccount":
+			case slices.Contains(namedByField, in.Field(i).Name):
 				want = append(want, at+"."+name)
 			case name != "" && name != "ephemeralContainers":
 				visit(at+"."+name, in.Field(i).Type)
@@ -158,7 +162,7 @@ func TestNamesOfFieldsSayWhatTheirTypesSay(t *testing.T) {
 	}
 	visit("spec", podSpec)
 	path{{name: "spec", fields: fieldsOf(podSpec)}}.walk(func(p path) {
-		if p.refersTo() != "" {
+		if len(p.refersTo()) > 0 {
 			got = append(got, p.String())
 		}
 	})

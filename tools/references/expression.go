@@ -5,10 +5,11 @@ import (
 	"strings"
 )
 
-// leaf is the rest of a path below some entry of a list, and the field that it leads to.
+// leaf is the rest of a path below some entry of a list, the field that it leads to, and the kind that it is asked about.
 type leaf struct {
 	field string
 	rest  path
+	to    string
 }
 
 // branch is what leaves have in common: the first list on their way, by the expression that reads it.
@@ -44,7 +45,7 @@ func branches(from string, leaves []leaf) []*branch {
 			known[chain] = &branch{chain: chain, list: last}
 			order = append(order, known[chain])
 		}
-		known[chain].below = append(known[chain].below, leaf{l.field, l.rest[at:]})
+		known[chain].below = append(known[chain].below, leaf{l.field, l.rest[at:], l.to})
 	}
 	return order
 }
@@ -57,8 +58,8 @@ func next(from string) string {
 	return string(rune(from[0]) + 1)
 }
 
-// named is an expression on object o, or on an entry of a list: what fields name, each as FIELD/NAME, separated by spaces.
-func named(from string, leaves []leaf) string {
+// naming is an expression on object o, or on an entry of a list: what fields name, each as FIELD/NAME, separated by spaces.
+func naming(from string, leaves []leaf) string {
 	var parts []string
 	for _, b := range branches(from, leaves) {
 		if b.end != nil {
@@ -66,7 +67,7 @@ func named(from string, leaves []leaf) string {
 			continue
 		}
 		entry := next(from)
-		inner := named(entry, b.below)
+		inner := naming(entry, b.below)
 		switch {
 		case b.list.isMap:
 			parts = append(parts, fmt.Sprintf("%s.orValue({}).transformList(k, %s, %s).join(' ')", b.chain, entry, inner))
@@ -92,7 +93,11 @@ func (b *branch) name() string {
 		value += ".orValue('')"
 	}
 	if holder, is := strings.CutSuffix(b.chain, ".?name"); is && b.end.rest.copied() {
-		value = fmt.Sprintf("(%s.?kind.orValue('') == '%s' ? %s : '')", holder, claim, value)
+		is := "=="
+		if b.end.to == source {
+			is = "!="
+		}
+		value = fmt.Sprintf("(%s.?kind.orValue('') %s '%s' ? %s : '')", holder, is, claim, value)
 	}
 	if !b.end.rest.last().open {
 		return fmt.Sprintf("'%s/' + %s", b.end.field, value)
@@ -138,11 +143,11 @@ func counted(from string, leaves []leaf) string {
 	return strings.Join(parts, " + ")
 }
 
-// leaves are paths seen from an object.
-func leaves(paths []path) []leaf {
+// leaves are paths to a kind, seen from an object.
+func leaves(to string, paths []path) []leaf {
 	var list []leaf
 	for _, p := range paths {
-		list = append(list, leaf{p.String(), p})
+		list = append(list, leaf{p.String(), p, to})
 	}
 	return list
 }

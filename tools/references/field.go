@@ -1,6 +1,7 @@
 package references
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -11,7 +12,7 @@ import (
 type Field struct {
 	// Path is the field as people write it, as in spec.envFrom[].secretRef.name.
 	Path string
-	// To is the kind of the object, as in Secret.
+	// To is the kind of the object, as in Secret; of what fills a volume and is no claim, any kind.
 	To string
 
 	path path
@@ -38,7 +39,7 @@ func Of(root string, crd *apiextensionsv1.CustomResourceDefinition) ([]Field, er
 			list = append(list, Field{Path: p.String(), To: to, path: p})
 		}
 	}
-	slices.SortFunc(list, func(a, b Field) int { return strings.Compare(a.Path, b.Path) })
+	slices.SortFunc(list, func(a, b Field) int { return cmp.Or(strings.Compare(a.Path, b.Path), strings.Compare(a.To, b.To)) })
 	return list, nil
 }
 

@@ -52,24 +52,30 @@ func (p path) noun() string {
 	return strings.ToLower(noun)
 }
 
-// refersTo returns the kind of object that a field names; empty if it names none.
-func (p path) refersTo() string {
+// refersTo returns the kinds of object that a field may name; none if it names nothing.
+func (p path) refersTo() []string {
 	if p.last().typ != "string" {
-		return ""
+		return nil
 	}
 	noun := p.noun()
 	for _, kind := range kinds {
-		if strings.HasSuffix(noun, strings.ToLower(kind.name)) {
-			return kind.name
+		if kind.group == "" && strings.HasSuffix(noun, strings.ToLower(kind.name)) {
+			return []string{kind.name}
 		}
 	}
 	switch {
 	case strings.HasSuffix(noun, "volumeclaim"), p.last().name == "claimName":
-		return claim
+		return []string{claim}
+	case p.last().name == "resourceClaimName":
+		return []string{resourceClaim}
+	case p.last().name == "resourceClaimTemplateName": // entries of resourceClaims have names of their own besides
+		return []string{resourceClaimTemplate}
 	case noun == "datasource" && p.last().name == "name":
-		return claim
+		return []string{claim, source}
+	case p.last().name == "volumeName" && len(p) > 2 && p[len(p)-3].name == "volumeClaimTemplate":
+		return []string{source}
 	}
-	return ""
+	return nil
 }
 
 // inPods are the ends of paths whose objects' content pods can read.

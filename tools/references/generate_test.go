@@ -19,9 +19,9 @@ func TestFieldsOfCharts(t *testing.T) {
 	}{
 		"names as in Kubernetes": {
 			spec: `{a: {properties: {secretName: {type: string}}}, b: {type: array, items: {properties: {configMapRef: {properties: {name: {type: string}}}}}},
-			  c: {additionalProperties: {properties: {claimName: {type: string}}}}, tlsSecret: {type: string}, serviceAccount: {type: string}, secret: {type: boolean}}`,
+			  c: {additionalProperties: {properties: {claimName: {type: string}}}}, d: {type: array, items: {properties: {resourceClaimName: {type: string}}}}, tlsSecret: {type: string}, serviceAccount: {type: string}, secret: {type: boolean}}`,
 			want: map[string]string{
-				"spec.a.secretName": "Secret", "spec.b[].configMapRef.name": "ConfigMap", "spec.c[].claimName": claim, "spec.tlsSecret": "Secret",
+				"spec.a.secretName": "Secret", "spec.b[].configMapRef.name": "ConfigMap", "spec.c[].claimName": claim, "spec.d[].resourceClaimName": "ResourceClaim", "spec.tlsSecret": "Secret",
 				"spec.serviceAccount": "ServiceAccount",
 			},
 		},

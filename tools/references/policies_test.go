@@ -47,9 +47,10 @@ func TestWhoMayReferToWhat(t *testing.T) {
 	env := func(name string) string {
 		return "{image: a, envs: [{name: A, valueFrom: {secretKeyRef: {name: " + name + ", key: k}}}]}"
 	}
+	const snapshot = "{image: a, volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {dataSource: {kind: VolumeSnapshot, name: data}}}}}]}"
 	cases := map[string]struct {
 		write
-		want string // a part of the refusal; empty where it passes
+		want string // a part of the refusal; empty if it passes
 	}{
 		"who may nothing refers to nothing": {write{now: "{image: a, envs: [{name: A, value: b}], volumes: [{name: a, emptyDir: {}}]}"}, ""},
 		"who may nothing refers to a Secret": {
@@ -87,6 +88,13 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"an account of its own":                        {write{now: "{image: a, serviceAccount: {}}"}, ""},
 		"a claim":                                      {write{now: "{image: a, volumes: [{name: a, persistentVolumeClaim: {claimName: data}}]}"}, `PersistentVolumeClaim "data"`},
 		"a copy of a claim":                            {write{now: "{image: a, volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {dataSource: {kind: PersistentVolumeClaim, name: data}}}}}]}"}, `PersistentVolumeClaim "data"`},
+		"a copy of a snapshot":                         {write{now: snapshot}, `dataSource.name refers to volume source "data", which you may not copy into a volume. Ask for the right to create persistentvolumeclaims in namespace shop`},
+		"a copy of a snapshot for who reads claims":    {write{now: snapshot, may: on("get", "persistentvolumeclaims")}, `volume source "data"`},
+		"a copy of a snapshot for who makes claims":    {write{now: snapshot, may: on("create", "persistentvolumeclaims")}, ""},
+		"a snapshot of the name of a claim":            {write{before: strings.Replace(snapshot, "VolumeSnapshot", claim, 1), now: snapshot}, `volume source "data"`},
+		"a volume by its name":                         {write{now: "{image: a, volumes: [{name: a, ephemeral: {volumeClaimTemplate: {spec: {volumeName: old}}}}]}"}, `volumeClaimTemplate.spec.volumeName refers to volume source "old"`},
+		"devices of another":                           {write{now: "{image: a, podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimName: gpu}]}}}"}, `spec.podTemplate.spec.resourceClaims[].resourceClaimName refers to ResourceClaim "gpu", which you may not get`},
+		"devices like another's":                       {write{now: "{image: a, podTemplate: {spec: {resourceClaims: [{name: a, resourceClaimTemplateName: gpu}]}}}"}, `refers to ResourceClaimTemplate "gpu", which you may not get`},
 		"null takes fields away":                       {write{now: "{image: a, podTemplate: {spec: {volumes: null, containers: [{name: app, env: null, envFrom: [{secretRef: null}]}], imagePullSecrets: [{name: null}]}}}"}, ""},
 		"what is no list or no text refers to nothing": {write{now: "{image: a, podTemplate: {spec: {volumes: {a: b}, initContainers: a, containers: [a, 3, {env: 3}], imagePullSecrets: [{name: 3}]}}}"}, ""},
 		"a patch that only deletes":                    {write{now: `{image: a, podTemplate: {spec: {containers: [{name: app, env: [{name: A, "$patch": delete}]}]}}}`}, ""},
@@ -156,7 +164,7 @@ func TestEachFieldTakesARight(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, field := range fields {
-			t.Run(crd.Spec.Names.Kind+"/"+field.Path, func(t *testing.T) {
+			t.Run(crd.Spec.Names.Kind+"/"+field.Path+" of "+field.To, func(t *testing.T) {
 				w := write{kind: crd.Spec.Names.Kind, plural: crd.Spec.Names.Plural, now: specWith(t, field, "it"), may: nobody}
 				var said []string
 				for _, g := range list {
@@ -198,7 +206,7 @@ func specWith(t *testing.T, field Field, name string) string {
 		if n.name != "" {
 			entry := map[string]any{n.name: value}
 			if strings.HasPrefix(n.name, "dataSource") {
-				value.(map[string]any)["kind"] = claim
+				value.(map[string]any)["kind"] = map[string]string{claim: claim, source: "VolumeSnapshot"}[field.To]
 			}
 			value = entry
 		}

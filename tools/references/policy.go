@@ -68,7 +68,7 @@ type subject struct {
 
 // policy is about references to one kind.
 type policy struct {
-	To, Resource, Verb string
+	To, Name, Group, Resource, Verb, Use string
 	// Fields are those at the top of the spec that refer to something or hold what does.
 	Fields []string
 	// Pods and Others are expressions of what fields name, those whose content pods can read and the others. Entries is how long the lists
@@ -81,7 +81,10 @@ type policy struct {
 }
 
 func newPolicy(to kind, paths []path) policy {
-	p := policy{To: to.name, Resource: to.resource, Verb: to.verb, MaxNames: maxNames, MaxNew: maxNew, MaxEntries: maxEntries, Entries: counted("o", leaves(paths))}
+	p := policy{
+		To: to.name, Name: to.policy, Group: to.group, Resource: to.resource, Verb: to.verb, Use: to.use,
+		MaxNames: maxNames, MaxNew: maxNew, MaxEntries: maxEntries, Entries: counted("o", leaves(to.name, paths)),
+	}
 	for i := range maxNames {
 		p.Names = append(p.Names, i)
 	}
@@ -96,7 +99,7 @@ func newPolicy(to kind, paths []path) policy {
 			others = append(others, at)
 		}
 	}
-	p.Pods, p.Others = named("o", leaves(pods)), named("o", leaves(others))
+	p.Pods, p.Others = naming("o", leaves(to.name, pods)), naming("o", leaves(to.name, others))
 	return p
 }
 
@@ -134,12 +137,14 @@ func (d declared) made(spec *node) ([]makes, error) {
 func (d declared) references(spec *node) (map[string][]path, error) {
 	found, known := map[string][]path{}, map[string]bool{}
 	path{spec}.walk(func(p path) {
-		to := p.refersTo()
+		refers := p.refersTo()
 		if declared, there := d.Refers[p.String()]; there {
-			to, known[p.String()] = declared, true
+			refers, known[p.String()] = []string{declared}, true
 		}
-		if to != "" {
-			found[to] = append(found[to], slices.Clone(p))
+		for _, to := range refers {
+			if to != "" {
+				found[to] = append(found[to], slices.Clone(p))
+			}
 		}
 	})
 	for field, to := range d.Refers {

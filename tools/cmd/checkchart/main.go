@@ -1,4 +1,5 @@
-// Command checkchart finds the mistakes of the charts that the operator serves: "make check-chart", or with CHART=helm-charts/NAME those of one.
+// Command checkchart holds the charts that the operator serves to the rules of internal/lint, with all golden cases: "make check-chart", or with
+// CHART=helm-charts/NAME those of one.
 package main
 
 import (
@@ -11,6 +12,8 @@ import (
 	"path"
 	"path/filepath"
 
+	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/rights"
 	"github.com/example/appservice-operator/internal/watches"
 	"github.com/example/appservice-operator/tools/checkchart"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -42,7 +45,7 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	checker, err := checkchart.New()
+	granted, err := rights.ReadGranted(files)
 	if err != nil {
 		return err
 	}
@@ -56,9 +59,12 @@ func run(ctx context.Context, args []string, out io.Writer) error {
 		if err != nil {
 			return err
 		}
-		found := checker.Check(ctx, checkchart.Subject{
-			Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues, Cases: cases,
+		found, err := lint.Check(ctx, lint.Subject{
+			Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues, Cases: cases, Granted: granted,
 		})
+		if err != nil {
+			return err
+		}
 		for _, mistake := range found {
 			fmt.Fprintf(out, "%s\n", mistake)
 		}

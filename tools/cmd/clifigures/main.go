@@ -11,8 +11,6 @@ var wanted = []figures.Figure{
 	}, Wanted: "as many as there are commands: each has an example"},
 	{Name: "render_equal", Part: "render", Holds: figures.All, Wanted: "all: what the command renders is what the operator applies"},
 	{Name: "lint_rules", Part: "lint", Holds: figures.AtLeast(1), Wanted: "at least 1"},
-	{Name: "adopted", Part: "adopt", Holds: figures.AtLeast(1), Wanted: "at least 1"},
-	{Name: "restarted", Part: "adopt", Holds: figures.Zero, Wanted: "0: what is adopted goes on running"},
 }
 
 func main() { figures.Main("clifigures", "CLI", "bin/cli", wanted) }

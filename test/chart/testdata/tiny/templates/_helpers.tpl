@@ -1,3 +1,3 @@
 {{- define "tiny.labels" -}}
-app.kubernetes.io/name: {{ .Release.Name }}
+app.kubernetes.io/name: {{ .Release.Name | quote }}
 {{- end }}

@@ -1,4 +1,4 @@
-package checkchart
+package kinds
 
 import (
 	"bytes"
@@ -10,7 +10,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"reflect"
 	"strconv"
 	"strings"
 )
@@ -21,9 +20,6 @@ const apiModule = "k8s.io/api"
 // enums are the values of types of texts that take few, by package and name of the type: those that Kubernetes marks with +enum. The Go types
 // of the program do not tell, so the sources of the module are read.
 type enums map[string][]string
-
-// allowed is a typed.Allowed.
-func (e enums) allowed(t reflect.Type) []string { return e[t.PkgPath()+"."+t.Name()] }
 
 // readEnums reads the sources of the module that the program is built with.
 func readEnums() (enums, error) {

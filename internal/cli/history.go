@@ -1,0 +1,140 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/history"
+)
+
+func historyCommand(s *shell) *cobra.Command {
+	var output string
+	var number int
+	cmd := &cobra.Command{
+		Use:   "history NAME",
+		Short: "List what was released of an AppService, who changed it and what",
+		Long: "History lists the releases that the operator keeps records of, the newest last: when, with which chart, which field manager changed the spec,\n" +
+			"and what that changed. Records are Secrets in the namespace, so it takes the right to list those. The operator's flag --history-max says how\n" +
+			"many are kept.",
+		Example: `# all that is kept
+kubectl appservice history web
+
+# one of them: all changes, and the spec that it was made of
+kubectl appservice history web --revision 1
+
+# for another program
+kubectl appservice history web -o json`,
+		Args:              oneName,
+		ValidArgsFunction: s.completeNames,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			_, _, list, err := s.released(cmd.Context(), args[0])
+			switch {
+			case err != nil:
+				return err
+			case number != 0:
+				return s.printRevision(args[0], list, number, output)
+			case output != asText:
+				return s.printData(list, output)
+			}
+			return s.printHistory(list)
+		},
+	}
+	s.outputFlag(cmd, &output, reportFormats)
+	cmd.Flags().IntVar(&number, "revision", 0, "the one to show, with all that it changed and the spec that it was made of")
+	return cmd
+}
+
+// released reads the resource that an argument names, and what was released of it.
+func (s *shell) released(ctx context.Context, argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
+	name, err := s.named(argument)
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	c, err := s.client()
+	if err != nil {
+		return nil, nil, nil, err
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetGroupVersionKind(name.Kind)
+	if err := c.Get(ctx, name.NamespacedName, resource); err != nil {
+		return nil, nil, nil, fmt.Errorf("cannot read %s: %w", name, err)
+	}
+	list, err := history.List(ctx, c, resource)
+	return c, resource, list, err
+}
+
+// printHistory prints a line for each release.
+func (s *shell) printHistory(list []history.Revision) error {
+	if len(list) == 0 {
+		_, err := fmt.Fprintln(s.ErrOut, "nothing was released yet")
+		return err
+	}
+	out := tabwriter.NewWriter(s.Out, 0, 8, 2, ' ', 0)
+	row(out, []string{"REVISION", "RELEASED", "STATUS", "CHART", "CHANGED BY", "CHANGES"})
+	for _, revision := range list {
+		released := ""
+		if !revision.Released.IsZero() {
+			released = revision.Released.Format(time.DateTime)
+		}
+		row(out, []string{fmt.Sprint(revision.Revision), released, revision.Status, revision.Chart, revision.ChangedBy, inShort(revision)})
+	}
+	return out.Flush()
+}
+
+// inShort is what a release changed, in a line.
+func inShort(revision history.Revision) string {
+	if revision.Unreadable != "" {
+		return "the record is damaged: " + revision.Unreadable
+	}
+	if len(revision.Changes) == 0 {
+		return revision.Description
+	}
+	text, notes := revision.Changes[0], []string{}
+	if more := len(revision.Changes) - 1; more > 0 {
+		notes = append(notes, fmt.Sprintf("and %d more", more))
+	}
+	if revision.Restarts {
+		notes = append(notes, "restarts pods")
+	}
+	if len(notes) > 0 {
+		text += " (" + strings.Join(notes, "; ") + ")"
+	}
+	return text
+}
+
+// printRevision prints all of one release.
+func (s *shell) printRevision(name string, list []history.Revision, number int, output string) error {
+	at := slices.IndexFunc(list, func(r history.Revision) bool { return r.Revision == number })
+	if at < 0 {
+		return fmt.Errorf("revision %d of %s is not kept: kubectl appservice history %s lists those that are", number, name, name)
+	}
+	revision := list[at]
+	if output != asText {
+		return s.printData(revision, output)
+	}
+	if err := s.printHistory(list[at : at+1]); err != nil {
+		return err
+	}
+	text := strings.Builder{}
+	for _, change := range revision.Changes {
+		fmt.Fprintf(&text, "  %s\n", change)
+	}
+	if revision.Spec != nil {
+		spec, err := yaml.Marshal(map[string]any{"spec": revision.Spec})
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(&text, "\n%s", spec)
+	}
+	_, err := fmt.Fprint(s.Out, text.String())
+	return err
+}

@@ -1,0 +1,250 @@
+package cli
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/importer"
+)
+
+// Values of --notes.
+const (
+	notesStderr   = "stderr"
+	notesComments = "comments"
+)
+
+// importing are the flags of import.
+type importing struct {
+	*shell
+	file, format, image, chartDir, notes string
+	strict                               bool
+}
+
+func importCommand(s *shell) *cobra.Command {
+	i := &importing{shell: s}
+	command := &cobra.Command{
+		Use:   "import deployment/NAME | statefulset/NAME | release/NAME | -f FILE",
+		Short: "Write AppServices for what runs without them",
+		Long: "import writes an AppService for a Deployment or a StatefulSet and what belongs to it, for a Helm release, for a manifest of\n" +
+			"objects, for a Compose file or for a Score file. It prints YAML, and changes nothing.\n\n" +
+			"The AppService is rendered and compared with what was there: each line of a difference is explained by a note, with what to do.",
+		Example: `# of a Deployment that runs, with its Service, Ingress, autoscaler and so on
+kubectl appservice import deployment/legacy
+
+# of a Helm release, with the notes as comments in the YAML
+kubectl appservice import release/legacy --notes comments
+
+# of files
+kubectl appservice import -f compose.yaml
+kubectl appservice import -f score.yaml
+kubectl appservice import -f manifest.yaml --strict`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(command *cobra.Command, args []string) error {
+			return i.run(command.Context(), args)
+		},
+	}
+	flags := command.Flags()
+	flags.StringVarP(&i.file, "filename", "f", "", "file to import instead of what runs; - is stdin")
+	flags.StringVar(&i.format, "format", "", "format of the file: manifest, compose or score; by default it is recognised")
+	flags.StringVar(&i.image, "image", "", "image of what a Compose or Score file builds")
+	flags.StringVar(&i.chartDir, "chart-dir", "", "folder with the operator's charts; by default those of this program")
+	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
+	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
+	return command
+}
+
+func (i *importing) run(ctx context.Context, args []string) error {
+	if i.notes != notesStderr && i.notes != notesComments {
+		return fmt.Errorf("--notes=%s: it can be %s or %s", i.notes, notesStderr, notesComments)
+	}
+	if (i.file == "") == (len(args) == 0) {
+		return errors.New("name one thing to import: deployment/NAME, statefulset/NAME, release/NAME or -f FILE")
+	}
+	made, err := i.importer()
+	if err != nil {
+		return err
+	}
+	var results []importer.Result
+	var left []importer.Note
+	if i.file != "" {
+		results, left, err = i.fromFile(ctx, made)
+	} else {
+		results, left, err = i.fromCluster(ctx, made, args[0])
+	}
+	if err != nil {
+		return err
+	}
+	return i.print(results, left)
+}
+
+// importer renders as the operator does, for a cluster that serves all kinds.
+func (i *importing) importer() (*importer.Importer, error) {
+	charts, err := chartsIn(i.chartDir)
+	if err != nil {
+		return nil, err
+	}
+	kind := v1.GroupVersion.WithKind(v1.Kind)
+	renderer := charts.Renderers[kind]
+	if renderer == nil {
+		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %v", v1.Kind, charts.Kinds)
+	}
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	for _, kind := range importer.Kinds {
+		capabilities.APIVersions = append(capabilities.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind)
+	}
+	admission, err := definitionOf(shipped, kind)
+	if err != nil {
+		return nil, err
+	}
+	return &importer.Importer{
+		Render: func(ctx context.Context, app *unstructured.Unstructured) ([]*unstructured.Unstructured, error) {
+			result, err := renderer.Render(ctx, app, capabilities)
+			if err != nil {
+				return nil, err
+			}
+			return result.Objects, nil
+		},
+		Check: func(app *unstructured.Unstructured) error {
+			app = app.DeepCopy()
+			app.SetNamespace(cmp.Or(app.GetNamespace(), i.offlineNamespace()))
+			return admission.Admit(context.Background(), app).Errors.ToAggregate()
+		},
+	}, nil
+}
+
+func (i *importing) fromFile(ctx context.Context, made *importer.Importer) ([]importer.Result, []importer.Note, error) {
+	text, err := i.text()
+	if err != nil {
+		return nil, nil, err
+	}
+	format := importer.Format(i.format)
+	if format == "" {
+		if format, err = importer.FormatOf(text); err != nil {
+			return nil, nil, fmt.Errorf("%s: %w", i.file, err)
+		}
+	}
+	var results []importer.Result
+	var left []importer.Note
+	switch format {
+	case importer.FormatManifest:
+		var objects []*unstructured.Unstructured
+		if objects, err = importer.Manifest(text, *i.kube.Namespace); err == nil {
+			results, left, err = made.Objects(ctx, objects, "")
+		}
+	case importer.FormatCompose:
+		results, left, err = made.Compose(ctx, text, i.options())
+	case importer.FormatScore:
+		results, err = made.Score(ctx, text, i.options())
+	default:
+		return nil, nil, fmt.Errorf("--format=%s: it can be %s, %s or %s", format, importer.FormatManifest, importer.FormatCompose, importer.FormatScore)
+	}
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
+	}
+	return results, left, nil
+}
+
+func (i *importing) options() importer.FileOptions {
+	options := importer.FileOptions{Namespace: *i.kube.Namespace, Image: i.image, Environment: map[string]string{}, Dir: filepath.Dir(i.file)}
+	for _, variable := range os.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		options.Environment[name] = value
+	}
+	return options
+}
+
+func (i *importing) text() ([]byte, error) {
+	if i.file == stdin {
+		return io.ReadAll(i.In)
+	}
+	return os.ReadFile(i.file)
+}
+
+func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, what string) ([]importer.Result, []importer.Note, error) {
+	kind, name, found := strings.Cut(what, "/")
+	if !found || name == "" {
+		return nil, nil, fmt.Errorf("%q: write deployment/NAME, statefulset/NAME or release/NAME", what)
+	}
+	namespace, err := i.namespace()
+	if err != nil {
+		return nil, nil, err
+	}
+	c, err := i.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	key := client.ObjectKey{Namespace: namespace, Name: name}
+	switch strings.ToLower(kind) {
+	case "release":
+		objects, err := importer.Release(ctx, c, key)
+		if err != nil {
+			return nil, nil, err
+		}
+		return made.Objects(ctx, objects, "")
+	case "deployment", "deployments", "deploy", "deployment.apps":
+		kind = "Deployment"
+	case "statefulset", "statefulsets", "sts", "statefulset.apps":
+		kind = "StatefulSet"
+	default:
+		return nil, nil, fmt.Errorf("%q: a %s cannot be imported: deployment/NAME, statefulset/NAME and release/NAME can", what, kind)
+	}
+	objects, unseen, err := importer.Workload(ctx, c, kind, key)
+	if err != nil {
+		return nil, nil, err
+	}
+	results, _, err := made.Objects(ctx, objects, name)
+	return results, unseen, err
+}
+
+// print writes the AppServices, and the notes where they are wanted.
+func (i *importing) print(results []importer.Result, left []importer.Note) error {
+	noted := len(left)
+	for n, result := range results {
+		noted += len(result.Notes)
+		text, err := yaml.Marshal(result.AppService.Object)
+		if err != nil {
+			return err
+		}
+		if n > 0 || len(results) > 1 {
+			_, _ = fmt.Fprintln(i.Out, "---")
+		}
+		i.say(result.Notes)
+		_, _ = i.Out.Write(text)
+	}
+	if len(left) > 0 && i.notes == notesComments {
+		_, _ = fmt.Fprintln(i.Out, "---")
+	}
+	i.say(left)
+	if i.strict && noted > 0 {
+		return errFound
+	}
+	return nil
+}
+
+func (i *importing) say(notes []importer.Note) {
+	for _, note := range notes {
+		if i.notes == notesComments {
+			_, _ = fmt.Fprintln(i.Out, "#", note)
+			continue
+		}
+		at := note.Object
+		if note.Field != "" {
+			at += " " + note.Field
+		}
+		rest := strings.TrimPrefix(note.String(), at)
+		_, _ = fmt.Fprintln(i.ErrOut, i.paint(i.ErrOut, yellow, at)+rest)
+	}
+}

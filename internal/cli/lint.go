@@ -1,0 +1,198 @@
+package cli
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/api/meta"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	appservice "github.com/example/appservice-operator"
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// Folders of the repository that are looked for beside watches.yaml.
+const definitionsDir = "config/crd/bases"
+
+func lintCommand(s *shell) *cobra.Command {
+	var output string
+	var resources []string
+	cmd := &cobra.Command{
+		Use:   "lint [CHART...]",
+		Short: "Hold charts to the rules that keep the operator calm",
+		Long: "Lint finds the mistakes of charts before anybody serves them: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
+			"folder. Its kind is that of the watches.yaml in a folder above it; without CHART, all charts of the watches.yaml here are checked, or, if there\n" +
+			"is none, those of this program. Each rule has a page: docs/lint. It exits with 1 if it finds something.",
+		Example: `# a chart, with a sample
+kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
+
+# all charts of watches.yaml
+kubectl appservice lint
+
+# for a step of a GitHub workflow, or to upload
+kubectl appservice lint -o github
+kubectl appservice lint helm-charts/appjob -o sarif`,
+		Annotations: map[string]string{"offline": "true"},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			subjects, err := s.chartSubjects(args, resources)
+			if err != nil {
+				return err
+			}
+			var reports []lint.Report
+			found := 0
+			for _, each := range subjects {
+				list, err := lint.Check(cmd.Context(), each.Subject)
+				if err != nil {
+					return fmt.Errorf("%s: %w", each.shown, err)
+				}
+				_, _ = fmt.Fprintf(s.ErrOut, "%s: %d cases, %d findings\n", each.shown, len(each.Cases), len(list))
+				reports = append(reports, lint.Report{Dir: each.shown, Findings: list})
+				found += len(list)
+			}
+			if err := lint.Print(s.Out, output, reports); err != nil {
+				return err
+			}
+			if found > 0 {
+				return errFound
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - is stdin (default: one that sets only what is required)")
+	s.outputFlag(cmd, &output, lint.Formats)
+	return cmd
+}
+
+// chartSubject is a chart to check, and how people call its folder.
+type chartSubject struct {
+	lint.Subject
+	shown string
+}
+
+// chartSubjects are the charts of the arguments, with the resources of their kind.
+func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
+	var given []document
+	if len(resources) > 0 {
+		var err error
+		if given, err = s.documents(resources); err != nil {
+			return nil, err
+		}
+	}
+	var list []chartSubject
+	if len(args) == 0 {
+		var files fs.FS = appservice.Files
+		if _, err := os.Stat(watchesFile); err == nil {
+			files = os.DirFS(".")
+		}
+		entries, err := entriesOf(files)
+		if err != nil {
+			return nil, err
+		}
+		for _, entry := range entries {
+			list = append(list, chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, entry.ChartPath})
+		}
+	}
+	for _, arg := range args {
+		found, err := subjectOf(arg)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, found)
+	}
+	for i := range list {
+		if err := list[i].complete(given); err != nil {
+			return nil, err
+		}
+	}
+	return list, nil
+}
+
+// entriesOf reads the watches.yaml of a folder.
+func entriesOf(files fs.FS) ([]watches.Watch, error) {
+	text, err := fs.ReadFile(files, watchesFile)
+	if err != nil {
+		return nil, err
+	}
+	list, _, err := watches.Read(text, files)
+	return list, err
+}
+
+// subjectOf finds the watches.yaml above a folder that names its chart. A chart that none names has the kind of its own name.
+func subjectOf(arg string) (chartSubject, error) {
+	dir, err := filepath.Abs(arg)
+	if err != nil {
+		return chartSubject{}, err
+	}
+	if info, err := os.Stat(dir); err != nil {
+		return chartSubject{}, err
+	} else if !info.IsDir() {
+		return chartSubject{}, fmt.Errorf("%s is no folder", arg)
+	}
+	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
+		files := os.DirFS(above)
+		entries, err := entriesOf(files)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return chartSubject{}, fmt.Errorf("%s: %w", filepath.Join(above, watchesFile), err)
+		}
+		below, _ := filepath.Rel(above, dir) // it is above
+		for _, entry := range entries {
+			if path.Clean(entry.ChartPath) == filepath.ToSlash(below) {
+				return chartSubject{lint.Subject{Files: files, Dir: entry.ChartPath, Kind: entry.GroupVersionKind, Overrides: entry.OverrideValues}, filepath.ToSlash(filepath.Clean(arg))}, nil
+			}
+		}
+		if above == filepath.Dir(above) {
+			name := filepath.Base(dir)
+			kind := v1.GroupVersion.WithKind(strings.ToUpper(name[:1]) + name[1:])
+			return chartSubject{lint.Subject{Files: os.DirFS(filepath.Dir(dir)), Dir: name, Kind: kind}, filepath.ToSlash(filepath.Clean(arg))}, nil
+		}
+	}
+}
+
+// complete adds cases, and what the operator may do: as the folder with the chart says, or this program.
+func (s *chartSubject) complete(given []document) error {
+	for _, d := range given {
+		if d.GroupVersionKind() != s.Kind {
+			continue
+		}
+		resource, err := d.whole()
+		if err != nil {
+			return err
+		}
+		s.Cases = append(s.Cases, lint.Case{Name: d.at(), Resource: resource})
+	}
+	config := configOf(s.Files)
+	if len(s.Cases) == 0 {
+		d, err := definitionOf(config, s.Kind)
+		if err != nil {
+			return err
+		}
+		s.Cases, s.Example = []lint.Case{lint.Example(s.Kind, d)}, true
+	}
+	var err error
+	s.Granted, err = rights.ReadGranted(config)
+	return err
+}
+
+// configOf are the files of an installation beside watches.yaml, or those that this program was built with.
+func configOf(files fs.FS) fs.FS {
+	if _, err := fs.Stat(files, definitionsDir); err == nil {
+		return files
+	}
+	return shipped
+}
+
+// definitionOf is that of a kind, nil if there is none.
+func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*definition.Definition, error) {
+	plural, _ := meta.UnsafeGuessKindToResource(kind)
+	return definition.Of(config, definitionsDir, kind, plural.Resource)
+}

@@ -1,0 +1,148 @@
+package cli
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/validate"
+)
+
+func validateCommand(s *shell) *cobra.Command {
+	v := &validation{shell: s, platforms: map[schema.GroupVersionKind]*validate.Platform{}}
+	cmd := &cobra.Command{
+		Use:   "validate -f FILE",
+		Short: "Say what a cluster would refuse, before it is asked",
+		Long: "Validate holds resources to what the API server checks (unknown fields, schema, rules), in its words, and to what the operator checks: bounds,\n" +
+			"the chart, Pod Security, and with --policy the platform's policy. It reads no cluster, so it does not know what is missing there, and of\n" +
+			"namespaces only what --namespace-labels says. It exits with 1 if something would be refused.",
+		Example: `# a file; a folder, or - for stdin, will do as well
+kubectl appservice validate -f app.yaml
+
+# by the policy of the platform
+kubectl appservice validate -f app.yaml --policy config/samples/tenant/policy.yaml -n shop
+
+# as data
+kubectl appservice validate -f config/samples/full.yaml -o json`,
+		Annotations: map[string]string{"offline": "true"},
+		Args:        cobra.NoArgs,
+		RunE:        func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
+	}
+	flags := cmd.Flags()
+	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - is stdin")
+	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts, and config/crd, as the operator's (default: what this program was built with)")
+	flags.StringVar(&v.policy, "policy", "", "file with the policy of the platform, as the operator's --policy")
+	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, by which a policy may select it")
+	_ = cmd.MarkFlagRequired("filename") // the flag is there
+	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
+	return cmd
+}
+
+type validation struct {
+	*shell
+	files          []string
+	charts, policy string
+	labels         map[string]string
+	output         string
+
+	served    *served
+	rules     *policy.Policy
+	platforms map[schema.GroupVersionKind]*validate.Platform
+}
+
+// refusal is a problem of a resource as data.
+type refusal struct {
+	File    string `json:"file"`
+	Line    int    `json:"line"`
+	Column  int    `json:"column,omitempty"`
+	Kind    string `json:"kind"`
+	Name    string `json:"name"`
+	Field   string `json:"field,omitempty"`
+	Message string `json:"message"`
+}
+
+func (v *validation) run(cmd *cobra.Command) error {
+	documents, err := v.documents(v.files)
+	if err != nil {
+		return err
+	}
+	if v.served, err = chartsIn(v.charts); err != nil {
+		return err
+	}
+	if v.policy != "" {
+		text, err := os.ReadFile(v.policy)
+		if err == nil {
+			v.rules, err = policy.Read(v.policy, text)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	refusals, checked := []refusal{}, 0
+	for _, d := range documents {
+		platform, err := v.platform(d.GroupVersionKind())
+		if err != nil {
+			return err
+		}
+		if platform == nil {
+			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is not looked at: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
+			continue
+		}
+		checked++
+		for _, problem := range platform.Check(cmd.Context(), d.Text, d.GetNamespace()) {
+			refusals = append(refusals, v.refused(d, problem))
+		}
+	}
+	_, _ = fmt.Fprintf(v.ErrOut, "%d resources, %d problems\n", checked, len(refusals))
+	if v.output == asJSON {
+		encoder := json.NewEncoder(v.Out)
+		encoder.SetEscapeHTML(false)
+		encoder.SetIndent("", "  ")
+		if err := encoder.Encode(map[string]any{"problems": refusals}); err != nil {
+			return err
+		}
+	}
+	if len(refusals) > 0 {
+		return errFound
+	}
+	return nil
+}
+
+// platform is what resources of a kind are held to; nil if the kind is not served.
+func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform, error) {
+	if known, there := v.platforms[kind]; there {
+		return known, nil
+	}
+	renderer := v.served.Renderers[kind]
+	if renderer == nil {
+		return nil, nil
+	}
+	config := configOf(shipped)
+	if v.charts != "" {
+		config = configOf(os.DirFS(v.charts))
+	}
+	d, err := definitionOf(config, kind)
+	if err != nil {
+		return nil, err
+	}
+	v.platforms[kind] = &validate.Platform{Definition: d, Renderer: renderer, Policy: v.rules, Labels: v.labels}
+	return v.platforms[kind], nil
+}
+
+// refused prints a problem, if it is not to be data, and returns it as such.
+func (v *validation) refused(d document, of validate.Problem) refusal {
+	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(), Field: of.Field, Message: of.Message}
+	if v.output == asText {
+		place := fmt.Sprintf("%s:%d", d.shown(), out.Line)
+		if of.Column > 0 {
+			place += fmt.Sprintf(":%d", of.Column)
+		}
+		_, _ = fmt.Fprintf(v.Out, "%s: %s %s: %s\n%s\n", v.paint(v.Out, bold, place), out.Kind, out.Name, of.Message, d.excerpt(of.Line, of.Column))
+	}
+	return out
+}

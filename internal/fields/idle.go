@@ -1,0 +1,110 @@
+package fields
+
+import (
+	"path"
+	"slices"
+	"strings"
+
+	"go.yaml.in/yaml/v3"
+	"helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+const valuesFile = "values.yaml"
+
+// ofOperator reports whether a field is one on which the operator itself acts: charts need not know it.
+func ofOperator(kind schema.GroupVersionKind, name string) bool {
+	return kind == v1.GroupVersion.WithKind(v1.Kind) && slices.Contains([]string{"paused", "podTemplate", "ttl"}, name)
+}
+
+// ignored lists the fields of the Go type of a kind that no template uses. What lies below them, test/contract tries.
+func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
+	core, typed := Core(kind)
+	if !typed {
+		return nil
+	}
+	var problems Problems
+	for _, name := range members(core) {
+		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
+			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: whoever sets it changes nothing"})
+		}
+	}
+	return problems
+}
+
+// idle lists the entries of values.yaml that no template uses. Those that fields.yaml declares are said to be unused there.
+func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *File) Problems {
+	var problems Problems
+	ours := func(name string) bool {
+		return name == "global" || slices.ContainsFunc(c.Dependencies(), func(d *chart.Chart) bool { return d.Name() == name }) ||
+			slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return d.Alias == name }) ||
+			declared != nil && declared.Spec.Properties[name] != nil || ofOperator(kind, name)
+	}
+	for _, entry := range entriesOf(c) {
+		if entry.inner || ours(entry.steps[0]) {
+			continue
+		}
+		if at := "spec." + strings.Join(entry.steps, "."); !a.uses(at) {
+			problems = append(problems, Problem{path.Join(a.dir, valuesFile), entry.line, strings.Join(entry.steps, ".") + " is used by no template: remove it"})
+		}
+	}
+	return problems
+}
+
+// fieldless lists the entries of values.yaml that neither the Go type of a kind nor fields.yaml has a field for.
+func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declared *File) Problems {
+	bare := *c
+	bare.Values = nil
+	root := valuesOf(&bare, kind, declared)
+	var problems Problems
+	var reported [][]string
+	for _, entry := range entriesOf(c) {
+		at, known := root, true
+		for i := 0; known && i < len(entry.steps) && at != nil; i++ {
+			at, known = at.member(entry.steps[i])
+		}
+		below := slices.ContainsFunc(reported, func(above []string) bool {
+			return len(above) < len(entry.steps) && slices.Equal(above, entry.steps[:len(above)])
+		})
+		if known || below {
+			continue
+		}
+		reported = append(reported, entry.steps)
+		problems = append(problems, Problem{path.Join(dir, valuesFile), entry.line, strings.Join(entry.steps, ".") +
+			" is no field of " + kind.Kind + ", so no spec can set it: declare it in " + Name + ", or put it into the template"})
+	}
+	return problems
+}
+
+// entry of a values.yaml.
+type entry struct {
+	steps []string
+	line  int
+	inner bool // it has entries of its own
+}
+
+// entriesOf lists the entries of a chart's values.yaml as they stand there.
+func entriesOf(c *chart.Chart) []entry {
+	var document yaml.Node
+	for _, file := range c.Raw {
+		if file.Name == valuesFile && yaml.Unmarshal(file.Data, &document) != nil {
+			return nil // a chart whose values are no YAML does not load
+		}
+	}
+	var list []entry
+	var walk func(node *yaml.Node, steps []string)
+	walk = func(node *yaml.Node, steps []string) {
+		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
+			key, value := node.Content[i], node.Content[i+1]
+			below := append(slices.Clone(steps), key.Value)
+			list = append(list, entry{below, key.Line, value.Kind == yaml.MappingNode && len(value.Content) > 0})
+			walk(value, below)
+		}
+	}
+	if len(document.Content) > 0 {
+		walk(document.Content[0], nil)
+	}
+	return list
+}

@@ -1,0 +1,83 @@
+package history
+
+import (
+	"fmt"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// compare says what a release changed against the one before, nil if that is not kept. What the spec says counts; where that is as it was,
+// somebody else asked for the release, and what it changed of the objects is said.
+func (r *Revision) compare(before *Revision) {
+	if before == nil || r.recorded == nil || before.recorded == nil {
+		return
+	}
+	r.Restarts = release.RestartsPods(before.recorded.Objects, r.recorded.Objects)
+	if r.Generation != 0 && r.Generation == before.Generation {
+		r.ChangedBy, r.ChangedAt = byPlatform, r.Released
+		if r.Chart != before.Chart {
+			r.ChangedBy = byChart
+		}
+	}
+	r.Changes = fieldsOf("spec", before.Spec, r.Spec)
+	if r.Spec == nil || before.Spec == nil { // an operator made one that kept no spec
+		r.Changes = fieldsOf("values", before.recorded.Config, r.recorded.Config)
+	}
+	if r.Chart != before.Chart {
+		r.Changes = append(r.Changes, fmt.Sprintf("chart %s → %s", before.Chart, r.Chart))
+	}
+	if len(r.Changes) == 0 {
+		r.Changes = ObjectChanges(before, r)
+	}
+}
+
+// fieldsOf lists the fields in which two specs differ, or two sets of values.
+func fieldsOf(name string, old, now map[string]any) []string {
+	var list []string
+	content := func(fields map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{name: fields}}
+	}
+	if old == nil || now == nil {
+		return nil
+	}
+	for _, difference := range release.Differences(content(old), content(now)) {
+		list = append(list, difference.String())
+	}
+	return list
+}
+
+// ObjectChanges lists what one release changed of the objects of another, as far as both can be read.
+func ObjectChanges(before, after *Revision) []string {
+	if before.recorded == nil || after.recorded == nil {
+		return nil
+	}
+	var list []string
+	old, now := before.recorded.Objects, after.recorded.Objects
+	find := func(objects []*unstructured.Unstructured, like *unstructured.Unstructured) *unstructured.Unstructured {
+		at := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return kube.KeyOf(o) == kube.KeyOf(like) })
+		if at < 0 {
+			return nil
+		}
+		return objects[at]
+	}
+	for _, object := range old {
+		if find(now, object) == nil {
+			list = append(list, fmt.Sprintf("%s is no longer there", kube.KeyOf(object)))
+		}
+	}
+	for _, object := range now {
+		was := find(old, object)
+		if was == nil {
+			list = append(list, fmt.Sprintf("%s is new", kube.KeyOf(object)))
+			continue
+		}
+		for _, difference := range release.Differences(was, object) {
+			list = append(list, fmt.Sprintf("%s: %s", kube.KeyOf(object), difference))
+		}
+	}
+	return list
+}

@@ -1,0 +1,64 @@
+package history
+
+import (
+	"maps"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// owners are the labels and annotations by which tools know what they apply again and again. The value of the first that is there says what
+// of the tool it is.
+var owners = []struct{ key, tool string }{
+	{"argocd.argoproj.io/tracking-id", "Argo CD application"},
+	{"argocd.argoproj.io/instance", "Argo CD application"},
+	{"kustomize.toolkit.fluxcd.io/name", "Flux Kustomization"},
+	{"helm.toolkit.fluxcd.io/name", "Flux HelmRelease"},
+}
+
+// OwnerOf names the tool that holds a resource to a source elsewhere, as in `Argo CD application "shop"`; empty if no label or annotation says so.
+func OwnerOf(resource *unstructured.Unstructured) string {
+	for _, owner := range owners {
+		for _, entries := range []map[string]string{resource.GetAnnotations(), resource.GetLabels()} {
+			if name := entries[owner.key]; name != "" {
+				name, _, _ = strings.Cut(name, ":") // a tracking ID goes on with the object's
+				return owner.tool + ` "` + name + `"`
+			}
+		}
+	}
+	return ""
+}
+
+// appliedBy are what else in labels and annotations comes from a cluster rather than from a source.
+var appliedBy = []string{
+	"kubectl.kubernetes.io/last-applied-configuration",
+	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace",
+}
+
+// Source returns the resource as its source is to have it: what people write, without what a cluster or a tool adds.
+func (u *Undo) Source() *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": u.Resource.Object["spec"]}}
+	out.SetAPIVersion(u.Resource.GetAPIVersion())
+	out.SetKind(u.Resource.GetKind())
+	out.SetName(u.Resource.GetName())
+	out.SetNamespace(u.Resource.GetNamespace())
+	if labels := written(u.Resource.GetLabels()); len(labels) > 0 {
+		out.SetLabels(labels)
+	}
+	if annotations := written(u.Resource.GetAnnotations()); len(annotations) > 0 {
+		out.SetAnnotations(annotations)
+	}
+	return out
+}
+
+// written returns the labels or annotations that people wrote.
+func written(entries map[string]string) map[string]string {
+	kept := maps.Clone(entries)
+	for _, owner := range owners {
+		delete(kept, owner.key)
+	}
+	for _, key := range appliedBy {
+		delete(kept, key)
+	}
+	return kept
+}

@@ -1,0 +1,98 @@
+package history
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// Revision is one release of a resource.
+type Revision struct {
+	Revision    int       `json:"revision"`
+	Released    time.Time `json:"released,omitzero"`
+	Status      string    `json:"status"`
+	Chart       string    `json:"chart"`
+	Description string    `json:"description,omitempty"`
+	// ChangedBy is who changed the spec for it: a field manager, or what else asked for the release.
+	ChangedBy string    `json:"changedBy,omitempty"`
+	ChangedAt time.Time `json:"changedAt,omitzero"`
+	// Generation of the resource that it was made of; 0 in records of earlier operators.
+	Generation int64 `json:"generation,omitempty"`
+	// Changes against the release before, and whether pods restarted for them. There are none where that one is not kept.
+	Changes  []string `json:"changes,omitempty"`
+	Restarts bool     `json:"restarts"`
+	// Spec that it was made of; nil in records of earlier operators.
+	Spec map[string]any `json:"spec,omitempty"`
+	// Unreadable is why the record says no more than that it is there.
+	Unreadable string `json:"unreadable,omitempty"`
+
+	recorded *release.Recorded
+}
+
+// Who released what nobody changed the spec for.
+const (
+	byChart    = "(another chart)"
+	byPlatform = "(operator or defaults)"
+)
+
+// List returns the releases of a resource that are recorded, the oldest first. A record that cannot be read is listed as such.
+func List(ctx context.Context, reader client.Reader, resource *unstructured.Unstructured) ([]Revision, error) {
+	secrets := &corev1.SecretList{}
+	err := reader.List(ctx, secrets, client.InNamespace(resource.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
+	if err != nil {
+		return nil, fmt.Errorf("cannot read the release records of %s %s, which are Secrets: %w", resource.GetKind(), resource.GetName(), err)
+	}
+	var list []Revision
+	for i := range secrets.Items {
+		secret := &secrets.Items[i]
+		controller := metav1.GetControllerOfNoCopy(secret)
+		number, err := revisionOf(secret)
+		if secret.Type != cluster.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
+			continue // somebody else's, or of an earlier resource of the name
+		}
+		list = append(list, decoded(secret, number))
+	}
+	slices.SortFunc(list, func(a, b Revision) int { return a.Revision - b.Revision })
+	for i := range list {
+		var before *Revision
+		if i > 0 {
+			before = &list[i-1]
+		}
+		list[i].compare(before)
+	}
+	return list, nil
+}
+
+func revisionOf(secret *corev1.Secret) (number int, err error) {
+	_, err = fmt.Sscan(secret.Labels["version"], &number)
+	return number, err
+}
+
+// decoded returns what a record says of itself.
+func decoded(secret *corev1.Secret, number int) Revision {
+	out := Revision{Revision: number, Status: secret.Labels["status"]}
+	recorded, err := release.Decode(secret)
+	if err != nil {
+		out.Unreadable = err.Error()
+		return out
+	}
+	out.recorded = recorded
+	out.Released, out.Status, out.Description = recorded.Info.LastDeployed.Time.UTC(), string(recorded.Info.Status), recorded.Info.Description
+	if recorded.Chart != nil && recorded.Chart.Metadata != nil {
+		out.Chart = recorded.Chart.Metadata.Name + "-" + recorded.Chart.Metadata.Version
+	}
+	if source := recorded.Source; source != nil {
+		out.Generation, out.ChangedBy, out.ChangedAt = source.Generation, source.ChangedBy, source.ChangedAt
+		out.Spec, _ = source.Spec.(map[string]any)
+	}
+	return out
+}

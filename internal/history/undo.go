@@ -1,0 +1,85 @@
+package history
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/api/equality"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+)
+
+// Undo is a change of a resource by which it has the spec of a former release again.
+type Undo struct {
+	// To is the revision that it goes back to. The operator makes a new one of it.
+	To int
+	// Resource as it is to be stored, with the version that was read.
+	Resource *unstructured.Unstructured
+	// Changes of the spec; none if it has that spec already.
+	Changes []string
+	// Owner is the tool that would take the change back, as it compares the resource with a source; empty if there is none.
+	Owner string
+}
+
+// PlanUndo returns the change by which a resource has the spec of a revision again; 0 stands for the newest one with another spec than it has.
+// What a refused spec left deployed is the newest one then.
+func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int) (*Undo, error) {
+	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
+	target, err := targetOf(resource, spec, revisions, to)
+	if err != nil {
+		return nil, err
+	}
+	switch source := target.recorded; {
+	case source == nil:
+		return nil, fmt.Errorf("revision %d cannot be read: %s", target.Revision, target.Unreadable)
+	case target.Spec == nil:
+		return nil, fmt.Errorf("revision %d does not say what spec it was made of: an earlier operator recorded it (helm get values %s --revision %d shows its values)",
+			target.Revision, resource.GetName(), target.Revision)
+	case source.Source.APIVersion != resource.GetAPIVersion() || source.Source.Kind != resource.GetKind():
+		return nil, fmt.Errorf("revision %d was made of a spec of %s %s, which is no %s %s", target.Revision,
+			source.Source.APIVersion, source.Source.Kind, resource.GetAPIVersion(), resource.GetKind())
+	}
+	changed := resource.DeepCopy()
+	changed.Object["spec"] = runtime.DeepCopyJSON(target.Spec)
+	return &Undo{To: target.Revision, Resource: changed, Changes: fieldsOf("spec", spec, target.Spec), Owner: OwnerOf(resource)}, nil
+}
+
+// targetOf returns the revision to go back to.
+func targetOf(resource *unstructured.Unstructured, spec map[string]any, revisions []Revision, to int) (*Revision, error) {
+	if len(revisions) == 0 {
+		return nil, fmt.Errorf("nothing of %s was released yet, or its records are gone", resource.GetName())
+	}
+	var kept []string
+	for i := len(revisions) - 1; i >= 0; i-- {
+		revision := &revisions[i]
+		if to == revision.Revision || to == 0 && revision.Spec != nil && !equality.Semantic.DeepEqual(revision.Spec, spec) {
+			return revision, nil
+		}
+		kept = append([]string{fmt.Sprint(revision.Revision)}, kept...)
+	}
+	if to == 0 {
+		return nil, fmt.Errorf("no earlier release of %s with another spec is kept: there are %s (the operator's flag --history-max says how many)",
+			resource.GetName(), strings.Join(kept, ", "))
+	}
+	return nil, fmt.Errorf("revision %d of %s is not kept: there are %s (the operator's flag --history-max says how many)", to, resource.GetName(), strings.Join(kept, ", "))
+}
+
+// ErrChanged says that somebody else changed the resource meanwhile, so that nothing was written.
+var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
+
+// Write stores the change, unless the resource is another one by now than it was when it was read. With dry, the API server only checks it.
+func (u *Undo) Write(ctx context.Context, writer client.Writer, manager string, dry bool) error {
+	options := []client.UpdateOption{client.FieldOwner(manager), client.FieldValidation("Strict")}
+	if dry {
+		options = append(options, client.DryRunAll)
+	}
+	err := writer.Update(ctx, u.Resource.DeepCopy(), options...)
+	if apierrors.IsConflict(err) {
+		return ErrChanged
+	}
+	return err
+}

@@ -1,0 +1,140 @@
+package history
+
+import (
+	"errors"
+	"strings"
+	"testing"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func TestWhatUndoGoesBackTo(t *testing.T) {
+	superseded, deployed := helmrelease.StatusSuperseded, helmrelease.StatusDeployed
+	list := listed(t, secret(t, made{1, superseded, "1.0.0", 0, "", "a"}), secret(t, made{2, superseded, "1.0.0", 2, "x", "b"}),
+		secret(t, made{3, superseded, "1.0.0", 3, "x", "c"}), secret(t, made{4, deployed, "1.1.0", 3, "x", "c"}))
+	cases := map[string]struct {
+		image string // that the spec has now
+		to    int
+		want  int
+		spec  string
+		err   string
+	}{
+		"the release before, another chart is none": {"c", 0, 2, "b", ""},
+		"a refused spec: what is deployed":          {"refused", 0, 4, "c", ""},
+		"back from having gone back":                {"b", 0, 4, "c", ""},
+		"a revision":                                {"c", 2, 2, "b", ""},
+		"a revision of the same spec":               {"c", 3, 3, "c", ""},
+		"a revision that is not kept":               {"c", 7, 0, "", "revision 7 of web is not kept: there are 1, 2, 3, 4"},
+		"a revision of an earlier operator":         {"c", 1, 0, "", "revision 1 does not say what spec it was made of"},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			resource := app(test.image)
+			got, err := PlanUndo(resource, list, test.to)
+			if test.err != "" {
+				if err == nil || !strings.HasPrefix(err.Error(), test.err) {
+					t.Errorf("got %v, want %q", err, test.err)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			image, _, _ := unstructured.NestedString(got.Resource.Object, "spec", "image")
+			if got.To != test.want || image != test.spec || (len(got.Changes) == 0) != (test.image == test.spec) {
+				t.Errorf("it goes back to revision %d with image %s and changes %v", got.To, image, got.Changes)
+			}
+			if now, _, _ := unstructured.NestedString(resource.Object, "spec", "image"); now != test.image {
+				t.Error("the resource that was given is another one")
+			}
+		})
+	}
+	if _, err := PlanUndo(app("a"), nil, 0); err == nil || !strings.Contains(err.Error(), "nothing of web was released yet") {
+		t.Errorf("without releases: %v", err)
+	}
+	if _, err := PlanUndo(app("c"), list[2:], 0); err == nil || !strings.Contains(err.Error(), "no earlier release of web with another spec is kept: there are 3, 4") {
+		t.Errorf("without another spec: %v", err)
+	}
+}
+
+func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
+	list := listed(t, secret(t, made{1, helmrelease.StatusSuperseded, "1.0.0", 1, "x", "a"}), secret(t, made{2, helmrelease.StatusDeployed, "1.0.0", 2, "x", "b"}))
+	scheme := runtime.NewScheme()
+	if err := v1.AddToScheme(scheme); err != nil {
+		t.Fatal(err)
+	}
+	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(app("b")).Build()
+	read := func() *unstructured.Unstructured {
+		t.Helper()
+		resource := app("")
+		if err := server.Get(t.Context(), client.ObjectKeyFromObject(resource), resource); err != nil {
+			t.Fatal(err)
+		}
+		return resource
+	}
+	image := func() string {
+		text, _, _ := unstructured.NestedString(read().Object, "spec", "image")
+		return text
+	}
+	plan, err := PlanUndo(read(), list, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(t.Context(), server, "kubectl-appservice", true); err != nil || image() != "b" {
+		t.Errorf("a dry run: %v, the image is %s", err, image())
+	}
+	touched := read()
+	touched.SetLabels(map[string]string{"a": "b"})
+	if err := server.Update(t.Context(), touched); err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); !errors.Is(err, ErrChanged) || image() != "b" {
+		t.Errorf("of another version: %v, the image is %s", err, image())
+	}
+	if plan, err = PlanUndo(read(), list, 0); err != nil {
+		t.Fatal(err)
+	}
+	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); err != nil || image() != "a" {
+		t.Errorf("of this version: %v, the image is %s", err, image())
+	}
+}
+
+func TestWhoOwnsAResource(t *testing.T) {
+	cases := map[string]struct {
+		labels, annotations map[string]string
+		want                string
+	}{
+		"nobody":                          {nil, nil, ""},
+		"other labels":                    {map[string]string{"app.kubernetes.io/instance": "web"}, nil, ""},
+		"Argo CD by its annotation":       {nil, map[string]string{"argocd.argoproj.io/tracking-id": "shop:app.example.com/AppService:demo/web"}, `Argo CD application "shop"`},
+		"Argo CD by its label":            {map[string]string{"argocd.argoproj.io/instance": "shop"}, nil, `Argo CD application "shop"`},
+		"a Kustomization of Flux":         {map[string]string{"kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"}, nil, `Flux Kustomization "apps"`},
+		"a HelmRelease of Flux":           {map[string]string{"helm.toolkit.fluxcd.io/name": "apps"}, nil, `Flux HelmRelease "apps"`},
+		"an annotation that says nothing": {nil, map[string]string{"argocd.argoproj.io/tracking-id": ""}, ""},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			resource := app("a")
+			resource.SetLabels(test.labels)
+			resource.SetAnnotations(test.annotations)
+			if got := OwnerOf(resource); got != test.want {
+				t.Errorf("got %q, want %q", got, test.want)
+			}
+			if test.want == "" {
+				return
+			}
+			resource.SetResourceVersion("7")
+			resource.SetLabels(map[string]string{"team": "shop"})
+			source := (&Undo{Resource: resource}).Source()
+			if source.GetResourceVersion() != "" || source.GetUID() != "" || len(source.GetAnnotations()) > 0 || len(source.GetLabels()) != 1 || source.GetName() != "web" {
+				t.Errorf("its source is to say %v", source.Object)
+			}
+		})
+	}
+}

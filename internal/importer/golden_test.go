@@ -1,0 +1,127 @@
+package importer
+
+import (
+	"errors"
+	"flag"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+)
+
+var update = flag.Bool("update", false, "write the golden files again")
+
+// TestGolden imports each file of testdata, and compares with FILE.golden beside it: AppServices, and their notes. A new case is a new file:
+// -update writes the rest, for you to review.
+func TestGolden(t *testing.T) {
+	t.Parallel()
+	files, err := filepath.Glob("testdata/*/*.yaml")
+	if err != nil || len(files) == 0 {
+		t.Fatalf("there is no case (error %v)", err)
+	}
+	for _, file := range files {
+		t.Run(strings.TrimPrefix(file, "testdata/"), func(t *testing.T) {
+			t.Parallel()
+			results, left := imported(t, read(t, file))
+			compareGolden(t, strings.TrimSuffix(file, ".yaml")+".golden", printed(t, results, left))
+		})
+	}
+}
+
+// imported imports a file of any format.
+func imported(t testing.TB, text []byte) ([]Result, []Note) {
+	t.Helper()
+	i := importer(t)
+	format, err := FormatOf(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	options := FileOptions{Dir: "/folder", Environment: map[string]string{"TAG": "1.2.3"}, Image: "registry.example.com/built:1"}
+	var results []Result
+	var left []Note
+	switch format {
+	case FormatManifest:
+		var objects []*unstructured.Unstructured
+		if objects, err = Manifest(text, ""); err == nil {
+			results, left, err = i.Objects(t.Context(), objects, "")
+		}
+	case FormatCompose:
+		results, left, err = i.Compose(t.Context(), text, options)
+	case FormatScore:
+		results, err = i.Score(t.Context(), text, options)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, result := range results {
+		explained(t, result.Notes)
+		if err := i.Check(result.AppService); err != nil {
+			t.Errorf("the API server would refuse AppService %s: %v", result.AppService.GetName(), err)
+		}
+	}
+	explained(t, left)
+	return results, left
+}
+
+// printed is what people read.
+func printed(t testing.TB, results []Result, left []Note) string {
+	t.Helper()
+	var out strings.Builder
+	comments := func(notes []Note) {
+		for _, note := range notes {
+			out.WriteString("# " + note.String() + "\n")
+		}
+	}
+	for _, result := range results {
+		out.WriteString("---\n")
+		comments(result.Notes)
+		text, err := yaml.Marshal(result.AppService.Object)
+		if err != nil {
+			t.Fatal(err)
+		}
+		out.Write(text)
+	}
+	if len(left) > 0 {
+		out.WriteString("---\n")
+		comments(left)
+	}
+	return out.String()
+}
+
+func compareGolden(t testing.TB, file, got string) {
+	t.Helper()
+	if *update {
+		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if errors.Is(err, fs.ErrNotExist) {
+		t.Fatalf("%s is missing: run the test with -update and review what it writes", file)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got != string(want) {
+		t.Errorf("it is not as in %s; if it is as it should be, run the test with -update\n%s", file, firstDifference(got, string(want)))
+	}
+}
+
+func firstDifference(got, want string) string {
+	a, b := strings.Split(want, "\n"), strings.Split(got, "\n")
+	n := 0
+	for n < min(len(a), len(b)) && a[n] == b[n] {
+		n++
+	}
+	line := func(lines []string) string {
+		if n < len(lines) {
+			return lines[n]
+		}
+		return "(its end)"
+	}
+	return "-want " + line(a) + "\n+got  " + line(b)
+}

@@ -1,0 +1,229 @@
+package importer
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Importer makes AppServices.
+type Importer struct {
+	// Render returns what an AppService becomes, without access to a cluster, or why the operator would refuse it.
+	Render func(context.Context, *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
+	// Check returns why the API server would refuse an AppService. It may be nil.
+	Check func(*unstructured.Unstructured) error
+}
+
+// Result is one AppService, and what is not the same with it.
+type Result struct {
+	AppService *unstructured.Unstructured
+	// Notes in the order of the objects that they are about.
+	Notes []Note
+}
+
+// Note says of a field, or of a whole object, why it is another one with the AppService, and what to do about it.
+type Note struct {
+	// Object is its kind and name, as in "Deployment web", or what stands for one in a file.
+	Object string
+	// Field is its path; empty for the object as a whole.
+	Field string
+	// Reason says what differs, and why.
+	Reason string
+	// Remedy says what to do, or how to have it as it was.
+	Remedy string
+	// Unexplained differences are mistakes of this package.
+	Unexplained bool
+}
+
+// String is the note in one line.
+func (n Note) String() string {
+	at := n.Object
+	if n.Field != "" {
+		at += " " + n.Field
+	}
+	text := at + ": " + n.Reason
+	if n.Remedy != "" {
+		text += "; " + n.Remedy
+	}
+	return text
+}
+
+// Objects makes one AppService of each Deployment and StatefulSet among objects, in their order, or of those with a name only. What
+// belongs to none of them is said in notes that belong to no AppService.
+func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured, only string) ([]Result, []Note, error) {
+	w := sorted(objects)
+	var results []Result
+	for _, of := range w.workloads {
+		if only != "" && of.GetName() != only {
+			continue
+		}
+		result, err := i.workload(ctx, w, of)
+		if err != nil {
+			return nil, nil, err
+		}
+		results = append(results, *result)
+	}
+	if len(results) == 0 {
+		return nil, nil, fmt.Errorf("there is no Deployment or StatefulSet%s among %d objects: an AppService is made of one", named(only), len(objects))
+	}
+	if only != "" {
+		return results, nil, nil
+	}
+	return results, w.leftOver(), nil
+}
+
+func named(name string) string {
+	if name == "" {
+		return ""
+	}
+	return fmt.Sprintf(" %q", name)
+}
+
+// workload imports one workload and what belongs to it.
+func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unstructured) (*Result, error) {
+	s, err := w.sourceOf(of)
+	if err != nil {
+		return nil, err
+	}
+	app, refused, err := i.place(ctx, types.NamespacedName{Namespace: of.GetNamespace(), Name: s.name}, s.pieces())
+	if err != nil {
+		return nil, fmt.Errorf("cannot make an AppService of %s: %w", describe(of), err)
+	}
+	s.refused = refused
+	if err := i.patch(ctx, s, app); err != nil {
+		return nil, err
+	}
+	i.shorten(ctx, app, func(rendered []*unstructured.Unstructured) any { return s.comparables(rendered) })
+	rendered, err := i.Render(ctx, app)
+	if err != nil {
+		return nil, err
+	}
+	s.compare(rendered)
+	slices.SortStableFunc(s.notes, func(a, b Note) int { return cmp.Compare(s.rank(a.Object), s.rank(b.Object)) })
+	return &Result{AppService: app, Notes: s.notes}, nil
+}
+
+// appService makes an AppService of a spec.
+func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured.Unstructured, error) {
+	data, err := json.Marshal(spec)
+	if err != nil {
+		return nil, err
+	}
+	content := map[string]any{}
+	if err := json.Unmarshal(data, &content); err != nil {
+		return nil, err
+	}
+	metadata := map[string]any{"name": of.Name}
+	if of.Namespace != "" {
+		metadata["namespace"] = of.Namespace
+	}
+	app := &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": metadata, "spec": whole(content),
+	}}
+	return app, nil
+}
+
+// whole turns the numbers of JSON that are whole into those of the API machinery.
+func whole(value any) any {
+	switch value := value.(type) {
+	case map[string]any:
+		for key, item := range value {
+			value[key] = whole(item)
+		}
+	case []any:
+		for i, item := range value {
+			value[i] = whole(item)
+		}
+	case float64:
+		if value == float64(int64(value)) {
+			return int64(value)
+		}
+	}
+	return value
+}
+
+// refused returns why an AppService is refused, nil if it is not.
+func (i *Importer) refused(ctx context.Context, app *unstructured.Unstructured) error {
+	if i.Check != nil {
+		if err := i.Check(app); err != nil {
+			return err
+		}
+	}
+	_, err := i.Render(ctx, app.DeepCopy())
+	return err
+}
+
+// describe is a kind and a name.
+func describe(object *unstructured.Unstructured) string {
+	return object.GetKind() + " " + object.GetName()
+}
+
+// piece is a part of a spec.
+type piece struct {
+	// from is the field of the workload, or of another object, that says it.
+	from source
+	set  func(*v1.AppServiceSpec)
+}
+
+// source is a field of an object.
+type source struct{ object, field string }
+
+// refusal says why a piece was left out.
+type refusal struct {
+	from source
+	err  error
+}
+
+// place puts together the pieces that are accepted. One by one they are tried only if not all are.
+func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []piece) (*unstructured.Unstructured, []refusal, error) {
+	build := func(pieces []piece) (*unstructured.Unstructured, error) {
+		spec := &v1.AppServiceSpec{}
+		for _, p := range pieces {
+			p.set(spec)
+		}
+		app, err := appService(of, spec)
+		if err == nil {
+			err = i.refused(ctx, app)
+		}
+		return app, err
+	}
+	app, err := build(pieces)
+	if err == nil || len(pieces) == 0 {
+		return app, nil, err
+	}
+	var taken []piece
+	var refused []refusal
+	for n, p := range pieces {
+		with, err := build(append(slices.Clone(taken), p))
+		switch {
+		case err == nil:
+			app, taken = with, append(taken, p)
+		case n == 0: // the image, without which there is no AppService
+			return nil, nil, err
+		default:
+			refused = append(refused, refusal{p.from, err})
+		}
+	}
+	return app, refused, nil
+}
+
+// oneLine keeps a note in one line.
+func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
+
+// matches reports whether a selector of labels selects some; one that is nil or empty selects nothing here.
+func matches(selector *metav1.LabelSelector, set map[string]string) bool {
+	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
+		return false
+	}
+	parsed, err := metav1.LabelSelectorAsSelector(selector)
+	return err == nil && parsed.Matches(labelSet(set))
+}

@@ -1,0 +1,98 @@
+package importer
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/intstr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+const (
+	// containerAnnotation names the container that kubectl takes.
+	containerAnnotation = "kubectl.kubernetes.io/default-container"
+	// checksumPrefix is that of annotations by which charts roll pods when what they refer to changes.
+	checksumPrefix = "checksum/"
+	// versionLabel is that of the image which a chart was made for.
+	versionLabel = "app.kubernetes.io/version"
+)
+
+// ownPods reports whether a selector selects the pods of the workload by the labels that it selects them by itself.
+func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
+	if selector == nil || len(selector.MatchExpressions) > 0 || len(selector.MatchLabels) == 0 {
+		return false
+	}
+	return maps.Equal(selector.MatchLabels, s.selector.MatchLabels) || maps.Equal(selector.MatchLabels, selecting(s.name))
+}
+
+// ownLabels are the labels that a spec may set: neither the selector's nor those of Helm, Kubernetes and the operator.
+func (s *subject) ownLabels(all map[string]string) map[string]string {
+	out := map[string]string{}
+	for key, value := range all {
+		domain, name, _ := strings.Cut(key, "/")
+		switch {
+		case key == "app.kubernetes.io/name", key == "app.kubernetes.io/instance", key == "app.kubernetes.io/managed-by", key == "pod-template-hash",
+			key == "controller-revision-hash", key == versionLabel && !s.stamped(), domain == "app.example.com", domain == "helm.sh", domain == "meta.helm.sh":
+		case name != "" && domain != "app.kubernetes.io" && (hasDomain(domain, "kubernetes.io") || hasDomain(domain, "k8s.io")):
+		default:
+			out[key] = value
+		}
+	}
+	return out
+}
+
+func hasDomain(domain, of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
+
+// commonLabels are those that all objects and the pods have.
+func (s *subject) commonLabels() map[string]string {
+	common := s.ownLabels(s.template.Labels)
+	for _, object := range s.given {
+		has := object.GetLabels()
+		maps.DeleteFunc(common, func(key, value string) bool { return has[key] != value })
+	}
+	return common
+}
+
+func (s *subject) labelPieces() []piece {
+	common := s.commonLabels()
+	var list []piece
+	if len(common) > 0 {
+		list = append(list, piece{s.from("metadata.labels"), func(spec *v1.AppServiceSpec) { spec.CommonLabels = asLabels(common) }})
+	}
+	pods := s.ownLabels(s.template.Labels)
+	maps.DeleteFunc(pods, func(key, value string) bool { return common[key] == value })
+	if len(pods) > 0 {
+		list = append(list, piece{s.from("spec.template.metadata.labels"), func(spec *v1.AppServiceSpec) { spec.PodLabels = asLabels(pods) }})
+	}
+	annotations := foreignAnnotations(s.template.Annotations)
+	maps.DeleteFunc(annotations, func(key, _ string) bool { return key == containerAnnotation || strings.HasPrefix(key, checksumPrefix) })
+	if len(annotations) > 0 {
+		list = append(list, piece{s.from("spec.template.metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
+	}
+	if s.workload.GetAnnotations()[v1.AnnotationReload] == "" && s.stamped() {
+		off := false
+		list = append(list, piece{s.from("metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = &off }})
+	}
+	return list
+}
+
+// stamped reports whether an AppService rendered the workload.
+func (s *subject) stamped() bool { return s.workload.GetAnnotations()[v1.AnnotationStamp] != "" }
+
+// anyNumber is the number of a port of any container, as text.
+func (s *subject) anyNumber(port intstr.IntOrString) string {
+	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
+		for n := range list {
+			if resolved := resolve(&list[n], port); resolved.Type == intstr.Int {
+				return v1Number(resolved.IntVal)
+			}
+		}
+	}
+	return port.String()
+}
+
+func v1Number[T int32 | int64](number T) string { return fmt.Sprint(number) }

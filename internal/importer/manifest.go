@@ -1,0 +1,108 @@
+package importer
+
+import (
+	"bufio"
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	sigsyaml "sigs.k8s.io/yaml"
+)
+
+// Format is what a file is written in.
+type Format string
+
+// Formats of files.
+const (
+	FormatManifest Format = "manifest"
+	FormatCompose  Format = "compose"
+	FormatScore    Format = "score"
+)
+
+// FormatOf recognises a file by what is at its top.
+func FormatOf(text []byte) (Format, error) {
+	documents, err := split(text)
+	if err != nil {
+		return "", err
+	}
+	for _, document := range documents {
+		var top struct {
+			APIVersion string         `json:"apiVersion"`
+			Kind       string         `json:"kind"`
+			Services   map[string]any `json:"services"`
+		}
+		if err := sigsyaml.Unmarshal(document, &top); err != nil {
+			return "", err
+		}
+		switch {
+		case top.Kind != "":
+			return FormatManifest, nil
+		case scoreVersion(top.APIVersion):
+			return FormatScore, nil
+		case top.Services != nil:
+			return FormatCompose, nil
+		}
+	}
+	return "", errors.New("it is neither a manifest of objects (apiVersion and kind), nor a Compose file (services), nor a Score file (apiVersion: score.dev/v1b1)")
+}
+
+// Manifest reads the objects of a rendered manifest. Those without a namespace get one.
+func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, error) {
+	documents, err := split(text)
+	if err != nil {
+		return nil, err
+	}
+	var objects []*unstructured.Unstructured
+	for n, document := range documents {
+		object := &unstructured.Unstructured{}
+		if err := sigsyaml.Unmarshal(document, &object.Object); err != nil {
+			return nil, fmt.Errorf("document %d: %w", n+1, err)
+		}
+		switch {
+		case len(object.Object) == 0:
+		case object.GetKind() == "" || object.GetAPIVersion() == "":
+			return nil, fmt.Errorf("document %d: apiVersion and kind are missing: an object of a cluster has both", n+1)
+		case object.IsList():
+			list, err := object.ToList()
+			if err != nil {
+				return nil, fmt.Errorf("document %d: %w", n+1, err)
+			}
+			for m := range list.Items {
+				if list.Items[m].GetKind() == "" || list.Items[m].GetAPIVersion() == "" {
+					return nil, fmt.Errorf("document %d, item %d: apiVersion and kind are missing: an object of a cluster has both", n+1, m+1)
+				}
+				objects = append(objects, inNamespace(&list.Items[m], namespace))
+			}
+		default:
+			whole(object.Object)
+			objects = append(objects, inNamespace(object, namespace))
+		}
+	}
+	return objects, nil
+}
+
+func inNamespace(object *unstructured.Unstructured, namespace string) *unstructured.Unstructured {
+	if object.GetNamespace() == "" && namespace != "" {
+		object.SetNamespace(namespace)
+	}
+	return object
+}
+
+// split returns the documents of a file of YAML.
+func split(text []byte) ([][]byte, error) {
+	reader := yaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
+	var list [][]byte
+	for {
+		document, err := reader.Read()
+		if errors.Is(err, io.EOF) {
+			return list, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, document)
+	}
+}

@@ -1,0 +1,281 @@
+package importer
+
+import (
+	"slices"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+func (s *subject) networkPieces() []piece {
+	var list []piece
+	if s.ingress != nil {
+		list = append(list, piece{source{describe(s.ingress.object), "spec"}, s.toIngress})
+	}
+	if s.policy != nil {
+		policy := s.policy.read
+		list = append(list, piece{source{describe(s.policy.object), "spec"}, func(spec *v1.AppServiceSpec) {
+			spec.NetworkPolicy = &v1.NetworkPolicy{Enabled: true}
+			if len(policy.Spec.Ingress) > 0 {
+				spec.NetworkPolicy.From = policy.Spec.Ingress[0].From
+			}
+			if slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeEgress) {
+				egress := append([]networkingv1.NetworkPolicyEgressRule{}, policy.Spec.Egress...)
+				spec.NetworkPolicy.Egress = &egress
+			}
+		}})
+	}
+	if s.route != nil {
+		route, _ := s.toRoute(s.route)
+		list = append(list, piece{source{describe(s.route), "spec"}, func(spec *v1.AppServiceSpec) { spec.Route = route }})
+	}
+	return list
+}
+
+// toIngress takes the hosts and paths that lead to the Service.
+func (s *subject) toIngress(spec *v1.AppServiceSpec) {
+	given := s.ingress.read
+	out := &v1.Ingress{ClassName: given.Spec.IngressClassName}
+	annotations := foreignAnnotations(given.Annotations)
+	const issuer, clusterIssuer = "cert-manager.io/issuer", "cert-manager.io/cluster-issuer"
+	if out.Issuer = annotations[issuer]; out.Issuer != "" {
+		delete(annotations, issuer)
+	} else if out.ClusterIssuer = annotations[clusterIssuer]; out.ClusterIssuer != "" {
+		delete(annotations, clusterIssuer)
+	}
+	out.Annotations = asAnnotations(annotations)
+	for _, rule := range given.Spec.Rules {
+		if rule.Host == "" || rule.HTTP == nil {
+			continue
+		}
+		var paths []v1.IngressPath
+		for _, path := range rule.HTTP.Paths {
+			if port, ours := s.backend(path.Backend); ours {
+				kind := networkingv1.PathTypeImplementationSpecific
+				if path.PathType != nil {
+					kind = *path.PathType
+				}
+				to := v1.IngressPath{Path: path.Path, PathType: kind}
+				if to.Path == "" {
+					to.Path = "/"
+				}
+				if port != 0 {
+					to.Port = &port
+				}
+				paths = append(paths, to)
+			}
+		}
+		if len(paths) == 0 {
+			continue
+		}
+		if at := slices.IndexFunc(out.Hosts, func(h v1.IngressHost) bool { return h.Host == rule.Host }); at >= 0 {
+			out.Hosts[at].Paths = append(out.Hosts[at].Paths, paths...)
+		} else {
+			out.Hosts = append(out.Hosts, v1.IngressHost{Host: rule.Host, Paths: paths})
+		}
+	}
+	for _, tls := range given.Spec.TLS {
+		hosts := slices.DeleteFunc(slices.Clone(tls.Hosts), func(host string) bool {
+			return !slices.ContainsFunc(out.Hosts, func(h v1.IngressHost) bool { return h.Host == host })
+		})
+		if len(hosts) > 0 {
+			out.TLS = append(out.TLS, v1.IngressTLS{SecretName: tls.SecretName, Hosts: hosts})
+		}
+	}
+	if len(out.Hosts) > 0 {
+		spec.Ingress = out
+	}
+}
+
+// backend is the port of our Service that a backend leads to.
+func (s *subject) backend(b networkingv1.IngressBackend) (int32, bool) {
+	if b.Service == nil || s.service == nil || b.Service.Name != s.service.read.Name {
+		return 0, false
+	}
+	if b.Service.Port.Number != 0 {
+		return b.Service.Port.Number, true
+	}
+	for _, port := range s.service.read.Spec.Ports {
+		if port.Name == b.Service.Port.Name {
+			return port.Port, true
+		}
+	}
+	return 0, false
+}
+
+// takePolicy takes a policy that an AppService can say: everybody of a list may reach the ports of the Service, and no other.
+func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
+	for _, p := range list {
+		if s.policy == nil && s.sayable(p.read) {
+			s.policy = &p
+			s.take(p.object)
+			continue
+		}
+		s.aside(p.object, "spec.networkPolicy makes one rule for all ports of the Service, and this one has others", "keep it beside the AppService: it finds the pods as long as their labels stay")
+	}
+}
+
+func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
+	types := p.Spec.PolicyTypes
+	if len(types) > 0 && !slices.Contains(types, networkingv1.PolicyTypeIngress) || !s.ownPods(&p.Spec.PodSelector) {
+		return false
+	}
+	var offered []string
+	if s.service != nil {
+		for _, entry := range s.service.read.Spec.Ports {
+			if target := s.target(entry); target != nil {
+				offered = append(offered, protocolOf(entry.Protocol)+"/"+s.anyNumber(*target))
+			}
+		}
+	}
+	if len(p.Spec.Ingress) != min(1, len(offered)) {
+		return false
+	}
+	var open []string
+	for _, rule := range p.Spec.Ingress {
+		for _, port := range rule.Ports {
+			if port.Port == nil || port.EndPort != nil {
+				return false
+			}
+			protocol := "TCP"
+			if port.Protocol != nil {
+				protocol = string(*port.Protocol)
+			}
+			open = append(open, protocol+"/"+s.anyNumber(*port.Port))
+		}
+	}
+	for _, set := range []*[]string{&offered, &open} {
+		slices.Sort(*set)
+		*set = slices.Compact(*set)
+	}
+	return slices.Equal(offered, open)
+}
+
+func protocolOf[T ~string](protocol T) string {
+	if protocol == "" {
+		return "TCP"
+	}
+	return string(protocol)
+}
+
+// takeRoute takes a route that an AppService can say.
+func (s *subject) takeRoute(list []*unstructured.Unstructured) {
+	for _, object := range list {
+		if _, sayable := s.toRoute(object); sayable && s.route == nil {
+			s.route = object
+			s.take(object)
+			continue
+		}
+		s.aside(object, "spec.route says parents, hosts, and matches of path, method and headers, each with one port; this one says more", "keep it beside the AppService")
+	}
+}
+
+// toRoute reads a route, and reports whether nothing of it is lost.
+func (s *subject) toRoute(object *unstructured.Unstructured) (*v1.Route, bool) {
+	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
+	out, sayable := &v1.Route{}, true
+	for _, item := range list(spec["parentRefs"]) {
+		parent := fields{item, &sayable}
+		out.ParentRefs = append(out.ParentRefs, v1.RouteParent{Name: parent.text("name"), Namespace: parent.text("namespace"), SectionName: parent.text("sectionName")})
+		parent.may("group", "gateway.networking.k8s.io")
+		parent.may("kind", "Gateway")
+		parent.done()
+	}
+	hosts, _, _ := unstructured.NestedStringSlice(object.Object, "spec", "hostnames")
+	out.Hostnames = hosts
+	for _, item := range list(spec["rules"]) {
+		out.Rules = append(out.Rules, s.routeRule(fields{item, &sayable}))
+	}
+	for key := range spec {
+		sayable = sayable && slices.Contains([]string{"parentRefs", "hostnames", "rules"}, key)
+	}
+	return out, sayable
+}
+
+func (s *subject) routeRule(rule fields) v1.RouteRule {
+	out := v1.RouteRule{}
+	backends := rule.list("backendRefs")
+	*rule.whole = *rule.whole && len(backends) == 1
+	for _, item := range backends {
+		backend := fields{item, rule.whole}
+		*rule.whole = *rule.whole && s.service != nil && backend.text("name") == s.service.read.Name
+		if port, found := item["port"].(int64); found {
+			out.Port = ptr.To(int32(port)) //nolint:gosec // a port, by the schema of its kind
+		}
+		delete(item, "port")
+		backend.may("group", "")
+		backend.may("kind", "Service")
+		backend.may("weight", int64(1))
+		backend.done()
+	}
+	timeouts := fields{rule.sub("timeouts"), rule.whole}
+	out.RequestTimeout = timeouts.text("request")
+	timeouts.done()
+	for _, item := range rule.list("matches") {
+		match := fields{item, rule.whole}
+		path := fields{match.sub("path"), rule.whole}
+		to := v1.RouteMatch{Path: path.text("value"), PathType: path.text("type"), Method: match.text("method")}
+		path.done()
+		for _, item := range match.list("headers") {
+			header := fields{item, rule.whole}
+			header.may("type", "Exact")
+			if to.Headers == nil {
+				to.Headers = map[string]v1.Annotation{}
+			}
+			to.Headers[header.text("name")] = v1.Annotation(header.text("value"))
+			header.done()
+		}
+		match.done()
+		out.Matches = append(out.Matches, to)
+	}
+	rule.done()
+	return out
+}
+
+// fields reads a map, field by field; whole becomes false if something is left.
+type fields struct {
+	content map[string]any
+	whole   *bool
+}
+
+func (f fields) text(name string) string {
+	text, _ := f.content[name].(string)
+	delete(f.content, name)
+	return text
+}
+
+func (f fields) sub(name string) map[string]any {
+	sub, _ := f.content[name].(map[string]any)
+	delete(f.content, name)
+	return sub
+}
+
+func (f fields) list(name string) []map[string]any {
+	items := list(f.content[name])
+	delete(f.content, name)
+	return items
+}
+
+// may leaves a field out that has its default.
+func (f fields) may(name string, value any) {
+	if f.content[name] == value {
+		delete(f.content, name)
+	}
+}
+
+func (f fields) done() { *f.whole = *f.whole && len(f.content) == 0 }
+
+// list returns the maps of a list.
+func list(value any) []map[string]any {
+	items, _ := value.([]any)
+	var out []map[string]any
+	for _, item := range items {
+		if content, ok := item.(map[string]any); ok {
+			out = append(out, content)
+		}
+	}
+	return out
+}

@@ -1,0 +1,46 @@
+package importer
+
+import (
+	"slices"
+	"testing"
+)
+
+// TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
+func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
+	t.Parallel()
+	if testing.Short() {
+		t.Skip("it renders thousands of times: too slow with the race detector")
+	}
+	i := importer(t)
+	check := i.Check
+	i.Check = nil // once, at the end
+	all, same := 0, 0
+	for name, app := range appServices(t) {
+		t.Run(name, func(t *testing.T) {
+			rendered, err := i.Render(t.Context(), app)
+			if err != nil {
+				t.Fatal(err)
+			}
+			results, left, err := i.Objects(t.Context(), rendered, "")
+			if err != nil {
+				t.Fatal(err)
+			}
+			if len(results) != 1 {
+				t.Fatalf("got %d AppServices, want 1", len(results))
+			}
+			if err := check(results[0].AppService); err != nil {
+				t.Errorf("the API server would refuse it: %v", err)
+			}
+			notes := slices.Concat(results[0].Notes, left)
+			explained(t, notes)
+			for _, note := range notes {
+				t.Log(note)
+			}
+			all++
+			if len(notes) == 0 {
+				same++
+			}
+		})
+	}
+	t.Logf("ROUNDTRIP appservices=%d same=%d noted=%d", all, same, all-same)
+}

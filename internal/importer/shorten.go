@@ -1,0 +1,50 @@
+package importer
+
+import (
+	"context"
+	"maps"
+	"reflect"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+)
+
+// shorten leaves out each field without which the AppService becomes the same, which is how it finds all defaults: those of the chart, of the
+// API server, and those that follow from other fields. said is what the objects say.
+func (i *Importer) shorten(ctx context.Context, app *unstructured.Unstructured, said func([]*unstructured.Unstructured) any) {
+	rendered, err := i.Render(ctx, app)
+	if err != nil {
+		return
+	}
+	want := said(rendered)
+	same := func() bool {
+		rendered, err := i.Render(ctx, app)
+		return err == nil && reflect.DeepEqual(said(rendered), want) && (i.Check == nil || i.Check(app) == nil)
+	}
+	spec, _ := app.Object["spec"].(map[string]any)
+	shortenMap(spec, same)
+}
+
+// shortenMap tries each field as a whole, then the fields within.
+func shortenMap(content map[string]any, same func() bool) {
+	for _, key := range slices.Sorted(maps.Keys(content)) {
+		value := content[key]
+		delete(content, key)
+		if same() {
+			continue
+		}
+		content[key] = value
+		shortenValue(value, same)
+	}
+}
+
+func shortenValue(value any, same func() bool) {
+	switch value := value.(type) {
+	case map[string]any:
+		shortenMap(value, same)
+	case []any:
+		for _, item := range value {
+			shortenValue(item, same)
+		}
+	}
+}

@@ -1,0 +1,191 @@
+package lint
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"slices"
+	"strings"
+
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/watches"
+)
+
+// Case is a resource to render.
+type Case struct {
+	Name     string
+	Resource *unstructured.Unstructured
+}
+
+// Subject is a chart to check.
+type Subject struct {
+	Files fs.FS
+	// Dir of the chart in it.
+	Dir       string
+	Kind      schema.GroupVersionKind
+	Overrides map[string]string
+	Cases     []Case
+	// Example says that the cases are an example only: an exception that they do not need may be needed by others.
+	Example bool
+	// Granted is what the operator may do.
+	Granted rights.Granted
+}
+
+// Finding is a mistake.
+type Finding struct {
+	Rule
+	// File is its path in the chart.
+	File string
+	// Line and Column count from 1; 0 if they are not known.
+	Line, Column int
+	Message      string
+	// Remedy says what to do; empty where the message does.
+	Remedy string
+	// Excerpt has the lines around the mistake, with a caret.
+	Excerpt string
+	// Cases have it; none if it does not take any to find it.
+	Cases []string
+}
+
+// at is the place as it is printed.
+func (f Finding) at() string {
+	place := f.File
+	if f.Line > 0 {
+		place += fmt.Sprintf(":%d", f.Line)
+	}
+	if f.Line > 0 && f.Column > 0 {
+		place += fmt.Sprintf(":%d", f.Column)
+	}
+	return place
+}
+
+// String is the finding as it is printed.
+func (f Finding) String() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "%s: %s [%s]\n%s", f.at(), f.Message, f.ID, f.Excerpt)
+	if f.Remedy != "" {
+		fmt.Fprintf(&out, "  hint: %s\n", f.Remedy)
+	}
+	switch len(f.Cases) {
+	case 0:
+	case 1:
+		fmt.Fprintf(&out, "  in case %s\n", f.Cases[0])
+	default:
+		fmt.Fprintf(&out, "  in case %s and %d more\n", f.Cases[0], len(f.Cases)-1)
+	}
+	return out.String()
+}
+
+// findings are what is found, each once.
+type findings []Finding
+
+func (f *findings) add(found Finding, cases ...string) {
+	for i := range *f {
+		same := (*f)[i]
+		same.Cases = nil
+		if same.String() == found.String() {
+			if !slices.Contains((*f)[i].Cases, strings.Join(cases, "")) {
+				(*f)[i].Cases = append((*f)[i].Cases, cases...)
+			}
+			return
+		}
+	}
+	found.Cases = cases
+	*f = append(*f, found)
+}
+
+func (f *findings) addFault(fault *chart.Fault) {
+	found := Finding{
+		Rule: ruleOf(fault.Rule), File: fault.File, Line: fault.Line, Column: fault.Column,
+		Message: strings.Join(strings.Fields(fault.Message), " "), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
+	}
+	if fault.Rule == "" {
+		found.Rule = ruleOf(chart.RuleUnusable)
+	}
+	f.add(found)
+}
+
+// Check lists the mistakes of a chart, in the order in which they are found. The error says that the chart's exceptions cannot be read.
+func Check(ctx context.Context, subject Subject) ([]Finding, error) {
+	exceptions, err := readExceptions(subject.Files, subject.Dir)
+	if err != nil {
+		return nil, err
+	}
+	var found findings
+	loaded, err := watches.LoadChart(subject.Files, subject.Dir, subject.Kind)
+	if err != nil {
+		found.unloadable(err)
+		return found, nil
+	}
+	if err := found.uses(loaded, subject.Kind); err != nil {
+		return nil, err
+	}
+	found.unquoted(loaded)
+	found.kinds(loaded, subject)
+	newTrial(loaded, subject).run(ctx, &found)
+	if len(found) == 0 {
+		if err := found.helm(ctx, loaded, subject); err != nil {
+			return nil, err
+		}
+	}
+	return exceptions.from(found, !subject.Example), nil
+}
+
+// unloadable notes why a chart does not load: the faults that an error wraps, or the error itself.
+func (f *findings) unloadable(err error) {
+	faults := faultsOf(err)
+	for _, fault := range faults {
+		f.addFault(fault)
+	}
+	if len(faults) == 0 {
+		f.add(Finding{Rule: ruleOf(chart.RuleUnusable), File: "Chart.yaml", Message: err.Error()})
+	}
+}
+
+func faultsOf(err error) []*chart.Fault {
+	switch err := err.(type) { //nolint:errorlint // it follows all that is wrapped
+	case *chart.Fault:
+		return []*chart.Fault{err}
+	case interface{ Unwrap() []error }:
+		var all []*chart.Fault
+		for _, each := range err.Unwrap() {
+			all = append(all, faultsOf(each)...)
+		}
+		return all
+	case interface{ Unwrap() error }:
+		return faultsOf(err.Unwrap())
+	}
+	return nil
+}
+
+// uses notes what templates use and nobody declares, and what is declared and no template uses.
+func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) error {
+	survey, err := fields.Look(loaded, ".", kind)
+	if err != nil {
+		return err
+	}
+	fieldless := slices.DeleteFunc(survey.Fieldless, func(p fields.Problem) bool { // to remove it is enough
+		return slices.ContainsFunc(survey.Idle, func(idle fields.Problem) bool { return idle.Line == p.Line })
+	})
+	for _, each := range []struct {
+		rule     string
+		problems fields.Problems
+	}{
+		{chart.RuleUndeclared, survey.Undeclared},
+		{ruleUnused, slices.Concat(survey.Unused, survey.Ignored)},
+		{ruleIdle, survey.Idle},
+		{ruleFieldless, fieldless},
+	} {
+		for _, fault := range faultsOf(chart.Faults(loaded, each.problems)) {
+			fault.Rule = each.rule
+			f.addFault(fault)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,23 @@
+package lint
+
+import (
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
+	"github.com/example/appservice-operator/internal/definition"
+)
+
+// Example is a resource with what its definition requires, and nothing else.
+func Example(kind schema.GroupVersionKind, d *definition.Definition) Case {
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
+	resource.SetGroupVersionKind(kind)
+	resource.SetName("example")
+	resource.SetNamespace("default")
+	resource.SetUID("00000000-0000-4000-8000-000000000000")
+	if d != nil {
+		if spec, is := d.Example("spec").(map[string]any); is {
+			resource.Object["spec"] = spec
+		}
+	}
+	return Case{"example", resource}
+}

@@ -1,0 +1,61 @@
+package lint
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/rights"
+)
+
+func namedIn(c *helmchart.Chart, kind schema.GroupVersionKind) bool {
+	return slices.Contains(chart.Kinds(c), kind)
+}
+
+// kinds looks at the kinds that templates name in so many words, whether a case renders them or not.
+func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
+	foreign, _ := chart.ForeignKinds(loaded) // a chart with a mistake there does not load
+	templates := chart.Templates(loaded)
+	for _, kind := range chart.Kinds(loaded) {
+		file := templates[kind]
+		line, text := lineOf(loaded, file, kind)
+		found := Finding{File: file, Line: line, Excerpt: chart.Excerpt(text, line, min(line, 1))}
+		if _, said := foreign[kind.GroupKind()]; !said && !scheme.Scheme.Recognizes(kind) {
+			found.Rule = ruleOf(ruleForeign)
+			found.Message = fmt.Sprintf("%s of %s is no part of Kubernetes, and Chart.yaml does not say what it is called in roles", kind.Kind, kind.Group)
+			found.Remedy = fmt.Sprintf("add to the annotation %s of Chart.yaml: \"%s: {resource: …}\"", chart.AnnotationForeignKinds, kind.GroupKind())
+			f.add(found)
+			continue // what it is called, a role would have to know
+		}
+		if subject.Granted == nil {
+			continue
+		}
+		need := rights.OfRendered(loaded, kind, file)
+		if missing := subject.Granted.Lacks(need); len(missing) > 0 {
+			found.Rule = ruleOf(ruleRights)
+			found.Message = (&rights.MissingError{Need: need, Verbs: missing}).Error()
+			f.add(found)
+		}
+	}
+}
+
+// lineOf is the line of a template that names a kind, and the template's text.
+func lineOf(c *helmchart.Chart, file string, kind schema.GroupVersionKind) (int, string) {
+	for _, template := range chart.TemplateFiles(c) {
+		if _, below, _ := strings.Cut(template.Name, "/"); below != file {
+			continue
+		}
+		for i, line := range strings.Split(template.Text, "\n") {
+			if name, is := strings.CutPrefix(line, "kind:"); is && strings.Trim(name, ` "'`) == kind.Kind {
+				return i + 1, template.Text
+			}
+		}
+		return 0, template.Text
+	}
+	return 0, ""
+}

@@ -1,0 +1,73 @@
+package lint
+
+import (
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/typed"
+)
+
+// object lists what breaks rules in an object, as the templates make it.
+func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
+	var list []failure
+	kind := object.GroupVersionKind()
+	for _, misfit := range typed.Check(object, allowed) {
+		list = append(list, failure{rule: ruleAPI, path: misfit.Path, message: "is not valid: " + misfit.Field() + ": " + misfit.Message, ends: true})
+	}
+	if namespace := object.GetNamespace(); namespace != "" && namespace != owner.GetNamespace() {
+		list = append(list, failure{
+			rule: ruleNamespace, path: []any{"metadata", "namespace"}, ends: true,
+			message: fmt.Sprintf("is rendered into namespace %q: leave metadata.namespace out, or make it .Release.Namespace", namespace),
+		})
+	}
+	if t.clusterScoped(kind) {
+		list = append(list, failure{
+			rule: ruleClusterScoped, path: []any{"kind"},
+			message: "lives outside of namespaces: it is deleted by a finalizer, and one namespace's resource can take what is another's",
+		})
+	}
+	if scheme.Scheme.Recognizes(kind) {
+		return append(list, t.unnamed(object)...)
+	}
+	if _, says := object.GetAnnotations()[v1.AnnotationReadyWhen]; !says && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
+		list = append(list, failure{
+			rule: ruleReady, path: []any{"kind"},
+			message: "is of a kind that is no part of Kubernetes, so it is ready as soon as its conditions do not deny it: say when in annotation " + v1.AnnotationReadyWhen,
+		})
+	}
+	return append(list, t.unnamed(object)...)
+}
+
+// unnamed notes that the operator may not write an object of a kind that no template names in so many words.
+func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
+	kind := object.GroupVersionKind()
+	if t.subject.Granted == nil || namedIn(t.chart, kind) {
+		return nil
+	}
+	need := rights.OfRendered(t.chart, kind, "a template")
+	missing := t.subject.Granted.Lacks(need)
+	if len(missing) == 0 {
+		return nil
+	}
+	return []failure{{rule: ruleRights, path: []any{"kind"}, message: fmt.Sprintf("is a kind that the operator may not %s: %s", strings.Join(missing, ", "), need.Remedy())}}
+}
+
+// placed is the error of a failure, by which render finds its line.
+func placed(of failure) error {
+	return &placedError{of.message, typed.Misfits{{Path: of.path, Message: of.message}}}
+}
+
+type placedError struct {
+	message string
+	misfits typed.Misfits
+}
+
+func (e *placedError) Error() string { return e.message }
+func (e *placedError) Unwrap() error { return e.misfits }

@@ -1,0 +1,113 @@
+package lint
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"path"
+	"strings"
+)
+
+// Report is what is found in one chart.
+type Report struct {
+	// Dir of the chart, as people call it.
+	Dir      string
+	Findings []Finding
+}
+
+// Formats are those that Print knows.
+var Formats = []string{"text", "json", "sarif", "github"}
+
+// Print writes reports in one of the formats.
+func Print(out io.Writer, format string, reports []Report) error {
+	switch format {
+	case "text":
+		return printText(out, reports)
+	case "json":
+		return printJSON(out, reports)
+	case "sarif":
+		return printSARIF(out, reports)
+	case "github":
+		return printGitHub(out, reports)
+	}
+	return fmt.Errorf("-o %s: it can be %s", format, strings.Join(Formats, ", "))
+}
+
+func printText(out io.Writer, reports []Report) error {
+	for _, report := range reports {
+		for _, found := range report.Findings {
+			found.File = path.Join(report.Dir, found.File)
+			if _, err := fmt.Fprintln(out, found); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// finding is a Finding as JSON.
+type finding struct {
+	Rule    string   `json:"rule"`
+	Level   Level    `json:"level"`
+	File    string   `json:"file"`
+	Line    int      `json:"line,omitempty"`
+	Column  int      `json:"column,omitempty"`
+	Message string   `json:"message"`
+	Remedy  string   `json:"remedy,omitempty"`
+	Cases   []string `json:"cases,omitempty"`
+	Help    string   `json:"help"`
+}
+
+func printJSON(out io.Writer, reports []Report) error {
+	list := []finding{}
+	for _, report := range reports {
+		for _, f := range report.Findings {
+			list = append(list, finding{
+				Rule: f.ID, Level: f.Level, File: path.Join(report.Dir, f.File), Line: f.Line, Column: f.Column,
+				Message: f.Message, Remedy: f.Remedy, Cases: f.Cases, Help: f.Help(),
+			})
+		}
+	}
+	return encode(out, map[string]any{"findings": list})
+}
+
+func encode(out io.Writer, value any) error {
+	encoder := json.NewEncoder(out)
+	encoder.SetEscapeHTML(false)
+	encoder.SetIndent("", "  ")
+	return encoder.Encode(value)
+}
+
+// GitHub's workflow commands take some characters escaped, in properties more of them.
+var (
+	ofMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
+	ofProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
+)
+
+// printGitHub writes the commands by which a step of a workflow annotates lines of a change.
+func printGitHub(out io.Writer, reports []Report) error {
+	for _, report := range reports {
+		for _, f := range report.Findings {
+			place := "file=" + ofProperty.Replace(path.Join(report.Dir, f.File))
+			if f.Line > 0 {
+				place += fmt.Sprintf(",line=%d", f.Line)
+			}
+			if f.Line > 0 && f.Column > 0 {
+				place += fmt.Sprintf(",col=%d", f.Column)
+			}
+			_, err := fmt.Fprintf(out, "::%s %s,title=%s::%s\n", f.Level, place, ofProperty.Replace(f.ID), ofMessage.Replace(f.said()))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// said is the message with the remedy.
+func (f Finding) said() string {
+	if f.Remedy == "" {
+		return f.Message
+	}
+	return f.Message + "; " + f.Remedy
+}

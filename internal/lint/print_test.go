@@ -1,0 +1,103 @@
+package lint
+
+import (
+	"bytes"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/santhosh-tekuri/jsonschema/v6"
+)
+
+// printed are all findings of the rules' charts in a format.
+func printed(t *testing.T, format string) string {
+	t.Helper()
+	var all Report
+	all.Dir = "charts/web"
+	for _, rule := range Rules {
+		all.Findings = append(all.Findings, checked(t, "testdata/chart", "testdata/rules/"+rule.ID+"/breaks")...)
+	}
+	var out bytes.Buffer
+	if err := Print(&out, format, []Report{all, {Dir: "charts/sound"}}); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestSARIF(t *testing.T) {
+	text, err := os.ReadFile("testdata/sarif/schema-2.1.0.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	compiler := jsonschema.NewCompiler()
+	if err := compiler.AddResource("sarif.json", document); err != nil {
+		t.Fatal(err)
+	}
+	schema, err := compiler.Compile("sarif.json")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, reports := range map[string]string{"findings": printed(t, "sarif"), "none": none(t)} {
+		value, err := jsonschema.UnmarshalJSON(strings.NewReader(reports))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := schema.Validate(value); err != nil {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+func none(t *testing.T) string {
+	t.Helper()
+	var out bytes.Buffer
+	if err := Print(&out, "sarif", nil); err != nil {
+		t.Fatal(err)
+	}
+	return out.String()
+}
+
+func TestFormats(t *testing.T) {
+	for format, part := range map[string]string{
+		"text": "charts/web/templates/configmap.yaml:6:16: uses randAlphaNum: it is random, so no two renders are the same [random-or-time]\n    5 | data:\n",
+		"github": "::error file=charts/web/templates/configmap.yaml,line=6,col=16,title=random-or-time::uses randAlphaNum: " +
+			"it is random, so no two renders are the same; refer to a Secret that holds it, or take it from the spec\n",
+		"json": `"rule": "random-or-time"`,
+	} {
+		if got := printed(t, format); !strings.Contains(got, part) {
+			t.Errorf("%s lacks %q:\n%s", format, part, got)
+		}
+	}
+	var read struct {
+		Findings []struct{ Rule, File, Help string }
+	}
+	if err := json.Unmarshal([]byte(printed(t, "json")), &read); err != nil || len(read.Findings) < len(Rules) {
+		t.Errorf("got %d findings, error %v", len(read.Findings), err)
+	}
+	if err := Print(&bytes.Buffer{}, "xml", nil); err == nil || err.Error() != "-o xml: it can be text, json, sarif, github" {
+		t.Errorf("got %v", err)
+	}
+}
+
+func TestExceptions(t *testing.T) {
+	for name, text := range map[string]string{
+		"no such rule": "- {rule: nothing, about: a, reason: b}\n",
+		"no reason":    "- {rule: fixed-name, about: a}\n",
+		"no such key":  "- {rule: fixed-name, about: a, reason: b, file: c}\n",
+	} {
+		t.Run(name, func(t *testing.T) {
+			dir := t.TempDir()
+			if err := os.WriteFile(dir+"/"+ExceptionsFile, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+			if _, err := Check(t.Context(), Subject{Files: os.DirFS(dir), Dir: "."}); err == nil || !strings.HasPrefix(err.Error(), ExceptionsFile+": ") {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

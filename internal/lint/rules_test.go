@@ -1,0 +1,121 @@
+package lint
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	rbacv1 "k8s.io/api/rbac/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/rights"
+)
+
+const root = "../.."
+
+func resource(t *testing.T, file string) *unstructured.Unstructured {
+	t.Helper()
+	text, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	data, err := yaml.YAMLToJSON(text)
+	if err != nil {
+		t.Fatal(err)
+	}
+	object := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetNamespace("default")
+	object.SetUID("00000000-0000-4000-8000-000000000000")
+	return object
+}
+
+// overlaid are the files of a chart, each folder's in place of those before.
+func overlaid(t *testing.T, folders ...string) fs.FS {
+	t.Helper()
+	files := fstest.MapFS{}
+	for _, folder := range folders {
+		dir := os.DirFS(folder)
+		err := fs.WalkDir(dir, ".", func(name string, entry fs.DirEntry, err error) error {
+			if err != nil || entry.IsDir() {
+				return err
+			}
+			text, err := fs.ReadFile(dir, name)
+			files["web/"+name] = &fstest.MapFile{Data: text, Mode: 0o644}
+			return err
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return files
+}
+
+func checked(t *testing.T, folders ...string) []Finding {
+	t.Helper()
+	granted, err := rights.ReadGranted(os.DirFS(root))
+	if err != nil {
+		t.Fatal(err)
+	}
+	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rights.ToRender})
+	web := resource(t, "testdata/cr.yaml")
+	found, err := Check(t.Context(), Subject{
+		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted,
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return found
+}
+
+func list(found []Finding) string {
+	var out strings.Builder
+	for _, each := range found {
+		fmt.Fprintln(&out, each)
+	}
+	return out.String()
+}
+
+// Each rule has a folder with what makes the chart of testdata break it, and only it, and one with what is right.
+func TestRules(t *testing.T) {
+	if found := checked(t, "testdata/chart"); len(found) > 0 {
+		t.Fatalf("the sound chart has mistakes:\n%s", list(found))
+	}
+	folders, err := os.ReadDir("testdata/rules")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, rule := range Rules {
+		if !slices.ContainsFunc(folders, func(f os.DirEntry) bool { return f.Name() == rule.ID }) {
+			t.Errorf("no chart breaks the rule %s", rule.ID)
+		}
+	}
+	broken := 0
+	for _, folder := range folders {
+		t.Run(folder.Name(), func(t *testing.T) {
+			found := checked(t, "testdata/chart", filepath.Join("testdata/rules", folder.Name(), "breaks"))
+			if len(found) == 0 || slices.ContainsFunc(found, func(f Finding) bool { return f.ID != folder.Name() || f.Title == "" }) {
+				t.Errorf("the chart that breaks it has these mistakes:\n%s", list(found))
+			} else {
+				broken++
+			}
+			if found := checked(t, "testdata/chart", filepath.Join("testdata/rules", folder.Name(), "holds")); len(found) > 0 {
+				t.Errorf("the chart that does not break it has mistakes:\n%s", list(found))
+			}
+		})
+	}
+	if dir := os.Getenv("CLI_FIGURES"); dir != "" {
+		if err := os.WriteFile(filepath.Join(dir, "lint"), fmt.Appendf(nil, "lint_rules=%d\n", broken), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}

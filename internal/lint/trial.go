@@ -1,0 +1,234 @@
+package lint
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	helmchart "helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/values"
+)
+
+// trial renders cases in different ways, and looks at what they become.
+type trial struct {
+	chart        *helmchart.Chart
+	subject      Subject
+	capabilities *chartutil.Capabilities
+	// first and again are the same; next is a later revision.
+	first, again, next *render.Renderer
+	// failures of the case that is being rendered.
+	failures  []failure
+	selectors map[kube.Key]selector
+}
+
+// failure is what breaks a rule in a rendered object.
+type failure struct {
+	rule  string
+	index int // of the object
+	path  []any
+	// message follows the kind and the name of the object.
+	message string
+	// ends says that hooks would say the same again.
+	ends bool
+}
+
+func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
+	t := &trial{chart: loaded, subject: subject, capabilities: chartutil.DefaultCapabilities.Copy(), selectors: map[kube.Key]selector{}}
+	for _, kind := range chart.Kinds(loaded) {
+		if version, name := kind.ToAPIVersionAndKind(); !scheme.Scheme.Recognizes(kind) {
+			t.capabilities.APIVersions = append(slices.Clone(t.capabilities.APIVersions), version+"/"+name)
+		}
+	}
+	t.first, t.again, t.next = t.renderer(t.look), t.renderer(nil), t.renderer(nil)
+	t.next.Revision = 2
+	return t
+}
+
+// renderer renders as the manager does. The hook sees objects as the templates make them.
+func (t *trial) renderer(hook postrender.Hook) *render.Renderer {
+	r := &render.Renderer{
+		Chart:         t.chart,
+		Translator:    values.For(t.subject.Kind, t.chart, t.subject.Overrides),
+		Hooks:         postrender.Default(),
+		ClusterScoped: t.clusterScoped,
+	}
+	if hook != nil {
+		r.Hooks = append([]postrender.Hook{hook}, r.Hooks...)
+	}
+	return r
+}
+
+func (t *trial) clusterScoped(kind schema.GroupVersionKind) bool {
+	foreign, _ := chart.ForeignKinds(t.chart) // a chart with a mistake there does not load
+	return outsideNamespaces(kind) || foreign[kind.GroupKind()].ClusterScoped
+}
+
+func (t *trial) run(ctx context.Context, found *findings) {
+	for _, each := range t.subject.Cases {
+		if t.renders(ctx, each, found) {
+			t.same(ctx, each, found)
+			t.selector(ctx, each.Resource, each.Name, found)
+			t.name(ctx, each, found)
+		}
+	}
+	if len(t.subject.Cases) > 0 && len(*found) == 0 {
+		t.vary(ctx, t.subject.Cases[0], found)
+	}
+}
+
+// renders notes what is wrong with what a case becomes, and reports whether it becomes anything.
+func (t *trial) renders(ctx context.Context, of Case, found *findings) bool {
+	t.failures = nil
+	_, err := t.first.Render(ctx, of.Resource, t.capabilities)
+	for _, each := range t.failures {
+		found.add(t.place(ctx, of.Resource, each), of.Name)
+	}
+	if err != nil && !errors.Is(err, errEnds) {
+		found.add(t.failed(err), of.Name)
+	}
+	return err == nil
+}
+
+// errEnds ends a render whose objects no hook can do anything with.
+var errEnds = errors.New("the objects are not valid")
+
+// look is a hook that notes what breaks rules.
+func (t *trial) look(_ context.Context, in *postrender.Input, objects []*unstructured.Unstructured) error {
+	for i, object := range objects {
+		for _, each := range t.object(in.Owner, object) {
+			each.index = i
+			t.failures = append(t.failures, each)
+		}
+	}
+	if slices.ContainsFunc(t.failures, func(f failure) bool { return f.ends }) {
+		return errEnds
+	}
+	return nil
+}
+
+// place finds the line of a template that a failure comes from, by rendering once more.
+func (t *trial) place(ctx context.Context, resource *unstructured.Unstructured, of failure) Finding {
+	fail := func(_ context.Context, _ *postrender.Input, objects []*unstructured.Unstructured) error {
+		return &postrender.ObjectError{Object: objects[of.index], Err: placed(of)}
+	}
+	_, err := t.renderer(fail).Render(ctx, resource, t.capabilities)
+	found := t.failed(err)
+	found.Rule = ruleOf(of.rule)
+	return found
+}
+
+// failed is the finding of an error of a render. What a spec is refused for is a mistake here, too: a case has to render.
+func (t *trial) failed(err error) Finding {
+	found := Finding{Rule: ruleOf(ruleFails), File: "templates", Message: strings.Join(strings.Fields(err.Error()), " ")}
+	var ofChart *render.ChartError
+	var ofSpec *render.SpecError
+	var insecure *postrender.PodSecurityError
+	at, column := "", 0
+	switch {
+	case errors.As(err, &insecure):
+		found.Rule = ruleOf(rulePodSecurity)
+	case errors.As(err, &ofSpec):
+		at, column, found.Excerpt = ofSpec.At, ofSpec.Column, ofSpec.Excerpt
+		found.Message = "the case is refused: " + ofSpec.Message
+	case errors.As(err, &ofChart):
+		at, column, found.Excerpt = ofChart.At, ofChart.Column, ofChart.Excerpt
+		found.Message = strings.Join(strings.Fields(ofChart.Err.Error()), " ")
+		if ofChart.Rule != "" {
+			found.Rule = ruleOf(ofChart.Rule)
+		}
+	}
+	if file, line, cut := strings.Cut(at, " line "); at != "" {
+		found.File = file
+		if cut {
+			found.Line, _ = strconv.Atoi(line) // it is digits
+			found.Column = column
+		}
+	}
+	return found
+}
+
+// same notes a case that renders differently the second time, or in a later revision.
+func (t *trial) same(ctx context.Context, of Case, found *findings) {
+	one, err := t.again.Render(ctx, of.Resource, t.capabilities)
+	if err != nil {
+		found.add(t.failed(err), of.Name)
+		return
+	}
+	for _, by := range []struct {
+		renderer *render.Renderer
+		differs  string
+	}{{t.first, "two renders of it differ"}, {t.next, "revisions 1 and 2 of it differ"}} {
+		other, err := by.renderer.Render(ctx, of.Resource, t.capabilities)
+		if err != nil {
+			found.add(t.failed(err), of.Name)
+			continue
+		}
+		if one.Digest != other.Digest {
+			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": take what it says from the spec"}, of.Name)
+		}
+	}
+}
+
+// differing is the template that renders differently.
+func differing(one, other *render.Result) string {
+	for i, body := range one.Bodies {
+		if i >= len(other.Bodies) || string(body.JSON()) != string(other.Bodies[i].JSON()) {
+			_, file, _ := strings.Cut(one.Sources[i], "/")
+			return file
+		}
+	}
+	return "templates"
+}
+
+// name notes objects that two resources of different names would both have, and whose name no spec says.
+func (t *trial) name(ctx context.Context, of Case, found *findings) {
+	one, err := t.again.Render(ctx, called(of.Resource, anyName), t.capabilities)
+	other, otherErr := t.again.Render(ctx, called(of.Resource, "other"), t.capabilities)
+	if err != nil || otherErr != nil {
+		return
+	}
+	for i, key := range one.Keys {
+		if says(of.Resource.Object["spec"], key.Name) || !slices.Contains(other.Keys, key) {
+			continue
+		}
+		_, file, _ := strings.Cut(one.Sources[i], "/")
+		found.add(Finding{
+			Rule: ruleOf(ruleFixedName), File: file,
+			Message: fmt.Sprintf("%s %q has the same name whatever the resource is called, so there can be one of them in a namespace", key.Kind, key.Name),
+			Remedy:  "begin its name with .Release.Name",
+		}, of.Name)
+	}
+}
+
+// says reports whether a value is a text, or has it somewhere below.
+func says(value any, text string) bool {
+	switch value := value.(type) {
+	case string:
+		return value == text
+	case []any:
+		return slices.ContainsFunc(value, func(item any) bool { return says(item, text) })
+	case map[string]any:
+		return slices.ContainsFunc(slices.Collect(maps.Values(value)), func(item any) bool { return says(item, text) })
+	}
+	return false
+}
+
+// called is a copy of a resource with another name.
+func called(resource *unstructured.Unstructured, name string) *unstructured.Unstructured {
+	copied := resource.DeepCopy()
+	copied.SetName(name)
+	return copied
+}

@@ -1,0 +1,66 @@
+package validate
+
+import (
+	"regexp"
+	"strconv"
+
+	"go.yaml.in/yaml/v3"
+)
+
+var (
+	// fieldIn finds the field of a spec, or of metadata, that a message begins with. One that it names later is as a rule of a rendered object.
+	fieldIn = regexp.MustCompile(`^(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
+	// step of a path: a name, or what stands in brackets.
+	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)
+)
+
+// places are where the fields of a text are.
+type places struct{ root *yaml.Node } // nil if there is nothing
+
+func placesOf(text []byte) *places {
+	p := &places{}
+	var document yaml.Node
+	if yaml.Unmarshal(text, &document) == nil && len(document.Content) > 0 {
+		p.root = document.Content[0]
+	}
+	return p
+}
+
+// problem is one about a field: its place is that of the field, or of what it would be in.
+func (p *places) problem(field, message string) Problem {
+	found := Problem{Field: field, Message: message}
+	node := p.root
+	if node == nil || field == "" {
+		return found
+	}
+	key := node
+	for _, match := range step.FindAllStringSubmatch(field, -1) {
+		name, value := child(node, match[1]+match[2])
+		if value == nil {
+			break
+		}
+		key, node = name, value
+	}
+	found.Line, found.Column = key.Line, key.Column
+	return found
+}
+
+// child returns the node that a step leads to, and the one that names it.
+func child(node *yaml.Node, step string) (key, value *yaml.Node) {
+	if node.Kind == yaml.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yaml.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == step {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case yaml.SequenceNode:
+		if at, err := strconv.Atoi(step); err == nil && at >= 0 && at < len(node.Content) {
+			return node.Content[at], node.Content[at]
+		}
+	}
+	return nil, nil
+}

@@ -1,0 +1,148 @@
+// Package validate says what a cluster would say of a resource, before anybody applies it: what the API server refuses by the custom resource
+// definition, and what the operator refuses by its bounds, the chart and the platform's policy. It asks no cluster, so it does not know what
+// is missing there.
+package validate
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
+	"k8s.io/client-go/kubernetes/scheme"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// Platform is what resources are held to.
+type Platform struct {
+	// Definition of the kind; nil if there is none at hand: then the API server's part is left out.
+	Definition *definition.Definition
+	Renderer   *render.Renderer
+	// Policy of the platform, with the labels of namespaces; nil allows everything.
+	Policy *policy.Policy
+	Labels map[string]string
+}
+
+// Problem is why a resource would be refused.
+type Problem struct {
+	// Field that it is about, as in spec.ports[0].port; empty if that is not known.
+	Field string
+	// Message is one line. It begins with the field where the API server's does.
+	Message string
+	// Line and Column in the text of the resource, from 1; 0 if it is about no field.
+	Line, Column int
+}
+
+// Check lists the problems of a resource by its text, which is YAML or JSON. It goes into the namespace if it names none. Problems of the API
+// server come first; the operator sees only what the server lets through.
+func (p Platform) Check(ctx context.Context, text []byte, namespace string) []Problem {
+	if line, column, message := chart.YAMLMistake(string(text)); message != "" {
+		return []Problem{{Message: message, Line: line, Column: column}}
+	}
+	resource, err := read(text, namespace)
+	if err != nil {
+		return []Problem{{Message: err.Error()}}
+	}
+	places := placesOf(text)
+	if p.Definition != nil {
+		admitted := p.Definition.Admit(ctx, resource)
+		if problems := p.server(admitted, places); len(problems) > 0 {
+			return problems
+		}
+		resource = admitted.Resource
+	}
+	if err := p.operator(ctx, resource); err != nil {
+		return []Problem{ofOperator(err, places)}
+	}
+	return nil
+}
+
+// stand-in for what the API server adds.
+const uid = "00000000-0000-4000-8000-000000000000"
+
+func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
+	data, err := yaml.YAMLToJSONStrict(text)
+	if err != nil {
+		return nil, err
+	}
+	resource := &unstructured.Unstructured{}
+	if err := utiljson.Unmarshal(data, &resource.Object); err != nil { // whole numbers are int64, as clients read them
+		return nil, err
+	}
+	if resource.GetNamespace() == "" {
+		resource.SetNamespace(namespace)
+	}
+	resource.SetUID(uid)
+	return resource, nil
+}
+
+// server lists what the API server refuses, in its words, when it is asked to be strict about fields.
+func (p Platform) server(admitted definition.Admitted, at *places) []Problem {
+	var problems []Problem
+	slices.Sort(admitted.Unknown)
+	for _, field := range admitted.Unknown {
+		problems = append(problems, at.problem(field, fmt.Sprintf("unknown field %q%s", field, p.Definition.DidYouMean(field))))
+	}
+	for _, err := range admitted.Errors {
+		problems = append(problems, at.problem(strings.TrimPrefix(err.Field, "<nil>"), strings.TrimPrefix(err.Error(), "<nil>: ")))
+	}
+	return problems
+}
+
+// operator returns why the operator would not render a resource, or not apply what it renders.
+func (p Platform) operator(ctx context.Context, resource *unstructured.Unstructured) error {
+	size, err := json.Marshal(map[string]any{"spec": resource.Object["spec"], "metadata": resource.Object["metadata"]})
+	if err != nil {
+		return err
+	}
+	if err := extent.OfResource(len(size)); err != nil {
+		return err
+	}
+	draft, err := p.Renderer.Draft(ctx, resource, p.capabilities())
+	if err != nil {
+		return err
+	}
+	if err := extent.OfReferences(len(draft.References)); err != nil {
+		return err
+	}
+	result, err := p.Renderer.Finish(ctx, draft, postrender.Facts{Policy: p.Policy.For(resource.GetNamespace(), p.Labels)})
+	if err != nil {
+		return err
+	}
+	return cmp.Or(extent.OfRendered(result.Size(), chart.Size(p.Renderer.Chart)), extent.OfClaims(hosts.WantedBy(result.Objects).Count()))
+}
+
+// capabilities are those of a cluster that serves all kinds of the chart.
+func (p Platform) capabilities() *chartutil.Capabilities {
+	all := chartutil.DefaultCapabilities.Copy()
+	for _, kind := range chart.Kinds(p.Renderer.Chart) {
+		if version, name := kind.ToAPIVersionAndKind(); !scheme.Scheme.Recognizes(kind) {
+			all.APIVersions = append(slices.Clone(all.APIVersions), version+"/"+name)
+		}
+	}
+	return all
+}
+
+// ofOperator is the problem that an error of the operator is. What is wrong with the chart shows the template.
+func ofOperator(err error, at *places) Problem {
+	var ofChart *render.ChartError
+	if errors.As(err, &ofChart) {
+		return Problem{Message: strings.TrimSuffix(chart.Explain(err), "\n")}
+	}
+	message := strings.Join(strings.Fields(err.Error()), " ")
+	return at.problem(fieldIn.FindString(message), message)
+}
