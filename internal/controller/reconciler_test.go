@@ -767,7 +767,7 @@ func TestNothingIsCreatedForAResourceThatIsGone(t *testing.T) {
 				scope.previous.Conditions = []metav1.Condition{{Type: v1.ConditionReady}}
 			}
 			task := release.Task{Owner: scope.resource, Desired: &render.Result{}, Snapshot: &cluster.Snapshot{}, Plan: test.plan, State: test.state}
-			_, err := b.write(t.Context(), scope, rendering{rendered: &rendered{}}, task)
+			_, _, err := b.write(t.Context(), scope, rendering{rendered: &rendered{}}, task)
 			if test.want == "" {
 				err = nil // what comes after the question is not looked at here
 			}

@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/render"
@@ -40,6 +41,8 @@ type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
 	references []dependency.Reference
+	// selectors of the workloads, before the hooks.
+	selectors map[kube.Key]map[string]string
 	// content that pods take from the references.
 	content dependency.Content
 	// defaults are the fields that the spec left to them.
@@ -83,14 +86,15 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	known := s.memory.rendered
 	var draft *drafted
 	var references []dependency.Reference
+	var selectors map[kube.Key]map[string]string
 	if known != nil && known.inputs == in {
-		references = known.references
+		references, selectors = known.references, known.selectors
 	} else {
 		s.memory.rendered = nil // what it was no longer counts if this fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references = draft.References
+		references, selectors = draft.References, draft.Selectors()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -101,8 +105,11 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		return rendering{}, err
 	}
 	facts.Content = content.Version
+	if facts.Selectors, err = r.kept(ctx, s, known, selectors); err != nil {
+		return rendering{}, err
+	}
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, content: content}
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}

@@ -192,7 +192,7 @@ func (r *records) free(ctx context.Context) error {
 		record := &list.Items[i]
 		record.SetGroupVersionKind(kube.SecretKind)
 		switch {
-		case !cluster.IsRecord(record):
+		case !cluster.IsRecord(record), r.inherits(record):
 		case !controls(r.owner, record):
 			return inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":

@@ -1,0 +1,151 @@
+package release
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Inherit deletes the release records that the record of a task takes the place of, the oldest first: those of an earlier resource of its kind and
+// name that were left, of which nothing is read, and Helm's of the release that was adopted, so that helm uninstall does not find it. It comes
+// after the objects and before the record: while that is missing, the release is unfinished, and this is done again. It returns the objects of
+// the adopted release that are not rendered: they stay.
+func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, err error) {
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	records := a.records(session, task.Owner)
+	orphans, err := records.others(ctx, task.Owner.GetName(), records.orphaned)
+	if err != nil {
+		return nil, err
+	}
+	if err := records.remove(ctx, orphans); err != nil {
+		return nil, err
+	}
+	adoption := AdoptionOf(task.Owner)
+	if adoption == nil || adoption.Release == "" {
+		return nil, nil
+	}
+	theirs, err := records.others(ctx, adoption.Release, records.helms)
+	if err != nil || len(theirs) == 0 {
+		return nil, err
+	}
+	taken, unrendered, err := records.partsOf(ctx, theirs[len(theirs)-1], task.Desired.Keys)
+	if err != nil || !taken {
+		return nil, err
+	}
+	return unrendered, records.remove(ctx, theirs)
+}
+
+// inherits reports whether a record of the owner's name is deleted before its own is written.
+func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
+	adoption := AdoptionOf(r.owner)
+	adopted := adoption != nil && adoption.Release == record.Labels["name"]
+	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
+}
+
+// settled returns an error if Helm is at work on the release that is to be adopted.
+func (r *records) settled(ctx context.Context, adoption *Adoption) error {
+	if adoption.Release == "" {
+		return nil
+	}
+	theirs, err := r.others(ctx, adoption.Release, r.helms)
+	if err != nil || len(theirs) == 0 {
+		return err
+	}
+	if status := theirs[len(theirs)-1].Labels["status"]; strings.HasPrefix(status, "pending-") || status == "uninstalling" {
+		return fmt.Errorf("Helm release %q is %s: wait until Helm is done, or roll it back", adoption.Release, status) //nolint:staticcheck // a name
+	}
+	return nil
+}
+
+// orphaned reports whether a record is of an earlier resource of the owner's kind and name.
+func (r *records) orphaned(record *metav1.PartialObjectMetadata) bool {
+	return record.Labels[v1.LabelManaged] != "" && record.Labels["name"] == r.owner.GetName()
+}
+
+// helms reports whether a record is Helm's own.
+func (r *records) helms(record *metav1.PartialObjectMetadata) bool {
+	return record.Labels[v1.LabelManaged] == "" && record.Labels[v1.LabelDigest] == ""
+}
+
+// others returns the records of a release that nobody controls and that are of a sort, the oldest first.
+func (r *records) others(ctx context.Context, release string, sort func(*metav1.PartialObjectMetadata) bool) ([]*metav1.PartialObjectMetadata, error) {
+	list := &metav1.PartialObjectMetadataList{}
+	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
+	err := r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": release})
+	if err != nil {
+		return nil, fmt.Errorf("cannot look for release records: %w", err)
+	}
+	var found []*metav1.PartialObjectMetadata
+	for i := range list.Items {
+		record := &list.Items[i]
+		record.SetGroupVersionKind(kube.SecretKind)
+		if cluster.IsRecord(record) && metav1.GetControllerOfNoCopy(record) == nil && sort(record) {
+			found = append(found, record)
+		}
+	}
+	slices.SortFunc(found, func(a, b *metav1.PartialObjectMetadata) int { return revisionOf(a) - revisionOf(b) })
+	return found, nil
+}
+
+func revisionOf(record client.Object) int {
+	revision, _ := strconv.Atoi(record.GetLabels()["version"]) // what has none comes first
+	return revision
+}
+
+// partsOf reports whether an object of a recorded release is among rendered ones, and names those that are not.
+func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata, rendered []kube.Key) (taken bool, others []string, err error) {
+	damaged := func(err error) error {
+		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}
+	}
+	secret, err := r.session.Record(ctx, record.Namespace, record.Name)
+	if apierrors.IsNotFound(err) || err == nil && secret.UID != record.UID {
+		return false, nil, &StaleError{fmt.Errorf("release record %s is gone", record.Name)}
+	}
+	if err != nil {
+		return false, nil, fmt.Errorf("cannot read release record %s: %w", record.Name, err)
+	}
+	manifest, err := decodeManifest(secret.Data["release"])
+	if err != nil {
+		return false, nil, damaged(err)
+	}
+	for documents := yaml.NewYAMLOrJSONDecoder(strings.NewReader(manifest), 4096); ; {
+		object := &metav1.PartialObjectMetadata{}
+		if err := documents.Decode(object); errors.Is(err, io.EOF) {
+			return taken, others, nil
+		} else if err != nil {
+			return false, nil, damaged(errors.New("its manifest is no YAML"))
+		}
+		if object.Kind == "" {
+			continue // a document of comments
+		}
+		here := object.GetNamespace() == "" || object.GetNamespace() == r.owner.GetNamespace()
+		if here && slices.Contains(rendered, kube.KeyOf(object)) {
+			taken = true
+			continue
+		}
+		others = append(others, kube.KeyOf(object).String())
+	}
+}
+
+func (r *records) remove(ctx context.Context, list []*metav1.PartialObjectMetadata) error {
+	for _, record := range list {
+		if err := r.session.DeleteRecord(ctx, record.Namespace, record.Name, record.UID); client.IgnoreNotFound(err) != nil {
+			return fmt.Errorf("cannot delete the release record %s: %w", record.Name, err)
+		}
+	}
+	return nil
+}
