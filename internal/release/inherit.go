@@ -34,19 +34,27 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 	if err := records.remove(ctx, orphans); err != nil {
 		return nil, err
 	}
-	adoption := AdoptionOf(task.Owner)
-	if adoption == nil || adoption.Release == "" {
-		return nil, nil
-	}
-	theirs, err := records.others(ctx, adoption.Release, records.helms)
+	theirs, unrendered, err := records.inheritance(ctx, AdoptionOf(task.Owner), task.Desired.Keys)
 	if err != nil || len(theirs) == 0 {
 		return nil, err
 	}
-	taken, unrendered, err := records.partsOf(ctx, theirs[len(theirs)-1], task.Desired.Keys)
-	if err != nil || !taken {
-		return nil, err
-	}
 	return unrendered, records.remove(ctx, theirs)
+}
+
+// inheritance returns Helm's records of the release that is adopted, and the objects of it that are not rendered; none if no object of it is.
+func (r *records) inheritance(ctx context.Context, adoption *Adoption, rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
+	if adoption == nil || adoption.Release == "" {
+		return nil, nil, nil
+	}
+	theirs, err = r.others(ctx, adoption.Release, r.helms)
+	if err != nil || len(theirs) == 0 {
+		return nil, nil, err
+	}
+	taken, unrendered, err := r.partsOf(ctx, theirs[len(theirs)-1], rendered)
+	if err != nil || !taken {
+		return nil, nil, err
+	}
+	return theirs, unrendered, nil
 }
 
 // inherits reports whether a record of the owner's name is deleted before its own is written.
