@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -113,10 +114,8 @@ func (r *adoption) lines() []compare.Line {
 	}
 	for _, thing := range r.Objects {
 		add(compare.Differs, fmt.Sprintf("  ~ %s, %s", thing.key, thing.Owner))
-		for _, field := range thing.Fields {
-			if !field.Restarts { // they are above
-				add(compare.FieldOf, "      "+release.Difference{Field: field.Field, Old: field.Old, New: field.New}.String())
-			}
+		for _, text := range thing.fields() {
+			add(compare.FieldOf, "      "+text)
 		}
 	}
 	for _, text := range r.Creates {
@@ -124,3 +123,26 @@ func (r *adoption) lines() []compare.Line {
 	}
 	return lines
 }
+
+// fields are those that change, but for those of pods, which are said first. Labels and annotations that are only added share a line.
+func (t adoptedThing) fields() []string {
+	var list, added []string
+	for _, field := range t.Fields {
+		name, isMetadata := strings.CutPrefix(field.Field, "metadata.")
+		switch {
+		case field.Restarts:
+		case isMetadata && field.Old == none:
+			_, name, _ = strings.Cut(name, ".")
+			added = append(added, name)
+		default:
+			list = append(list, release.Difference{Field: field.Field, Old: field.Old, New: field.New}.String())
+		}
+	}
+	if len(added) > 0 {
+		list = append([]string{"labels and annotations are added: " + strings.Join(added, ", ")}, list...)
+	}
+	return list
+}
+
+// none is the old value of a field that was not set.
+const none = "(none)"

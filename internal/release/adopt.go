@@ -32,9 +32,11 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	if err != nil {
 		return nil, nil, err
 	}
-	if err := a.records(session, task.Owner).settled(ctx, adoption); err != nil {
-		survey.Against = append(survey.Against, err.Error())
+	against, err := a.records(session, task.Owner).against(ctx, adoption)
+	if err != nil {
+		return nil, nil, err
 	}
+	survey.Against = append(survey.Against, against...)
 	if refusals := survey.Refusals(); len(refusals) > 0 {
 		return nil, nil, &AdoptionError{refusals}
 	}

@@ -86,9 +86,11 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	if err != nil || len(survey.Found) == 0 {
 		return survey, err
 	}
-	if err := records.settled(ctx, adoption); err != nil {
-		survey.Against = append(survey.Against, err.Error())
+	against, err := records.against(ctx, adoption)
+	if err != nil {
+		return nil, err
 	}
+	survey.Against = append(survey.Against, against...)
 	if _, survey.Unrendered, err = records.inheritance(ctx, adoption, task.Desired.Keys); err != nil {
 		return survey, err
 	}
@@ -126,7 +128,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption, desired *uns
 	if err != nil || live == nil {
 		return nil, own, err
 	}
-	found.Owner = "nobody's"
+	found.change.Desired, found.Owner = asFarAsMutable(desired, live), "nobody's"
 	if release := live.GetAnnotations()[helmReleaseName]; release != "" {
 		found.Owner = fmt.Sprintf("part of Helm release %q", release)
 	}
