@@ -46,6 +46,7 @@ var hints = map[string]string{
 	v1.ReasonTooLarge:                  "move large content into ConfigMaps of your own",
 	v1.ReasonResourceExists:            "delete or rename that object, or give the AppService another name",
 	v1.ReasonAdoptionRefused:           "change what the message names in the spec or in that object; docs/adopt.md says what each refusal means",
+	v1.ReasonLeftOver:                  "keep the objects or delete them: they stay as they are",
 	v1.ReasonRecordDamaged:             "delete the Secret that the message names: the release is made anew, objects stay",
 	v1.ReasonInvalidSpec:               "change what the message names in the spec",
 	v1.ReasonRenderFailed:              "change what the message names in the spec",

@@ -143,18 +143,27 @@ func TestAPlainDeploymentIsAdoptedWithoutARestart(t *testing.T) {
 	}
 }
 
-// installedWith checks the revision of the only release record.
-func installedWith(t *testing.T, app *v1.AppService, revision int) {
+// installedWith waits until the records of Helm's are those of the first revisions of an AppService, all its own.
+func installedWith(t *testing.T, app *v1.AppService, revisions int) {
 	t.Helper()
-	harness.Eventually(t, "there is one record", func() error {
+	harness.Eventually(t, "the records are the AppService's own", func() error {
 		list := &corev1.SecretList{}
 		if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
 			return err
 		}
-		if len(list.Items) != 1 || list.Items[0].Name != fmt.Sprintf("sh.helm.release.v1.%s.v%d", app.Name, revision) || !metav1.IsControlledBy(&list.Items[0], app) {
-			return fmt.Errorf("there are %d, the first is %s", len(list.Items), list.Items[0].Name)
+		var names, wanted []string
+		for i := range list.Items {
+			if metav1.IsControlledBy(&list.Items[i], app) {
+				names = append(names, list.Items[i].Name)
+			}
 		}
-		return nil
+		for revision := range revisions {
+			wanted = append(wanted, fmt.Sprintf("sh.helm.release.v1.%s.v%d", app.Name, revision+1))
+		}
+		if err := want("records", len(list.Items), revisions); err != nil {
+			return err
+		}
+		return want("records of its own", fmt.Sprint(names), fmt.Sprint(wanted))
 	})
 }
 
