@@ -38,6 +38,9 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 	}
 	found := map[string]bool{}
 	for _, file := range files {
+		if filepath.Base(file) == sessionPage {
+			continue // it has a test of its own
+		}
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)
