@@ -164,7 +164,9 @@ func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, r
 	err := send(ctx, writer, one, !a.yes)
 	switch {
 	case err == nil:
-		report.Asked = a.yes
+		if a.yes {
+			report.asked()
+		}
 		return nil
 	case release.Refused(err):
 		report.refuse(err.Error())

@@ -2,6 +2,7 @@ package cli
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -63,6 +64,12 @@ func adoptionOf(one subject, survey *release.Survey) *adoption {
 	return report
 }
 
+// asked notes that the operator was asked for it.
+func (r *adoption) asked() {
+	r.Asked = true
+	r.Summary = r.summary()
+}
+
 // refuse adds something that stands against it.
 func (r *adoption) refuse(text string) {
 	r.Against, r.hinted = append(r.Against, text), append(r.hinted, text)
@@ -80,11 +87,25 @@ func (r *adoption) summary() string {
 		return "nothing to take over: what is there is its own"
 	case count == 0:
 		return "nothing to take over: nothing has its names"
-	case r.Restarts:
-		return fmt.Sprintf("it would take over %s; pods WILL restart, or end", counted(count, "object", "objects"))
+	case r.Asked:
+		return fmt.Sprintf("it takes over %s; %s", counted(count, "object", "objects"), r.pods())
 	default:
-		return fmt.Sprintf("it would take over %s; no pod restarts", counted(count, "object", "objects"))
+		return fmt.Sprintf("it would take over %s; %s", counted(count, "object", "objects"), r.pods())
 	}
+}
+
+// pods says what becomes of pods.
+func (r *adoption) pods() string {
+	restart := func(thing adoptedThing) bool {
+		return slices.ContainsFunc(thing.Fields, func(field compare.ReportField) bool { return field.Restarts })
+	}
+	switch {
+	case slices.ContainsFunc(r.Objects, restart):
+		return "pods WILL restart"
+	case r.Restarts:
+		return "pods WILL end"
+	}
+	return "no pod restarts"
 }
 
 func counted(count int, one, more string) string {
