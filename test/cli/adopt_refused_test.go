@@ -40,6 +40,9 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 	}
 	// With the selector that was kept, nothing is left to change.
 	u.must(t, 0, "kubectl appservice diff legacy")
+	if fleet := u.run(t, "kubectl appservice diff --all-namespaces --chart helm-charts/appservice", nil); fleet.code == 2 || strings.Contains(fleet.stdout, "spec.selector") || !strings.Contains(fleet.stdout, "AppService") {
+		t.Errorf("of the fleet, it says\n%s%s", fleet.stdout, fleet.stderr)
+	}
 }
 
 // What stands against it is said, with exit code 1, and nothing is written.
