@@ -193,6 +193,28 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 	return snapshot, o.payloads(ctx, resource.GetUID(), rendered, snapshot)
 }
 
+// Look returns what is there of a resource of the kinds of some keys: a part of a snapshot. The error says which kind cannot be seen.
+func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]client.Object, error) {
+	o.mu.RLock()
+	kinds := o.kinds
+	o.mu.RUnlock()
+	noted := o.journal.noted(resource.GetUID())
+	objects := map[kube.Key]client.Object{}
+	for _, kind := range kinds {
+		if !slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == kind.GroupKind() }) {
+			continue
+		}
+		if err := kind.seen(); err != nil {
+			return nil, err
+		}
+		if err := o.list(resource.GetNamespace(), string(resource.GetUID()), kind.GroupVersionKind, objects); err != nil {
+			return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
+		}
+	}
+	overlay(noted, objects)
+	return objects, nil
+}
+
 func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
 	found, err := o.index.ByIndex(kind, controllerIndex, indexed(namespace, owner))
 	for _, object := range found {

@@ -8,6 +8,7 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -22,16 +23,13 @@ func (r *Reconciler) kept(ctx context.Context, s *scope, known *rendered, select
 	if len(selectors) == 0 {
 		return nil, nil
 	}
-	there, err := r.observe(ctx, s, rendering{})
+	there, err := r.Observer.Look(s.resource, slices.Collect(maps.Keys(selectors)))
 	if err != nil {
-		return nil, err
-	}
-	if there.Sees(slices.Collect(maps.Keys(selectors))) != nil {
-		return nil, nil // nothing is written then
+		return nil, nil // the snapshot says so, too, and nothing is written then
 	}
 	var out map[kube.Key]map[string]string
 	for key, rendered := range selectors {
-		live := there.Objects[key]
+		live := there[key]
 		if live == nil {
 			live = r.others(ctx, s, key)
 		}
@@ -70,6 +68,9 @@ func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.
 
 // selectorOf returns by which labels a live workload selects its pods, nil for none.
 func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.Key, live client.Object) (map[string]string, error) {
+	if selector, is := selectorOfTyped(live); is {
+		return selector, nil
+	}
 	content, full := kube.Content(live)
 	if !full {
 		if known != nil && known.facts.Selectors[key] != nil {
@@ -89,4 +90,19 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 	object := &unstructured.Unstructured{Object: content}
 	object.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
 	return postrender.SelectorOf(object), nil
+}
+
+// selectorOfTyped is selectorOf of a workload as informers show it, false for what is otherwise there: each reconcile asks.
+func selectorOfTyped(live client.Object) (map[string]string, bool) {
+	var selector *metav1.LabelSelector
+	switch whole := live.(type) {
+	case *appsv1.Deployment:
+		selector = whole.Spec.Selector
+	case *appsv1.StatefulSet:
+		selector = whole.Spec.Selector
+	}
+	if selector == nil || kube.IsOutline(live) {
+		return nil, false
+	}
+	return selector.MatchLabels, true
 }
