@@ -1,8 +1,11 @@
+# What the stages are built as; each names it again to use it.
+ARG VERSION=0.2.0
+
 # The compiler runs on the machine's own platform and builds for the image's.
 FROM --platform=$BUILDPLATFORM golang:1.26 AS builder
 ARG TARGETOS
 ARG TARGETARCH
-ARG VERSION=0.2.0
+ARG VERSION
 WORKDIR /workspace
 
 # The modules have a layer of their own: it is built again only when go.mod or go.sum changes.
@@ -19,7 +22,7 @@ RUN CGO_ENABLED=0 GOOS=${TARGETOS:-linux} GOARCH=${TARGETARCH} go build -trimpat
 
 # Charts and watches.yaml are inside the binary. tools/images makes the same image without a container engine.
 FROM gcr.io/distroless/static:nonroot
-ARG VERSION=0.1.0
+ARG VERSION
 LABEL org.opencontainers.image.title="appservice-operator" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.licenses="Apache-2.0"

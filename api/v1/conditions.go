@@ -101,6 +101,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
 	ReasonResourceExists = "ResourceExists"
+	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt asks.
+	ReasonAdoptionRefused = "AdoptionRefused"
 	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
 	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
@@ -164,6 +166,10 @@ const (
 const (
 	// ReasonDriftCorrected: an object that was deleted or edited was put back.
 	ReasonDriftCorrected = "DriftCorrected"
+	// ReasonAdopted: objects that others made were taken over.
+	ReasonAdopted = "Adopted"
+	// ReasonLeftOver: objects of an adopted Helm release are not rendered, and stay as they are.
+	ReasonLeftOver = "LeftOver"
 	// ReasonReleaseResumed: a release that an earlier operator process left unfinished was taken up.
 	ReasonReleaseResumed = "ReleaseResumed"
 	// ReasonDegraded: nothing moves without help, but something still serves.

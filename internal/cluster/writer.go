@@ -59,6 +59,16 @@ func (s *Session) Patch(ctx context.Context, object client.Object, patch client.
 	return nil
 }
 
+// PatchForeign patches an object that is not the resource's: it is not noted. Afterwards it is as the API server returned it.
+func (s *Session) PatchForeign(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	return s.writer.Client.Patch(ctx, object, patch, options...)
+}
+
+// Try has the API server say what a patch would make of an object. Nothing is written, and nothing noted.
+func (s *Session) Try(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
+	return s.writer.Client.Patch(ctx, object, patch, append(options, client.DryRunAll)...)
+}
+
 // Delete deletes an object.
 func (s *Session) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
 	err := s.writer.Client.Delete(ctx, object, options...)

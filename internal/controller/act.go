@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/rights"
 )
 
 // action is what was done about a resource.
@@ -96,7 +98,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	}
 	var created []client.Object
 	if !plan.Empty() {
-		created, a.err = r.write(ctx, s, wanted, task)
+		var taken []kube.Key
+		created, taken, a.err = r.write(ctx, s, wanted, task)
+		a.changes = plan.Adopting(taken).String()
 		if a.there, err = r.observe(ctx, s, wanted); err != nil {
 			a.there, a.err = there, errors.Join(a.err, err)
 		}
@@ -109,7 +113,7 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		for i := range created {
 			created[i] = kube.Remembered(created[i])
 		}
-		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, took: a.took}
+		a.unrecorded = &unrecorded{digest: desired.Digest, state: a.state, changes: a.changes, created: created, whole: len(created) == len(desired.Objects), took: a.took}
 		return a
 	}
 	return r.record(ctx, s, wanted, task, a, pending)
@@ -174,7 +178,15 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 		a.state, a.changes, a.took = pending.state, pending.changes, a.took+pending.took
 	}
 	task.Snapshot = a.there
-	a.err = r.Actor.Record(ctx, task, created)
+	// Of a release that this process wrote as a whole, and found nothing there, nobody has left a record.
+	if release.AdoptionOf(s.resource) != nil || a.there.Record == nil && (pending == nil || !pending.whole) {
+		var stays []string
+		stays, a.err = r.Actor.Inherit(ctx, task)
+		r.recordLeftOver(ctx, s, stays)
+	}
+	if a.err == nil {
+		a.err = r.Actor.Record(ctx, task, created)
+	}
 	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)
@@ -211,21 +223,28 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 	return desired, plan, nil
 }
 
-// write carries out a plan.
-func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) ([]client.Object, error) {
+// write carries out a plan, and returns what it created and what it took over from others.
+func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (created []client.Object, taken []kube.Key, err error) {
 	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 	}
 	if err := r.ensureFinalizer(ctx, s, wanted); err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return r.Actor.Write(ctx, task)
+	task.Plan, taken, err = r.Actor.Adopt(ctx, task)
+	r.recordAdoption(ctx, s, taken)
+	if err != nil {
+		return nil, taken, err
+	}
+	created, err = r.Actor.Write(ctx, task)
+	return created, taken, err
 }
 
 // keepAlive repairs what the recorded release consists of, while the one that is rendered is refused or waits. Once that one was planned, it may
-// have deleted what it does not have: then only what both have is repaired.
+// have deleted what it does not have: then only what both have is repaired. So it may have if a right is missing, which says nothing of the
+// release: rights are taken away at any time, and an API server that starts refuses everything for a moment.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
 	refused := a.err != nil && problem.Blocked(a.err)
@@ -278,8 +297,9 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.plan != nil {
-		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted.outline.Keys, kube.KeyOf(o)) })
+	var missing *rights.MissingError
+	if next := cmp.Or(wanted.rendered, s.memory.rendered); next != nil && (a.plan != nil || errors.As(a.err, &missing)) {
+		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(next.outline.Keys, kube.KeyOf(o)) })
 	}
 	plan := release.CompareLastGood(objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,6 +43,30 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	if !what.Records {
 		r.measureDrift(done.plan)
 	}
+}
+
+// recordAdoption makes an event and a log line of objects that were taken over.
+func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.Key) {
+	if len(taken) == 0 {
+		return
+	}
+	names := make([]string, 0, len(taken))
+	for _, key := range taken {
+		names = append(names, key.String())
+	}
+	list := strings.Join(names, ", ")
+	log.FromContext(ctx).Info("objects adopted", "objects", list)
+	r.event(s, corev1.EventTypeNormal, v1.ReasonAdopted, "took over "+list)
+}
+
+// recordLeftOver makes an event and a log line of the objects of an adopted Helm release that nobody looks after any more.
+func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []string) {
+	if len(objects) == 0 {
+		return
+	}
+	of, list := release.AdoptionOf(s.resource).Release, strings.Join(objects, ", ")
+	log.FromContext(ctx).Info("objects of an adopted Helm release are not rendered", "release", of, "objects", list)
+	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them", of, list))
 }
 
 // measureDrift counts objects that were put back.

@@ -53,6 +53,8 @@ type unrecorded struct {
 	changes string
 	// created are the objects that the action created.
 	created []client.Object
+	// whole says that these are all of it.
+	whole bool
 	// took is the time spent on it.
 	took time.Duration
 }

@@ -8,12 +8,15 @@ import (
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/render"
@@ -40,6 +43,8 @@ type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
 	references []dependency.Reference
+	// selectors of the workloads, before the hooks.
+	selectors map[kube.Key]map[string]string
 	// content that pods take from the references.
 	content dependency.Content
 	// defaults are the fields that the spec left to them.
@@ -83,14 +88,15 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	known := s.memory.rendered
 	var draft *drafted
 	var references []dependency.Reference
+	var selectors map[kube.Key]map[string]string
 	if known != nil && known.inputs == in {
-		references = known.references
+		references, selectors = known.references, known.selectors
 	} else {
 		s.memory.rendered = nil // what it was no longer counts if this fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references = draft.References
+		references, selectors = draft.References, draft.Selectors()
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -101,8 +107,11 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		return rendering{}, err
 	}
 	facts.Content = content.Version
+	if facts.Selectors, err = r.kept(ctx, s, known, selectors); err != nil {
+		return rendering{}, err
+	}
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, content: content}
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}
@@ -124,6 +133,10 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		if err := r.finish(ctx, s, fresh, draft); err != nil {
 			s.memory.rendered = nil
 			return rendering{}, err
+		}
+		if err := r.watched(ctx, draft.Kinds()); err != nil {
+			s.memory.rendered = nil // so that it is asked again
+			return rendering{rendered: fresh}, err
 		}
 	}
 	s.memory.rendered, out.rendered = fresh, fresh
@@ -173,7 +186,7 @@ type drafted struct {
 	defaults []v1.DefaultsStatus
 }
 
-// draft carries out the templates and sees to it that what they render is watched.
+// draft carries out the templates.
 func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
@@ -196,13 +209,18 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	if err := extent.OfReferences(len(made.References)); err != nil {
 		return nil, err
 	}
-	for _, kind := range made.Kinds() {
-		if err := r.Tracker.Ensure(ctx, kind); err != nil {
-			return nil, err
-		}
-	}
 	r.References.Refer(s.name(), made.References)
 	return made, nil
+}
+
+// watched sees to it that the objects of some kinds are watched.
+func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKind) error {
+	for _, kind := range kinds {
+		if err := r.Tracker.Ensure(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // blame says which layer an error comes from, if without it there is none.

@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 )
@@ -46,15 +47,17 @@ type standing struct{ chart, defaults fleet.Standing }
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
-// version is what an attempt is about: another spec, another chart and other defaults are tried at once, whatever became
+// version is what an attempt is about: another spec, another chart, other defaults and another adoption are tried at once, whatever became
 // of the ones before.
 type version struct {
 	generation      int64
 	chart, defaults string // digests
+	adoption        string
 }
 
 func (s *scope) version() version {
-	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest}
+	return version{generation: s.resource.GetGeneration(), chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest,
+		adoption: release.AdoptionOf(s.resource).String()}
 }
 
 // read returns the scope of a reconcile, nil if the resource is gone: the garbage collector deletes what it controlled.

@@ -13,8 +13,8 @@ import (
 // FieldManager owns the fields that the operator writes, whatever its binary is called.
 const FieldManager = "appservice-operator"
 
-// restartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that others may own.
-const restartedAt = "kubectl.kubernetes.io/restartedAt"
+// RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that others may own.
+const RestartedAt = "kubectl.kubernetes.io/restartedAt"
 
 // Intruders returns the managed fields that others than the operator own, and that it does not own as well, in what belongs to it as a
 // whole (Traits.Whole): what was added by an edit, a rollout undo or another controller. What admission adds to a write of the operator
@@ -125,7 +125,7 @@ func addedTo(whole []string, fields, own *fieldpath.Set) *fieldpath.Set {
 			return
 		}
 		rest := path[len(whole):]
-		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == restartedAt) {
+		if begins(rest, []string{"metadata", "annotations"}) && (len(rest) == 2 || *rest[2].FieldName == RestartedAt) {
 			return
 		}
 		added.Insert(path.Copy())

@@ -2,8 +2,11 @@ package kube
 
 import (
 	appsv1 "k8s.io/api/apps/v1"
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -24,6 +27,9 @@ type Traits struct {
 	Claims []string
 	// Grows: the size of the volume never shrinks, whoever made it larger.
 	Grows bool
+	// Adoptable: objects that others made may be taken over. Whoever asks for that needs the right to update all of these kinds:
+	// config/admission/adoption.yaml.
+	Adoptable bool
 	// Payload: what it holds is not for everybody who reads events and logs.
 	Payload bool
 }
@@ -35,16 +41,31 @@ var (
 
 // kinds are all special kinds. Whoever wants to know what is special about a kind looks here.
 var kinds = map[schema.GroupKind]Traits{
-	{Group: appsv1.GroupName, Kind: "Deployment"}:            {PodTemplate: template, Whole: template, Scales: true},
-	{Group: appsv1.GroupName, Kind: "StatefulSet"}:           {PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},
-	{Group: appsv1.GroupName, Kind: "DaemonSet"}:             {PodTemplate: template, Whole: template},
-	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:            {PodTemplate: template, Whole: template},
-	{Group: batchv1.GroupName, Kind: "CronJob"}:              {PodTemplate: jobTemplate, Whole: jobTemplate},
-	{Group: corev1.GroupName, Kind: "Service"}:               {First: true, Whole: []string{"spec", "ports"}},
-	{Group: corev1.GroupName, Kind: "PersistentVolumeClaim"}: {Grows: true},
-	{Group: corev1.GroupName, Kind: "Secret"}:                {Payload: true},
-	{Group: corev1.GroupName, Kind: "ConfigMap"}:             {Payload: true},
+	{Group: appsv1.GroupName, Kind: "Deployment"}:                     {Adoptable: true, PodTemplate: template, Whole: template, Scales: true},
+	{Group: appsv1.GroupName, Kind: "StatefulSet"}:                    {Adoptable: true, PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},
+	{Group: appsv1.GroupName, Kind: "DaemonSet"}:                      {PodTemplate: template, Whole: template},
+	{Group: appsv1.GroupName, Kind: "ReplicaSet"}:                     {PodTemplate: template, Whole: template},
+	{Group: batchv1.GroupName, Kind: "CronJob"}:                       {Adoptable: true, PodTemplate: jobTemplate, Whole: jobTemplate},
+	{Group: corev1.GroupName, Kind: "Service"}:                        {Adoptable: true, First: true, Whole: []string{"spec", "ports"}},
+	{Group: corev1.GroupName, Kind: "PersistentVolumeClaim"}:          {Adoptable: true, Grows: true},
+	{Group: corev1.GroupName, Kind: "Secret"}:                         {Payload: true},
+	{Group: corev1.GroupName, Kind: "ConfigMap"}:                      {Adoptable: true, Payload: true},
+	{Group: corev1.GroupName, Kind: "ServiceAccount"}:                 {Adoptable: true},
+	{Group: networkingv1.GroupName, Kind: "Ingress"}:                  {Adoptable: true},
+	{Group: autoscalingv2.GroupName, Kind: "HorizontalPodAutoscaler"}: {Adoptable: true},
+	{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}:          {Adoptable: true},
 }
 
 // TraitsOf returns what the objects of a kind are special for.
 func TraitsOf(kind schema.GroupKind) Traits { return kinds[kind] }
+
+// AdoptableKinds are the kinds whose objects may be taken over from others.
+func AdoptableKinds() []schema.GroupKind {
+	var list []schema.GroupKind
+	for kind, traits := range kinds {
+		if traits.Adoptable {
+			list = append(list, kind)
+		}
+	}
+	return list
+}

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 )
 
@@ -37,6 +38,8 @@ type Facts struct {
 	There map[dependency.Object]dependency.State
 	// Policy is what the platform allows in the namespace; everything where that is not known.
 	Policy policy.Rules
+	// Selectors are those of workloads that are there and select their pods by other labels than are rendered; nil for none.
+	Selectors map[kube.Key]map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty where that is not known.
 	Content string
 }
@@ -46,7 +49,7 @@ type Hook func(ctx context.Context, in *Input, objects []*unstructured.Unstructu
 
 // Default is the chain that the operator and its command line use, in order.
 func Default() []Hook {
-	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Ownership, Labels, Claims, Policy}
+	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Selectors, Ownership, Labels, Claims, Policy}
 }
 
 // Run puts the objects through the hooks in order and stops at the first that fails.

@@ -31,6 +31,12 @@ type hinted interface {
 	Hint() string
 }
 
+// parted is an error that sums up several.
+type parted interface {
+	error
+	Parts() []string
+}
+
 // RenderError says that the chart cannot be rendered.
 type RenderError struct{ Err error }
 
@@ -69,7 +75,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	case err == nil:
 		return nil
 	case errors.As(err, &known):
-		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Blocked: true}
+		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Parts: parts(known), Blocked: true}
 	case errors.As(err, &mistake):
 		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
 	case errors.As(err, &previous), Stale(err):
@@ -85,6 +91,15 @@ func words(err error, known reasoned) string {
 		return (&DecayingError{known, decaying.Err}).Error()
 	}
 	return known.Error()
+}
+
+// parts are what an error sums up; nil if that is all.
+func parts(err error) []string {
+	var known parted
+	if errors.As(err, &known) {
+		return known.Parts()
+	}
+	return nil
 }
 
 // hint is what helps against an error; empty if it does not know.

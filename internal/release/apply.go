@@ -59,7 +59,7 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot look for %s: %w", kube.KeyOf(desired), err)
-	case !controls(a.owner, live) && !disowned(desired, live):
+	case !controls(a.owner, live) && !disowned(desired, live) && !left(a.owner, live):
 		return nil, inTheWay(a.owner, kube.KeyOf(desired), live)
 	case live.DeletionTimestamp != nil:
 		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}

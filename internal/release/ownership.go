@@ -39,8 +39,8 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
-	case object.GetAnnotations()["meta.helm.sh/release-name"] != "":
-		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()["meta.helm.sh/release-name"])}
+	case object.GetAnnotations()[helmReleaseName] != "":
+		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()[helmReleaseName])}
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
 }

@@ -26,6 +26,16 @@ type Plan struct {
 	// Going are rendered objects that somebody deleted and that are still there, held by finalizers. They are left alone
 	// until they are gone; then they are missing.
 	Going []client.Object
+	// Adopted are rendered objects that others made and that were taken over.
+	Adopted []kube.Key
+}
+
+// Adopting returns the plan in which objects were taken over that it would have created.
+func (p *Plan) Adopting(keys []kube.Key) *Plan {
+	out := *p
+	out.Create = slices.DeleteFunc(slices.Clone(p.Create), func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
+	out.Adopted = keys
+	return &out
 }
 
 // Change is a rendered object, the identity of the one that is there, and what differs.
@@ -111,12 +121,15 @@ func (p *Plan) Awaits() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "waiting until what was deleted is gone, to make it anew: " + strings.Join(parts, "; ")
+	return "waiting until what was deleted is gone, to create it again: " + strings.Join(parts, "; ")
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".
 func (p *Plan) String() string {
 	var parts []string
+	for _, key := range p.Adopted {
+		parts = append(parts, "adopt "+key.String())
+	}
 	for _, object := range p.Create {
 		parts = append(parts, "create "+kube.KeyOf(object).String())
 	}

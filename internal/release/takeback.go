@@ -43,12 +43,21 @@ func unwritten(plan *Plan, created []client.Object) *Plan {
 	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
 }
 
-// left are the objects of earlier attempts. A claim may hold the data of an earlier resource: it stays unless this very attempt created it.
+// left are the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays unless this very attempt
+// created it. So does all that may have been adopted.
 func (a *applier) left(task Task) []client.Object {
+	if AdoptionOf(a.owner) != nil {
+		return nil
+	}
+	born := a.owner.GetCreationTimestamp()
 	var list []client.Object
 	for _, key := range slices.SortedFunc(maps.Keys(task.Snapshot.Objects), kube.Key.Compare) {
 		object := task.Snapshot.Objects[key]
 		controller := metav1.GetControllerOfNoCopy(object)
+		created := object.GetCreationTimestamp()
+		if created.Before(&born) {
+			continue // it was there before the resource
+		}
 		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind && object.GetDeletionTimestamp() == nil {
 			list = append(list, object)
 		}

@@ -168,6 +168,17 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	return draft, nil
 }
 
+// Selectors returns by which labels the rendered workloads select their pods.
+func (d *Draft) Selectors() map[kube.Key]map[string]string {
+	out := map[kube.Key]map[string]string{}
+	for _, object := range d.result.Objects {
+		if labels := postrender.SelectorOf(object); labels != nil {
+			out[kube.KeyOf(object)] = labels
+		}
+	}
+	return out
+}
+
 // Kinds lists the kinds of the objects.
 func (d *Draft) Kinds() []schema.GroupVersionKind {
 	var list []schema.GroupVersionKind

@@ -13,6 +13,9 @@ import (
 	"github.com/example/appservice-operator/internal/health"
 )
 
+// mostParts is how many parts of one problem are listed.
+const mostParts = 30
+
 // problems lists what is wrong or worth knowing, errors first.
 func problems(in Input, objects []standing, main client.Object, v verdict) []v1.Problem {
 	var list []v1.Problem
@@ -21,7 +24,13 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 	case in.Problem == nil:
 		list = append(list, wrong(in, objects)...)
 	case v.outcome == stuck:
-		list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(v.message), Hint: cmp.Or(in.Problem.Hint, diagnose.Hint(v.reason))})
+		hint, parts := cmp.Or(in.Problem.Hint, diagnose.Hint(v.reason)), in.Problem.Parts
+		if len(parts) == 0 {
+			parts = []string{v.message}
+		}
+		for _, part := range parts[:min(len(parts), mostParts)] {
+			list = append(list, v1.Problem{Type: v1.ProblemError, Reason: v.reason, Message: OneLine(part), Hint: hint})
+		}
 	}
 	for _, key := range in.Unserved {
 		list = append(list, v1.Problem{

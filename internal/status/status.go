@@ -75,6 +75,8 @@ type Problem struct {
 	Reason string
 	// Message is one line, cause first.
 	Message string
+	// Parts say one by one what the message sums up; empty if that is all.
+	Parts []string
 	// Hint says what to do; empty for what the reason says already.
 	Hint string
 	// Blocked says that nothing moves without help; otherwise trying again may do.

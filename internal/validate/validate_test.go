@@ -65,7 +65,7 @@ func TestCheck(t *testing.T) {
 		want      []string
 	}{
 		"what is right":             {platform(t), app + "  ports: [{port: 80}]\n", "shop", nil},
-		"unknown fields":            {platform(t), app + "  imagee: a\n  ports:\n  - port: 80\n    protocool: TCP\n", "shop", []string{`7:3 unknown field "spec.imagee": did you mean image?`, `10:5 unknown field "spec.ports[0].protocool": did you mean protocol?`}},
+		"unknown fields":            {platform(t), app + "  imagee: a\n  ports:\n  - port: 80\n    protocols: TCP\n", "shop", []string{`7:3 unknown field "spec.imagee": did you mean image?`, `10:5 unknown field "spec.ports[0].protocols": did you mean protocol?`}},
 		"the schema":                {platform(t), app + "  ports:\n  - port: 0\n", "shop", []string{"8:5 spec.ports[0].port: Invalid value: 0: spec.ports[0].port in body should be greater than or equal to 1"}},
 		"a rule":                    {platform(t), app + "  ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}\n  ports: [{port: 1}]\n", "shop", []string{"7:3 spec.ingress: Invalid value: "}},
 		"what is missing":           {platform(t), strings.Replace(app, "  image: nginx\n", "  size: 1\n", 1), "shop", []string{"5:1 spec.image: Required value", "0:0 Invalid value: null: some validation rules were not checked"}},

@@ -17,7 +17,7 @@ import (
 const sessionPage = "cli-session.md"
 
 // onceOnly matches what is not run again until it prints what the page shows: it changes something, or ends by itself when that is there.
-var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) `)
+var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
 
 // dated are times and digests, which differ from run to run as well.
 var dated = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}Z?|\b[0-9a-f]{32}\b`)
@@ -84,7 +84,14 @@ func (p page) String() string {
 }
 
 func TestTheSessionIsAsThePageShows(t *testing.T) {
-	name := filepath.Join(root, "docs", sessionPage)
+	u := newUser(t, cluster.Namespace(t))
+	u.follows(t, cluster.Manager(t, u.namespace), sessionPage)
+}
+
+// follows does what a page shows, in its order, and compares what is printed.
+func (u *user) follows(t *testing.T, manager *harness.Manager, document string) {
+	t.Helper()
+	name := filepath.Join(root, "docs", document)
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -96,8 +103,6 @@ func TestTheSessionIsAsThePageShows(t *testing.T) {
 	if shown.String() != string(text) {
 		t.Fatal("the page is not what was read of it")
 	}
-	u := newUser(t, cluster.Namespace(t))
-	manager := cluster.Manager(t, u.namespace)
 	for i, each := range shown.parts {
 		switch {
 		case each.file != "":

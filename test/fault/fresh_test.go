@@ -1,7 +1,9 @@
 package fault
 
 import (
+	"fmt"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -48,17 +50,36 @@ func (p *player) fresh(t *testing.T, spec string) *freshState {
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
 	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
 
-var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v\d+\.`)
+var recordName = regexp.MustCompile(`^Secret sh\.helm\.release\.v1\.web\.v(\d+)\.`)
+
+// newestRecord returns the revision of the newest release record in a state, 0 if there is none.
+func newestRecord(of state) int {
+	newest := 0
+	for path := range of {
+		newest = max(newest, recordOf(path))
+	}
+	return newest
+}
+
+// recordOf returns the revision of the release record that a path is in, 0 if it is in none.
+func recordOf(path string) int {
+	found := recordName.FindStringSubmatch(path)
+	if found == nil {
+		return 0
+	}
+	revision, _ := strconv.Atoi(found[1]) // digits
+	return revision
+}
 
 // timeless is a state without its history. ReplicaSets of earlier versions and records of earlier releases are part of that.
 func timeless(of state) state {
-	out := state{}
+	out, newest := state{}, newestRecord(of)
 	for path, value := range of {
 		name, _, _ := strings.Cut(path, ".")
 		if strings.HasPrefix(name, "ReplicaSet ") && of[name+".spec.replicas"] == "0" {
 			continue
 		}
-		if record := recordName.FindString(path); record != "" && of[record+"metadata.labels.status"] == "superseded" {
+		if record := recordOf(path); record != 0 && record != newest && of[fmt.Sprintf("Secret sh.helm.release.v1.web.v%d.metadata.labels.status", record)] != "deployed" {
 			continue
 		}
 		path = recordName.ReplaceAllString(path, "Secret RELEASE.")

@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	appsv1 "k8s.io/api/apps/v1"
@@ -105,19 +106,11 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 			return fmt.Errorf("Ready, and %s %s is not there", resource.Kind, resource.Name)
 		}
 	}
-	newest := ""
+	newest, statuses := 0, map[int]string{}
 	for key, object := range objects {
-		if object.GetLabels()["owner"] == "helm" {
-			if object.GetLabels()["status"] == "superseded" {
-				continue // of an earlier release
-			}
-			if newest != "" {
-				return fmt.Errorf("Ready with two release records that are not superseded")
-			}
-			newest = object.GetLabels()["version"]
-			if status := object.GetLabels()["status"]; status != "deployed" {
-				return fmt.Errorf("Ready, and the record of the release is %s", status)
-			}
+		if labels := object.GetLabels(); labels["owner"] == "helm" {
+			revision, _ := strconv.Atoi(labels["version"])
+			newest, statuses[revision] = max(newest, revision), labels["status"]
 			continue
 		}
 		for _, owner := range object.GetOwnerReferences() {
@@ -126,8 +119,13 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 			}
 		}
 	}
-	if app.Status.Release == nil || fmt.Sprint(app.Status.Release.Revision) != newest {
-		return fmt.Errorf("status names release %+v, the record has revision %q", app.Status.Release, newest)
+	if app.Status.Release == nil || app.Status.Release.Revision != newest {
+		return fmt.Errorf("status names release %+v, the newest record has revision %d", app.Status.Release, newest)
+	}
+	for revision, status := range statuses {
+		if (status == "deployed") != (revision == newest) {
+			return fmt.Errorf("Ready, and the record of revision %d is %s while the newest is %d", revision, status, newest)
+		}
 	}
 	return nil
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -159,8 +160,8 @@ func TestVersionsAgree(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if !strings.Contains(string(dockerfile), "ARG VERSION="+version+"\n") {
-		t.Errorf("the Dockerfile's VERSION is not %s", version)
+	if versions := regexp.MustCompile(`VERSION=[0-9.]+`).FindAllString(string(dockerfile), -1); len(versions) != 1 || versions[0] != "VERSION="+version {
+		t.Errorf("the Dockerfile has %q, want VERSION=%s once", versions, version)
 	}
 	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
 	for what, got := range map[string]any{

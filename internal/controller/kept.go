@@ -1,0 +1,92 @@
+package controller
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+
+	appsv1 "k8s.io/api/apps/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// kept returns the selectors of the workloads that are there if they are others than the rendered ones: those of adopted workloads. The live
+// objects say so, as long as they are there, and nothing else does.
+func (r *Reconciler) kept(ctx context.Context, s *scope, known *rendered, selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+	if len(selectors) == 0 {
+		return nil, nil
+	}
+	there, err := r.observe(ctx, s, rendering{})
+	if err != nil {
+		return nil, err
+	}
+	if there.Sees(slices.Collect(maps.Keys(selectors))) != nil {
+		return nil, nil // nothing is written then
+	}
+	var out map[kube.Key]map[string]string
+	for key, rendered := range selectors {
+		live := there.Objects[key]
+		if live == nil {
+			live = r.others(ctx, s, key)
+		}
+		if live == nil {
+			continue
+		}
+		selector, err := r.selectorOf(ctx, known, key, live)
+		if err != nil {
+			return nil, err
+		}
+		if selector == nil || maps.Equal(selector, rendered) {
+			continue
+		}
+		if out == nil {
+			out = map[kube.Key]map[string]string{}
+		}
+		out[key] = selector
+	}
+	return out, nil
+}
+
+// others returns the object of others that has the name of a rendered workload, if it is about to be taken over: the resource asks for that, or the
+// caches hold one that has our label and that nobody controls.
+func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.Object {
+	name := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: key.Name}
+	kind := key.WithVersion(appsv1.SchemeGroupVersion.Version) // workloads have no other
+	if release.AdoptionOf(s.resource) == nil {
+		if err := r.Client.Get(ctx, name, kube.Representation(kind)); err != nil {
+			return nil
+		}
+	}
+	object := kube.Metadata(kind)
+	object.Namespace, object.Name = name.Namespace, name.Name
+	return object
+}
+
+// selectorOf returns by which labels a live workload selects its pods, nil for none.
+func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.Key, live client.Object) (map[string]string, error) {
+	content, full := kube.Content(live)
+	if !full {
+		if known != nil && known.facts.Selectors[key] != nil {
+			return known.facts.Selectors[key], nil
+		}
+		whole := &unstructured.Unstructured{}
+		whole.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
+		err := r.Live.Get(ctx, client.ObjectKeyFromObject(live), whole)
+		if apierrors.IsNotFound(err) {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", key, err)
+		}
+		content = whole.Object
+	}
+	object := &unstructured.Unstructured{Object: content}
+	object.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
+	return postrender.SelectorOf(object), nil
+}

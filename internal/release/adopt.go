@@ -1,0 +1,199 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Adopt takes over the objects of others that have the names of what a plan creates, as the resource asks, and returns the plan that is left
+// and the objects that it took. All are judged before the first is written. The error is an AdoptionError, a StaleError or the API server's.
+//
+// Whatever interrupts it, the next attempt finds what was taken as the resource's own, and what was not as it was.
+func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error) {
+	adoption := AdoptionOf(task.Owner)
+	if adoption == nil || len(task.Plan.Create) == 0 {
+		return task.Plan, nil, nil
+	}
+	session := a.writer.Begin(task.Owner.GetUID())
+	defer session.End()
+	writes := a.applier(session, task.Owner, task.Desired)
+	survey, err := writes.survey(ctx, adoption, task.Plan.Create)
+	if err != nil {
+		return nil, nil, err
+	}
+	against, err := a.records(session, task.Owner).against(ctx, adoption)
+	if err != nil {
+		return nil, nil, err
+	}
+	survey.Against = append(survey.Against, against...)
+	if refusals := survey.Refusals(); len(refusals) > 0 {
+		return nil, nil, &AdoptionError{refusals}
+	}
+	if len(survey.Found) == 0 {
+		return task.Plan, nil, nil
+	}
+	plan := task.Plan.Adopting(survey.Keys())
+	if err := writes.wouldTake(ctx, plan); err != nil {
+		return nil, nil, err
+	}
+	taken := make([]kube.Key, 0, len(survey.Found))
+	for _, found := range survey.Found {
+		if err := writes.take(ctx, found.change); err != nil {
+			return nil, taken, err
+		}
+		taken = append(taken, found.Key)
+	}
+	return plan, taken, nil
+}
+
+// foreign returns the object of others that has the name of a rendered one and may be taken over; nil if there is none, or if it is the owner's.
+func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
+	live = identity(desired)
+	key := kube.KeyOf(desired)
+	err = a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+	switch {
+	case apierrors.IsNotFound(err):
+		return nil, false, nil
+	case err != nil:
+		return nil, false, fmt.Errorf("cannot look for %s: %w", key, err)
+	case controls(a.owner, live) || disowned(desired, live) || left(a.owner, live):
+		return nil, true, nil
+	}
+	return live, false, adoption.mayTake(a.owner, key, live)
+}
+
+// judge notes what an object would become, why it cannot become as rendered without harm, in words that name the fields, and how its pods would
+// end.
+func (a *applier) judge(ctx context.Context, found *Prospect) error {
+	if headless := staysHeadless(found.change); headless != nil {
+		found.Against = append(found.Against, headless.Error())
+	}
+	after, err := a.tried(ctx, found.change)
+	if err == nil {
+		found.after, found.Ends = after, ends(found.change, after)
+		return nil
+	}
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
+		found.Against = append(found.Against, err.Error())
+		return nil
+	}
+	return err
+}
+
+// tried returns what an object would become, by a dry run.
+func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
+	traits := kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind)
+	if traits.Whole == nil {
+		return a.apply(ctx, change, client.DryRunAll)
+	}
+	live, _ := change.Live.(*unstructured.Unstructured)
+	body, err := replacement(change.Desired, live, traits.Whole)
+	if err != nil {
+		return nil, err
+	}
+	after := identity(live)
+	err = a.session.Try(ctx, after, client.RawPatch(types.JSONPatchType, body), client.FieldOwner(FieldManager))
+	if err != nil {
+		return nil, a.explain(ctx, change, fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err))
+	}
+	return after, nil
+}
+
+// replacement is the JSON patch that makes of the spec of an object what it is after it is taken over: rendered fields over those of others, and
+// nothing of others in what belongs to the operator as a whole, which an apply alone would leave a mixture.
+func replacement(desired, live *unstructured.Unstructured, whole []string) ([]byte, error) {
+	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
+	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
+	restarted, found, _ := unstructured.NestedString(live.Object, append(slices.Clone(whole), "metadata", "annotations", kube.RestartedAt)...)
+	unstructured.RemoveNestedField(merged, whole[1:]...)
+	lay(merged, rendered)
+	if found {
+		if err := unstructured.SetNestedField(merged, restarted, append(slices.Clone(whole[1:]), "metadata", "annotations", kube.RestartedAt)...); err != nil {
+			return nil, err
+		}
+	}
+	return json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": live.GetUID()},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": live.GetResourceVersion()},
+		{"op": "replace", "path": "/spec", "value": merged},
+	})
+}
+
+// lay puts rendered fields over others as an apply by force does.
+func lay(over, rendered map[string]any) {
+	for key, value := range rendered {
+		fields, is := value.(map[string]any)
+		beneath, there := over[key].(map[string]any)
+		if is && there && !atomicMaps[key] {
+			lay(beneath, fields)
+			continue
+		}
+		over[key] = value
+	}
+}
+
+// ends says in which fields the pods of a workload would become others, and how many would go.
+func ends(change Change, after *unstructured.Unstructured) (list []string) {
+	path := templateOfRunning(change.Desired)
+	if path == nil {
+		return nil
+	}
+	live, _ := change.Live.(*unstructured.Unstructured)
+	key := kube.KeyOf(live)
+	for _, difference := range Differences(only(live, path), only(after, path)) {
+		text, _, _ := strings.Cut(difference.String(), ";")
+		list = append(list, fmt.Sprintf("%s: its pods would restart: %s", key, text))
+	}
+	have, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
+	if want, rendered, _ := unstructured.NestedInt64(change.Desired.Object, "spec", "replicas"); rendered && want < have {
+		list = append(list, fmt.Sprintf("%s: %d of its pods would end: spec.replicas %d → %d", key, have-want, have, want))
+	}
+	return list
+}
+
+// only is an object with nothing but what is at a path.
+func only(object *unstructured.Unstructured, path []string) *unstructured.Unstructured {
+	out := identity(object)
+	if value, found, _ := unstructured.NestedFieldCopy(object.Object, path...); found {
+		_ = unstructured.SetNestedField(out.Object, value, path...) // out has nothing else
+	}
+	return out
+}
+
+// take makes an object of others the owner's. First, the operator becomes its only manager, which changes nothing else: a single apply then makes
+// it as rendered, with the owner's reference, so that a workload rolls once at most.
+func (a *applier) take(ctx context.Context, change Change) error {
+	var applied client.Object
+	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Whole == nil {
+		tried, err := a.apply(ctx, change, client.DryRunAll)
+		if err != nil {
+			return err
+		}
+		applied = tried
+	}
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": change.Live.GetUID()},
+		{"op": "add", "path": "/metadata/managedFields", "value": kube.SoleManager(change.Live, applied)},
+		{"op": "replace", "path": "/metadata/resourceVersion", "value": change.Live.GetResourceVersion()},
+	})
+	if err != nil {
+		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
+	}
+	ours := identity(change.Live)
+	if err := a.session.PatchForeign(ctx, ours, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)); err != nil {
+		return fmt.Errorf("%s: %w", kube.KeyOf(change.Desired), err)
+	}
+	_, err = a.apply(ctx, Change{Desired: change.Desired, Live: ours})
+	return err
+}

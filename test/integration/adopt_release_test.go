@@ -1,0 +1,215 @@
+package integration
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"helm.sh/helm/v3/pkg/chart"
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	"helm.sh/helm/v3/pkg/storage/driver"
+	helmtime "helm.sh/helm/v3/pkg/time"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/kubernetes"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// manifest is what Helm recorded of a release that an AppService is to take over, and one object more.
+const manifest = `---
+apiVersion: v1
+kind: Service
+metadata: {name: web}
+---
+apiVersion: apps/v1
+kind: Deployment
+metadata: {name: web}
+---
+apiVersion: v1
+kind: ConfigMap
+metadata: {name: extra}
+`
+
+// ofHelm is what Helm has objects of a release carry.
+func ofHelm(namespace, release string) metav1.ObjectMeta {
+	return metav1.ObjectMeta{
+		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm"},
+		Annotations: map[string]string{"meta.helm.sh/release-name": release, "meta.helm.sh/release-namespace": namespace},
+	}
+}
+
+// helms records a release of two revisions as Helm does.
+func helms(t *testing.T, namespace, name string, last helmrelease.Status) {
+	t.Helper()
+	clients, err := kubernetes.NewForConfig(cluster.Config)
+	if err != nil {
+		t.Fatal(err)
+	}
+	records := driver.NewSecrets(clients.CoreV1().Secrets(namespace))
+	for revision, status := range []helmrelease.Status{helmrelease.StatusSuperseded, last} {
+		made := &helmrelease.Release{
+			Name: name, Namespace: namespace, Version: revision + 1, Manifest: manifest, Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "theirs", Version: "1.0.0"}},
+			Info: &helmrelease.Info{Status: status, FirstDeployed: helmtime.Now(), LastDeployed: helmtime.Now()},
+		}
+		if err := records.Create(fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision+1), made); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+func TestAHelmReleaseIsAdoptedAndHelmForgetsIt(t *testing.T) {
+	t.Parallel()
+	for name, release := range map[string]string{"of another name": "theirs", "of the same name": "web"} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace, label := cluster.Namespace(t), map[string]string{"app.kubernetes.io/name": "theirs", "app.kubernetes.io/instance": release}
+			was := byHand(t, namespace, label, ofHelm(namespace, release))
+			helms(t, namespace, release, helmrelease.StatusDeployed)
+			helms(t, namespace, "bystander", helmrelease.StatusDeployed)
+			extra := &corev1.ConfigMap{ObjectMeta: ofHelm(namespace, release)}
+			extra.Namespace, extra.Name = namespace, "extra"
+			cluster.Create(t, extra)
+			pods := whatRuns(t, namespace)
+			cluster.Manager(t, namespace)
+			app := seedToAdopt(namespace)
+			app.Annotations[v1.AnnotationAdoptRelease] = release
+			cluster.Create(t, app)
+			cluster.Ready(t, app)
+			adopted(t, app, was, label)
+			eventually(t, app, v1.ReasonLeftOver, "ConfigMap extra")
+			harness.Eventually(t, "Helm knows nothing of the release", func() error {
+				return want("records", recordsOf(t, namespace), "bystander.v1 bystander.v2 web.v1")
+			})
+			if now := whatRuns(t, namespace); !slices.Equal(now, pods) {
+				t.Errorf("pods or ReplicaSets were replaced: %v, want %v", now, pods)
+			}
+			stays := &corev1.ConfigMap{}
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(extra), stays); err != nil || stays.ResourceVersion != extra.ResourceVersion {
+				t.Errorf("what is not rendered was touched: %v", err)
+			}
+		})
+	}
+}
+
+// recordsOf lists the release records of a namespace.
+func recordsOf(t *testing.T, namespace string) string {
+	t.Helper()
+	list := &corev1.SecretList{}
+	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
+		t.Fatal(err)
+	}
+	var names []string
+	for _, secret := range list.Items {
+		names = append(names, secret.Name[len("sh.helm.release.v1."):])
+	}
+	slices.Sort(names)
+	return strings.Join(names, " ")
+}
+
+// While Helm is at work on a release, and while the annotation names none, nothing of it is taken.
+func TestAHelmReleaseIsNotAdoptedWhileHelmIsAtWork(t *testing.T) {
+	t.Parallel()
+	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}
+	byHand(t, namespace, label, ofHelm(namespace, "theirs"))
+	helms(t, namespace, "theirs", helmrelease.StatusPendingUpgrade)
+	cluster.Manager(t, namespace)
+	app := seedToAdopt(namespace)
+	app.Annotations[v1.AnnotationAdoptRelease] = "theirs"
+	cluster.Create(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAdoptionRefused)
+	if !strings.Contains(condition.Message, "pending-upgrade") {
+		t.Errorf("the message does not say what Helm does: %s", condition.Message)
+	}
+	if err := want("records", recordsOf(t, namespace), "theirs.v1 theirs.v2"); err != nil {
+		t.Error(err)
+	}
+}
+
+// The program is killed with SIGKILL at each write of an adoption, before it is sent and after it is committed: the pods stay, and in the end all
+// is the AppService's and Helm has no record.
+func TestAnAdoptionSurvivesSIGKILLAtEveryWrite(t *testing.T) {
+	t.Parallel()
+	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			proxy := cluster.NewProxy(t)
+			writes := 0
+			for killedInAdoption(t, proxy, writes+1, committed) {
+				writes++
+			}
+			if writes < 7 { // two of each object, two of Helm's records, ours
+				t.Errorf("an adoption made only %d writes", writes)
+			}
+		})
+	}
+}
+
+// killedInAdoption reports whether an adoption makes as many writes. The program is killed at that one, and healed by another.
+func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed bool) bool {
+	t.Helper()
+	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}
+	was := byHand(t, namespace, label, ofHelm(namespace, "web"))
+	helms(t, namespace, "web", helmrelease.StatusDeployed)
+	pods := whatRuns(t, namespace)
+	app := seedToAdopt(namespace)
+	app.Annotations[v1.AnnotationAdoptRelease] = "web"
+	app.Spec.Size = ptr.To[int32](2)
+	victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
+	cluster.Create(t, app)
+	harness.Eventually(t, "the program dies or is done", func() error {
+		select {
+		case <-victim.Ended():
+			return nil
+		default:
+		}
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+			return err
+		}
+		return want("phase", app.Status.Phase, v1.PhaseRunning)
+	})
+	struck, crashed := proxy.Disarm()
+	if !crashed {
+		victim.Kill()
+		return false
+	}
+	begin := time.Now()
+	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	cluster.Ready(t, app)
+	t.Logf("killed at write %d, %s: ready %.1f s after the restart", write, struck, time.Since(begin).Seconds())
+	adopted(t, app, was, label)
+	if now := whatRuns(t, namespace); !slices.Equal(now, pods) {
+		t.Errorf("pods or ReplicaSets were replaced: %v, want %v", now, pods)
+	}
+	harness.Eventually(t, "one record", func() error { return want("records", recordsOf(t, namespace), "web.v1") })
+	healer.Kill()
+	return true
+}
+
+// A release of the AppService's name that nobody names is in the way of its record: that is found before anything is taken.
+func TestNothingIsAdoptedWhileAReleaseHasTheName(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	was := byHand(t, namespace, map[string]string{"app": "web"}, metav1.ObjectMeta{})
+	helms(t, namespace, "web", helmrelease.StatusDeployed)
+	cluster.Manager(t, namespace)
+	app := seedToAdopt(namespace)
+	cluster.Create(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAdoptionRefused)
+	if !strings.Contains(condition.Message, `Helm release "web" has the name of the AppService`) {
+		t.Errorf("the message does not say what is in the way: %s", condition.Message)
+	}
+	now := &corev1.Service{}
+	get(t, app, now)
+	if now.ResourceVersion != was.service.ResourceVersion {
+		t.Error("the Service was written")
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations[v1.AnnotationAdoptRelease] = "web" })
+	cluster.Ready(t, app)
+}

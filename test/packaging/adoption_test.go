@@ -1,0 +1,36 @@
+package packaging
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// Whoever asks for adoption needs the right to update each kind that is adopted, and no other.
+func TestThePolicyForAdoptionAsksAboutEachKind(t *testing.T) {
+	text, err := os.ReadFile(filepath.Join("..", "..", "config", "admission", "adoption.yaml"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var asked, want []string
+	for _, match := range regexp.MustCompile(`authorizer\.group\('([^']*)'\)\.resource\('([^']*)'\)[^\n]*check\('update'\)`).FindAllStringSubmatch(string(text), -1) {
+		asked = append(asked, fmt.Sprintf("%s/%s", match[1], match[2]))
+	}
+	for _, kind := range kube.AdoptableKinds() {
+		resource, _ := meta.UnsafeGuessKindToResource(kind.WithVersion("v1"))
+		want = append(want, fmt.Sprintf("%s/%s", kind.Group, resource.Resource))
+	}
+	slices.Sort(asked)
+	slices.Sort(want)
+	if !slices.Equal(asked, want) {
+		t.Errorf("the policy asks about %s, and adopted are %s", strings.Join(asked, " "), strings.Join(want, " "))
+	}
+}
