@@ -158,6 +158,9 @@ func (p *player) play(t *testing.T, plan plan) {
 	if changes := act.stage.line.Changes(); !maps.Equal(changes, r.changes) {
 		tally.fail(t, plan.name(), false, "O2: it created and deleted %v, want %v (the fault was at %s)", changes, r.changes, plan.point)
 	}
+	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.workload.keepsRecords() {
+		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
+	}
 	act.stage.line.Start() // what was said before is of no interest any more
 	last := len(r.states) - 1
 	p.mu.Lock()

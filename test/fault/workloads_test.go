@@ -86,6 +86,10 @@ var workloads = []workload{
 		{spec: with(small, refused), ready: metav1.ConditionFalse},
 		{spec: with(small, `image: nginx:1.27`)},
 	}},
+	{name: "upgrade-sixth-and-seventh", before: []step{
+		{spec: small}, {spec: with(small, `image: nginx:1.21`)}, {spec: with(small, `image: nginx:1.22`)}, {spec: with(small, `image: nginx:1.23`)},
+		{spec: with(small, `image: nginx:1.24`)},
+	}, act: []step{{spec: with(small, `image: nginx:1.25`)}, {spec: with(small, `image: nginx:1.26`)}}},
 	{name: "made-again", before: []step{{spec: whole}}, act: []step{{remove: []string{"AppService"}}, {spec: whole}}},
 }
 

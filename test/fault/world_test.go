@@ -40,6 +40,7 @@ type world struct {
 	mu       sync.Mutex
 	versions map[string]int
 	changed  map[string]time.Time
+	shelves  map[string]*shelf
 }
 
 func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
@@ -47,7 +48,7 @@ func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}}
+	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}, shelves: map[string]*shelf{}}
 	for _, kind := range kinds {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
@@ -56,9 +57,9 @@ func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
 			return nil, fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
 		}
 		_, err = informer.AddEventHandler(toolscache.ResourceEventHandlerFuncs{
-			AddFunc:    func(object any) { w.note(object) },
-			UpdateFunc: func(_, object any) { w.note(object) },
-			DeleteFunc: func(object any) { w.note(object) },
+			AddFunc:    func(object any) { w.note(object, false) },
+			UpdateFunc: func(_, object any) { w.note(object, false) },
+			DeleteFunc: func(object any) { w.note(object, true) },
 		})
 		if err != nil {
 			return nil, err
@@ -71,11 +72,20 @@ func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
 	return w, nil
 }
 
-func (w *world) note(object any) {
-	if last, gone := object.(toolscache.DeletedFinalStateUnknown); gone {
-		object = last.Obj
+func (w *world) note(of any, gone bool) {
+	if last, missed := of.(toolscache.DeletedFinalStateUnknown); missed {
+		of = last.Obj
 	}
-	w.touch(object.(client.Object).GetNamespace())
+	object := of.(client.Object)
+	w.touch(object.GetNamespace())
+	if object.GetObjectKind().GroupVersionKind().Kind == "Secret" {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		if w.shelves[object.GetNamespace()] == nil {
+			w.shelves[object.GetNamespace()] = &shelf{}
+		}
+		w.shelves[object.GetNamespace()].note(object, gone)
+	}
 }
 
 // touch notes that something has happened, or is about to be seen, in a namespace.
