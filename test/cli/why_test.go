@@ -75,7 +75,7 @@ func TestWhySaysWhatPodsDo(t *testing.T) {
 	}
 }
 
-// Whoever may read AppServices and nothing else is told what the operator says, and what he lacks.
+// Whoever may read AppServices and nothing else reads what the operator says, and what he lacks.
 func TestWhyNamesTheRightThatIsMissing(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)
