@@ -34,8 +34,8 @@ func adoptCommand(s *shell) *cobra.Command {
 		Short: "Have an AppService take over what runs under its name",
 		Long: "Adopt says what an AppService would take over: each object, whose it is now, which of its fields would change, whether pods would\n" +
 			"restart, and what stands against it. It asks the API server as the operator does, by dry runs, and changes nothing.\n\n" +
-			"With --yes, and if nothing stands against it, it sets the annotations that ask the operator for it, of an AppService in the cluster, or\n" +
-			"in one that it creates from a file, such as kubectl appservice import writes. Where Argo CD or Flux applies the AppService, nothing is\n" +
+			"With --yes, and if nothing stands against it, it sets the annotations that ask the operator for it: of an AppService in the cluster, or\n" +
+			"of one in a file, such as kubectl appservice import writes, which it applies. Where Argo CD or Flux applies the AppService, nothing is\n" +
 			"written, since it would be taken back: the AppService is printed as its source has to have it.\n\n" +
 			"It exits with 1 if something stands against it.",
 		Example: `# what an AppService of a file would take over

@@ -28,7 +28,7 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes := a.applier(session, task.Owner, task.Desired)
-	survey, err := writes.survey(ctx, adoption, task.Plan.Create)
+	survey, err := writes.survey(ctx, adoption, task.Plan.Create, task.Desired.Keys)
 	if err != nil {
 		return nil, nil, err
 	}

@@ -82,7 +82,7 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes, records := a.applier(session, task.Owner, task.Desired), a.records(session, task.Owner)
-	survey, err := writes.survey(ctx, adoption, task.Desired.Objects)
+	survey, err := writes.survey(ctx, adoption, task.Desired.Objects, task.Desired.Keys)
 	if err != nil || len(survey.Found) == 0 {
 		return survey, err
 	}
@@ -97,10 +97,10 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	return survey, writes.wouldTake(ctx, &Plan{Create: survey.Missing})
 }
 
-// survey judges all objects of others that have the names of rendered ones.
-func (a *applier) survey(ctx context.Context, adoption *Adoption, rendered []*unstructured.Unstructured) (*Survey, error) {
-	survey := &Survey{adoption: adoption}
-	for _, desired := range rendered {
+// survey judges all objects of others that have the names of those to be created, which are among the rendered ones.
+func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*unstructured.Unstructured, rendered []kube.Key) (survey *Survey, err error) {
+	survey = &Survey{adoption: adoption}
+	for _, desired := range created {
 		found, own, err := a.prospect(ctx, adoption, desired)
 		switch {
 		case err != nil:
@@ -113,7 +113,8 @@ func (a *applier) survey(ctx context.Context, adoption *Adoption, rendered []*un
 			survey.Found = append(survey.Found, found)
 		}
 	}
-	return survey, nil
+	survey.Against, err = a.rivals(ctx, survey.Found, rendered)
+	return survey, err
 }
 
 // prospect judges the object of others that has the name of a rendered one; nil if there is none, or if it is the owner's.

@@ -37,6 +37,9 @@ func OfCode() []Need {
 	stuck := Need{Why: "Why a rollout does not go on: they are listed while one does not, and never watched. internal/diagnose."}
 	add(stuck, "", []string{"list"}, "pods")
 	add(stuck, "apps", []string{"list"}, "replicasets")
+	rivals := Need{Why: "Who would look after the pods of an adopted workload as well: they are listed when one is adopted. internal/release."}
+	add(rivals, "autoscaling", []string{"list"}, "horizontalpodautoscalers")
+	add(rivals, "policy", []string{"list"}, "poddisruptionbudgets")
 	add(Need{Why: "Why a certificate that an Ingress names is missing: listed while it is. internal/diagnose.", Option: optionCertManager},
 		"cert-manager.io", []string{"list"}, "certificates")
 

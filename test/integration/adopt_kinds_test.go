@@ -8,6 +8,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
@@ -267,4 +268,46 @@ func TestWhatAnAppJobTakesOver(t *testing.T) {
 			return stands(second, map[string]string{v1.ConditionReady: "False " + v1.ReasonAdoptionRefused})
 		})
 	})
+}
+
+// An autoscaler and a budget of other names would look after the same pods: they are named before anything is written.
+func TestRivalsStandAgainstAnAdoption(t *testing.T) {
+	t.Parallel()
+	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}
+	was := byHand(t, namespace, label, metav1.ObjectMeta{})
+	rivals := []*unstructured.Unstructured{
+		fromYAML(t, namespace, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web-hpa}, spec: {maxReplicas: 2, minReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: web}}}`),
+		fromYAML(t, namespace, `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web-pdb}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: web}}}}`),
+	}
+	bystanders := []*unstructured.Unstructured{
+		fromYAML(t, namespace, `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: other-hpa}, spec: {maxReplicas: 2, scaleTargetRef: {apiVersion: apps/v1, kind: Deployment, name: other}}}`),
+		fromYAML(t, namespace, `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: other-pdb}, spec: {maxUnavailable: 1, selector: {matchLabels: {app: other}}}}`),
+	}
+	for _, object := range append(rivals, bystanders...) {
+		cluster.Create(t, object)
+	}
+	cluster.Manager(t, namespace)
+	app := seedToAdopt(namespace)
+	app.Spec.Size = ptr.To[int32](2)
+	cluster.Create(t, app)
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAdoptionRefused)
+	said := ""
+	for _, problem := range app.Status.Problems {
+		said += problem.Message + "\n"
+	}
+	for _, words := range []string{"HorizontalPodAutoscaler web-hpa scales Deployment web, and would go on", "PodDisruptionBudget web-pdb is for pods of Deployment web"} {
+		if !strings.Contains(said, words) {
+			t.Errorf("nobody says %q: %s", words, said)
+		}
+	}
+	if strings.Contains(said, "other") {
+		t.Errorf("what looks after other pods is named: %s", said)
+	}
+	for _, object := range rivals {
+		if err := cluster.Client.Delete(t.Context(), object); err != nil {
+			t.Fatal(err)
+		}
+	}
+	cluster.Ready(t, app)
+	adopted(t, app, was, label)
 }

@@ -1,0 +1,88 @@
+package release
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	autoscalingv2 "k8s.io/api/autoscaling/v2"
+	policyv1 "k8s.io/api/policy/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+var (
+	autoscalers = schema.GroupKind{Group: autoscalingv2.GroupName, Kind: "HorizontalPodAutoscaler"}
+	budgets     = schema.GroupKind{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}
+)
+
+// rivals says which autoscalers and budgets of names that are not rendered would go on to look after workloads that are taken over: an
+// autoscaler changes what the operator renders, or what its own autoscaler does, and of pods with two budgets none can be evicted.
+func (a *applier) rivals(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
+	var list []string
+	for _, prospect := range found {
+		if prospect.change.Live == nil || !kube.TraitsOf(prospect.Key.GroupKind).Scales {
+			continue
+		}
+		scaling, err := a.scalers(ctx, prospect.Key, rendered)
+		if err != nil {
+			return nil, err
+		}
+		budgeting, err := a.budgeters(ctx, prospect, rendered)
+		if err != nil {
+			return nil, err
+		}
+		list = slices.Concat(list, scaling, budgeting)
+	}
+	return list, nil
+}
+
+// scalers are the autoscalers of a workload.
+func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kube.Key) ([]string, error) {
+	all := &autoscalingv2.HorizontalPodAutoscalerList{}
+	if err := a.live.List(ctx, all, client.InNamespace(a.owner.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("cannot look for autoscalers: %w", err)
+	}
+	var list []string
+	for i := range all.Items {
+		scaler := &all.Items[i]
+		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
+		if of.Kind == workload.Kind && of.Name == workload.Name && a.rival(key, scaler, rendered) {
+			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or make it anew under the name %q", key, workload, a.owner.GetName()))
+		}
+	}
+	return list, nil
+}
+
+// budgeters are the budgets for the pods of a workload, if one is rendered for them.
+func (a *applier) budgeters(ctx context.Context, workload *Prospect, rendered []kube.Key) ([]string, error) {
+	if !slices.ContainsFunc(rendered, func(key kube.Key) bool { return key.GroupKind == budgets }) {
+		return nil, nil
+	}
+	all := &policyv1.PodDisruptionBudgetList{}
+	if err := a.live.List(ctx, all, client.InNamespace(a.owner.GetNamespace())); err != nil {
+		return nil, fmt.Errorf("cannot look for budgets: %w", err)
+	}
+	pods, _, _ := unstructured.NestedStringMap(workload.change.Desired.Object, "spec", "template", "metadata", "labels")
+	var list []string
+	for i := range all.Items {
+		budget := &all.Items[i]
+		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
+		key := kube.Key{GroupKind: budgets, Name: budget.Name}
+		if err == nil && selector.Matches(labels.Set(pods)) && a.rival(key, budget, rendered) {
+			list = append(list, fmt.Sprintf("%s is for pods of %s, and of pods with two budgets none can be evicted: delete it, or make it anew under the name %q",
+				key, workload.Key, a.owner.GetName()))
+		}
+	}
+	return list, nil
+}
+
+// rival reports whether an object is neither rendered nor the owner's.
+func (a *applier) rival(key kube.Key, object client.Object, rendered []kube.Key) bool {
+	return !slices.Contains(rendered, key) && !metav1.IsControlledBy(object, a.owner)
+}
