@@ -60,7 +60,7 @@ WANTED = $(COMPONENTS) $(addprefix rights/,$(RIGHTS))
 override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
-# Expanded anew each time: generating may add files.
+# Expanded each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
@@ -233,7 +233,7 @@ test-alerts: ## Run the cases of the alerts with promtool, and check that alerts
 	@go test -count=1 $(TESTFLAGS) ./test/monitoring
 
 .PHONY: golden
-golden: ## Write the golden files of test/testdata/cases anew. Review the difference.
+golden: ## Update the golden files of test/testdata/cases. Review the difference.
 	go test ./internal/render -run TestGolden -update
 
 .PHONY: check-chart

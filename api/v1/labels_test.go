@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestReservedKeys holds what is reserved to what the chart, Helm, the operator and controllers set themselves, and to labels by which Kubernetes
-// is told what to do: everything else is the user's, the rest of app.kubernetes.io/ included.
+// TestReservedKeys holds what is reserved to what the chart, Helm, the operator and controllers set themselves, and to labels that tell Kubernetes
+// what to do: everything else is the user's, the rest of app.kubernetes.io/ included.
 func TestReservedKeys(t *testing.T) {
 	fields := map[string]string{ // specs by the field that holds the key
 		"spec.podLabels":         `{image: a, podLabels: {"%s": b}}`,

@@ -26,6 +26,8 @@ const (
 
 // change is one that a command makes to a resource.
 type change struct {
+	// verb is what the command does, as in "pause"; empty for one that all kinds have. The others set fields of AppService alone.
+	verb string
 	// done is what the command says afterwards, as in "paused"; already if there is nothing to do.
 	done, already string
 	// patch returns the fields to set; nil if they are so already.
@@ -37,13 +39,13 @@ func pauseCommand(s *shell) *cobra.Command {
 		Use:   "pause NAME...",
 		Short: "Have the operator leave an AppService as it is",
 		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume takes it off. What runs goes on. A tool for\n" +
-			"GitOps that applies the AppService may take it off again: say it there.",
+			"GitOps that applies the AppService may take it off again: say it there. Other kinds have fields of their own, as AppJob has spec.suspend.",
 		Example: `# what would be changed
 kubectl appservice pause web --dry-run=server
 
 # leave it alone while somebody looks into it
 kubectl appservice pause web`,
-	}, change{done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
+	}, change{verb: "pause", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if isPaused(resource) {
 			return nil
 		}
@@ -58,7 +60,7 @@ func resumeCommand(s *shell) *cobra.Command {
 		Long:  "Resume takes off spec.paused. What was changed meanwhile, in the spec or on the objects, is applied and repaired then.",
 		Example: `# go on
 kubectl appservice resume web`,
-	}, change{done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
+	}, change{verb: "resume", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if !isPaused(resource) {
 			return nil
 		}
@@ -76,7 +78,7 @@ func restartCommand(s *shell) *cobra.Command {
 		Use:   "restart NAME...",
 		Short: "Replace the pods of an AppService, a few at a time",
 		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt + ", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
-			"changes the Deployment, which the operator puts back.",
+			"changes the Deployment, which the operator puts back. The Job of an AppJob runs again; one with a schedule has new pods from its next run on.",
 		Example: `# new pods
 kubectl appservice restart web`,
 	}, change{done: "restarted", patch: func(*unstructured.Unstructured) map[string]any {
@@ -129,6 +131,9 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 	if err != nil {
 		return err
 	}
+	if c.verb != "" && name.Kind != appServices {
+		return s.insteadOf(c.verb, name)
+	}
 	writer, err := s.client()
 	if err != nil {
 		return err
@@ -179,7 +184,7 @@ func explainRefusal(name named, err error) error {
 		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)
 	}
 	if _, unknown, found := strings.Cut(err.Error(), "strict decoding error: unknown field "); found {
-		return fmt.Errorf("cannot change %s: its kind has no field %s, so none of its resources can be changed that way", name, unknown)
+		return fmt.Errorf("cannot change %s: its kind has no field %s, so nobody can set it", name, unknown)
 	}
 	return fmt.Errorf("cannot change %s: %w", name, err)
 }

@@ -84,6 +84,10 @@ func (w *world) pairs(ctx context.Context, subjects []compare.Subject, releases 
 				pairs[i].before = pairs[i].after // there is no need to unpack it
 			default:
 				pairs[i].before = releasedOf(released)
+				if kept := pairs[i].before.Selectors(); !pairs[i].after.Keeps(kept) {
+					subject.Facts.Selectors = kept
+					pairs[i].after = subject.Render(ctx, after, w.capabilities)
+				}
 			}
 			return ctx.Err()
 		})

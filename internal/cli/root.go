@@ -39,6 +39,7 @@ var commands = []func(*shell) *cobra.Command{
 	resumeCommand,
 	restartCommand,
 	importCommand,
+	adoptCommand,
 	lintCommand,
 	validateCommand,
 }

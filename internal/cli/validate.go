@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -19,8 +20,8 @@ func validateCommand(s *shell) *cobra.Command {
 		Use:   "validate -f FILE",
 		Short: "Say what a cluster would refuse, before it is asked",
 		Long: "Validate holds resources to what the API server checks (unknown fields, schema, rules), in its words, and to what the operator checks: bounds,\n" +
-			"the chart, Pod Security, and with --policy the platform's policy. It reads no cluster, so it does not know what is missing there, and of\n" +
-			"namespaces only what --namespace-labels says. It exits with 1 if something would be refused.",
+			"the chart, Pod Security, and the platform's policy: that of --policy, or what the operator allows without one. It reads no cluster, so it does\n" +
+			"not know what is missing there, and of namespaces only what --namespace-labels says. It exits with 1 if something would be refused.",
 		Example: `# a file; a folder, or - for stdin, will do as well
 kubectl appservice validate -f app.yaml
 
@@ -36,7 +37,7 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - is stdin")
 	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts, and config/crd, as the operator's (default: what this program was built with)")
-	flags.StringVar(&v.policy, "policy", "", "file with the policy of the platform, as the operator's --policy")
+	flags.StringVar(&v.policy, "policy", "", "file with the policy of the platform, as the operator's --policy (default: the operator's built-in default alone)")
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, by which a policy may select it")
 	_ = cmd.MarkFlagRequired("filename") // the flag is there
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
@@ -74,6 +75,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 	if v.served, err = chartsIn(v.charts); err != nil {
 		return err
 	}
+	v.rules = policy.Default()
 	if v.policy != "" {
 		text, err := os.ReadFile(v.policy)
 		if err == nil {
@@ -90,6 +92,11 @@ func (v *validation) run(cmd *cobra.Command) error {
 			return err
 		}
 		if platform == nil {
+			if problem := v.misnamed(d.GroupVersionKind()); problem != nil {
+				checked++
+				refusals = append(refusals, v.refused(d, *problem))
+				continue
+			}
 			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is not looked at: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
 			continue
 		}
@@ -132,6 +139,21 @@ func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform,
 	}
 	v.platforms[kind] = &validate.Platform{Definition: d, Renderer: renderer, Policy: v.rules, Labels: v.labels}
 	return v.platforms[kind], nil
+}
+
+// misnamed is the problem of a kind of the operator's group that it does not serve: no cluster has one of that name. Other groups are others'.
+func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
+	var known []string
+	for served := range v.served.Renderers {
+		if served.Group == kind.Group {
+			known = append(known, served.GroupVersion().String()+" "+served.Kind)
+		}
+	}
+	if known == nil {
+		return nil
+	}
+	slices.Sort(known)
+	return &validate.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
 }
 
 // refused prints a problem, if it is not to be data, and returns it as such.

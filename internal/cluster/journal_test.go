@@ -67,7 +67,7 @@ func TestJournalCorrectsWhatTheInformerShows(t *testing.T) {
 		"the informer shows what was deleted no longer":       {noted: []func(*Journal){deleted("a")}, want: "nothing"},
 		"the informer shows what came after the deleted one":  {noted: []func(*Journal){deleted("a")}, shown: version("b", "12"), want: "b at 12"},
 		"what was written was then deleted":                   {noted: []func(*Journal){wrote("a", "10"), deleted("a")}, shown: version("a", "10"), want: "nothing"},
-		"what was deleted was then written anew":              {noted: []func(*Journal){deleted("a"), wrote("b", "12")}, shown: version("a", "8"), want: "b at 12"},
+		"what was deleted was then written again":             {noted: []func(*Journal){deleted("a"), wrote("b", "12")}, shown: version("a", "8"), want: "b at 12"},
 		"the version written cannot be compared":              {noted: []func(*Journal){wrote("a", "x")}, shown: version("a", "9"), want: "a at 9"},
 		"the version shown cannot be compared":                {noted: []func(*Journal){wrote("a", "10")}, shown: version("a", ""), want: "a at "},
 		"the write was for another owner": {

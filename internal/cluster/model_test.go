@@ -25,7 +25,7 @@ type model struct {
 	cached         int      // how many of them the informer's store has taken in
 	events         []change // what the store took in and the handlers have not been told yet
 	store          map[string]*unstructured.Unstructured
-	breaks         bool // the watch breaks now and then: the informer lists anew, and what came and went is never told
+	breaks         bool // the watch breaks now and then: the informer lists again, and never shows what came and went
 
 	// noted is the version of each object that this process wrote last and that nobody has deleted since.
 	noted map[string]*unstructured.Unstructured
@@ -192,7 +192,7 @@ func (m *model) take(event change) {
 	m.events = append(m.events, event)
 }
 
-// relist brings the store up to date at once, as after a watch that broke: what was deleted meanwhile is told in the last
+// relist brings the store up to date at once, as after a watch that broke: what was deleted meanwhile is shown in the last
 // version that the store has of it.
 func (m *model) relist() {
 	m.tell("the watch breaks")

@@ -53,7 +53,7 @@ func TestConsequences(t *testing.T) {
 		"pods of another kind":              {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b"), []string{"restartsPods: pods of Deployment web WILL restart"}},
 		"pods that go before others come":   {aDeployment, change(aDeployment, "nodeName: a", "nodeName: b", "replicas: 1", "strategy: {type: Recreate}"), []string{"restartsPods: pods of Deployment web WILL restart, all at once: nothing serves meanwhile"}},
 		"a workload that goes":              {aDeployment, "", []string{"restartsPods: Deployment web goes, with its pods"}},
-		"a selector":                        {aDeployment, change(aDeployment, "app: web", "app: api"), []string{`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is made anew`}},
+		"a selector":                        {aDeployment, change(aDeployment, "app: web", "app: api"), []string{`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is created again`}},
 		"a port that goes":                  {aService, change(aService, "port: 80", "port: 8080"), []string{"goesAway: Service web: port 80 goes away"}},
 		"a port of another protocol":        {aService, change(aService, "protocol: UDP", "protocol: TCP"), []string{"goesAway: Service web: port 53/UDP goes away"}},
 		"a port that is called otherwise":   {aService, change(aService, "name: http", "name: web"), nil},
@@ -70,7 +70,7 @@ func TestConsequences(t *testing.T) {
 		"the worst first": {
 			aService + "---\n" + aDeployment, change(aService, "port: 80", "port: 81") + "---\n" + change(aDeployment, "app: web", "app: api", "nodeName: a", "nodeName: b"),
 			[]string{
-				`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is made anew`,
+				`refused: refused: spec.selector.matchLabels.app of Deployment "web" cannot change from web to api: set it back, or delete the Deployment so that it is created again`,
 				"restartsPods: pods of Deployment web WILL restart", "goesAway: Service web: port 80 goes away",
 			},
 		},
@@ -108,7 +108,7 @@ func TestLines(t *testing.T) {
 		"what the API server refuses": {
 			Outcome{Objects: objects(t, aClaim)}, Outcome{Objects: objects(t, strings.Replace(aClaim, "1Gi", "1Mi", 1))},
 			"web: 1 object changes; the upgrade will be REFUSED, and what runs stays as it is\n" +
-				`  ! refused: spec.resources.requests.storage of PersistentVolumeClaim "web-data" cannot change from 1Gi to 1Mi: set it back, or delete the PersistentVolumeClaim so that it is made anew, without its data` + "\n" +
+				`  ! refused: spec.resources.requests.storage of PersistentVolumeClaim "web-data" cannot change from 1Gi to 1Mi: set it back, or delete the PersistentVolumeClaim so that it is created again, without its data` + "\n" +
 				"  ~ PersistentVolumeClaim web-data\n      spec.resources.requests.storage 1Gi → 1Mi\n", false,
 		},
 		"what can no longer be rendered": {Outcome{}, Outcome{Err: fault}, "web: will be refused\n  ! refused: no such port; what runs stays as it is\n", false},
@@ -150,7 +150,7 @@ func TestTheFleetSaysTheWorstFirst(t *testing.T) {
 		fleet.Add(Subject{Name: "shop/" + name, Resource: resource}, Outcome{Objects: before}, Outcome{Objects: after})
 	}
 	const want = `4 AppServices: 4 change, 3 restart pods, 1 will be refused
-    1  refused: spec.selector.matchLabels.app of Deployment "NAME" cannot change from NAME to other: set it back, or delete the Deployment so that it is made anew
+    1  refused: spec.selector.matchLabels.app of Deployment "NAME" cannot change from NAME to other: set it back, or delete the Deployment so that it is created again
        shop/four
     1  Service NAME: port 80 goes away
        shop/four

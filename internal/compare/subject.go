@@ -2,11 +2,13 @@ package compare
 
 import (
 	"context"
+	"maps"
 
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -50,6 +52,27 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 		return Outcome{Err: err}
 	}
 	return OutcomeOf(result)
+}
+
+// Selectors returns by which labels workloads select their pods. They cannot change, so whatever is rendered in their place keeps to them.
+func (o Outcome) Selectors() map[kube.Key]map[string]string {
+	kept := map[kube.Key]map[string]string{}
+	for _, object := range o.Objects {
+		if labels := postrender.SelectorOf(object); labels != nil {
+			kept[kube.KeyOf(object)] = labels
+		}
+	}
+	return kept
+}
+
+// Keeps reports whether the selectors of an earlier rendering are in this one.
+func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
+	for key, labels := range o.Selectors() {
+		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
+			return false
+		}
+	}
+	return true
 }
 
 // OutcomeOf is that of a rendering. What nothing can do without, and the cluster does not serve, is an error, as it is for the operator.

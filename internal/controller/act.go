@@ -1,6 +1,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -22,6 +23,7 @@ import (
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/rights"
 )
 
 // action is what was done about a resource.
@@ -241,7 +243,8 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 }
 
 // keepAlive repairs what the recorded release consists of, while the one that is rendered is refused or waits. Once that one was planned, it may
-// have deleted what it does not have: then only what both have is repaired.
+// have deleted what it does not have: then only what both have is repaired. So it may have if a right is missing, which says nothing of the
+// release: rights are taken away at any time, and an API server that starts refuses everything for a moment.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
 	refused := a.err != nil && problem.Blocked(a.err)
@@ -294,8 +297,9 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a
 	if err != nil {
 		return nil, nil, err
 	}
-	if a.plan != nil {
-		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(wanted.outline.Keys, kube.KeyOf(o)) })
+	var missing *rights.MissingError
+	if next := cmp.Or(wanted.rendered, s.memory.rendered); next != nil && (a.plan != nil || errors.As(a.err, &missing)) {
+		objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return !slices.Contains(next.outline.Keys, kube.KeyOf(o)) })
 	}
 	plan := release.CompareLastGood(objects, there.Objects)
 	if err := r.Actor.SpareAdmitted(ctx, plan); err != nil {

@@ -520,7 +520,7 @@ func TestTheLogHasAllOfAnErrorOnce(t *testing.T) {
 	}
 }
 
-// Caches that are behind catch up within moments; what takes longer is told.
+// Caches that are behind catch up within moments; what takes longer is reported.
 func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 	b := newBench(t, "nginx")
 	gone := apierrors.NewNotFound(schema.GroupResource{Resource: "appservices"}, "web")
@@ -536,7 +536,7 @@ func TestWhatTheCachesAreTooOldForIsTriedAgainSoonAndThenTold(t *testing.T) {
 	attempts := append(slices.Repeat([]time.Duration{250 * time.Millisecond}, 8), 5*time.Second, 10*time.Second, 20*time.Second)
 	for i, want := range attempts {
 		if next, told := b.reconcile(t), b.statuses == 1; next != want || told != (i >= 8) {
-			t.Errorf("attempt %d: the next one comes after %s and it is told: %t; want %s, %t", i, next, told, want, i >= 8)
+			t.Errorf("attempt %d: the next one comes after %s and it is reported: %t; want %s, %t", i, next, told, want, i >= 8)
 		}
 		b.clock.SetTime(b.clock.Now().Add(want))
 	}
@@ -600,7 +600,7 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	}
 }
 
-// A resource may be deleted and made anew before the first is known to be gone.
+// A resource may be deleted and created again before the first is known to be gone.
 func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
@@ -685,7 +685,7 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	}
 }
 
-// A resource may be made anew while the one before is reconciled: the cache still shows that one.
+// A resource may be created again while the one before is reconciled: the cache still shows that one.
 func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
 	b := newBench(t, "refused")
 	first := b.web(t)

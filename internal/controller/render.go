@@ -8,6 +8,8 @@ import (
 	"reflect"
 	"time"
 
+	"k8s.io/apimachinery/pkg/runtime/schema"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/defaults"
@@ -132,6 +134,10 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 			s.memory.rendered = nil
 			return rendering{}, err
 		}
+		if err := r.watched(ctx, draft.Kinds()); err != nil {
+			s.memory.rendered = nil // so that it is asked again
+			return rendering{rendered: fresh}, err
+		}
 	}
 	s.memory.rendered, out.rendered = fresh, fresh
 	out.advice, err = preflight(fresh)
@@ -180,7 +186,7 @@ type drafted struct {
 	defaults []v1.DefaultsStatus
 }
 
-// draft carries out the templates and sees to it that what they render is watched.
+// draft carries out the templates.
 func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
@@ -203,13 +209,18 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	if err := extent.OfReferences(len(made.References)); err != nil {
 		return nil, err
 	}
-	for _, kind := range made.Kinds() {
-		if err := r.Tracker.Ensure(ctx, kind); err != nil {
-			return nil, err
-		}
-	}
 	r.References.Refer(s.name(), made.References)
 	return made, nil
+}
+
+// watched sees to it that the objects of some kinds are watched.
+func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKind) error {
+	for _, kind := range kinds {
+		if err := r.Tracker.Ensure(ctx, kind); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // blame says which layer an error comes from, if without it there is none.

@@ -18,12 +18,14 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/cel"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/defaulting"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/listtype"
+	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/objectmeta"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/schema/pruning"
 	"k8s.io/apiextensions-apiserver/pkg/apiserver/validation"
 	apivalidation "k8s.io/apimachinery/pkg/api/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	runtimeschema "k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/validation/field"
+	"k8s.io/apiserver/pkg/storage/names"
 	"sigs.k8s.io/yaml"
 )
 
@@ -41,6 +43,7 @@ type Definition struct {
 
 	structural *schema.Structural
 	schema     validation.SchemaValidator
+	ownStatus  bool // who creates a resource does not set its status
 	rules      func() *cel.Validator
 	admitted   atomic.Int32
 }
@@ -79,7 +82,11 @@ func Read(text []byte) (*Definition, error) {
 		return nil, err
 	}
 	kind := runtimeschema.GroupVersionKind{Group: internal.Spec.Group, Version: version, Kind: internal.Spec.Names.Kind}
-	d := &Definition{Kind: kind, Internal: internal}
+	subresources, err := apiextensions.GetSubresourcesForVersion(internal, version)
+	if err != nil {
+		return nil, err
+	}
+	d := &Definition{Kind: kind, Internal: internal, ownStatus: subresources != nil && subresources.Status != nil}
 	if d.structural, err = schema.NewStructural(properties.OpenAPIV3Schema); err != nil {
 		return nil, err
 	}
@@ -111,9 +118,10 @@ func Of(files fs.FS, dir string, kind runtimeschema.GroupVersionKind, plural str
 // Admit returns what becomes of a resource that is created.
 func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) Admitted {
 	out := Admitted{Resource: in.DeepCopy()}
+	if out.Unknown, out.Errors = d.decode(out.Resource); len(out.Errors) > 0 {
+		return out
+	}
 	content := out.Resource.Object
-	out.Unknown = pruning.PruneWithOptions(content, d.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})
-	defaulting.Default(content, d.structural)
 	out.Errors = apivalidation.ValidateObjectMetaAccessor(out.Resource, true, apivalidation.NameIsDNSSubdomain, field.NewPath("metadata"))
 	out.Errors = append(out.Errors, validation.ValidateCustomResource(nil, content, d.schema)...)
 	out.Errors = append(out.Errors, listtype.ValidateListSetsAndMaps(nil, d.structural, content)...)
@@ -131,6 +139,26 @@ func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) A
 	refused, _ := rules.Validate(ctx, nil, s, content, nil, budget)
 	out.Errors = append(out.Errors, refused...)
 	return out
+}
+
+// decode does what the API server does to a resource that it reads to create it, before it looks whether it fits: what is unknown goes, and is
+// returned, nulls are as if they were not there, defaults are filled in, the status is the operator's. The error is of metadata of another type.
+func (d *Definition) decode(resource *unstructured.Unstructured) (unknown []string, errs field.ErrorList) {
+	content := resource.Object
+	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
+	if err != nil {
+		return nil, field.ErrorList{{Type: field.ErrorTypeTypeInvalid, Field: "metadata", BadValue: field.OmitValueType{}, Detail: err.Error()}}
+	}
+	unknown = append(unknown, pruning.PruneWithOptions(content, d.structural, true, schema.UnknownFieldPathOptions{TrackUnknownFieldPaths: true})...)
+	defaulting.PruneNonNullableNullsWithoutDefaults(content, d.structural)
+	defaulting.Default(content, d.structural)
+	if d.ownStatus {
+		delete(content, "status")
+	}
+	if resource.GetName() == "" && resource.GetGenerateName() != "" {
+		resource.SetName(names.SimpleNameGenerator.GenerateName(resource.GetGenerateName()))
+	}
+	return unknown, nil
 }
 
 // Change returns why a resource cannot become another, by the rules.

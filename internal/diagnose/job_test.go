@@ -64,7 +64,7 @@ func TestCausesOfJobs(t *testing.T) {
 	cases := map[string]kindCase{
 		"its tries are used up": {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 2, never, exited(3, "connecting\npanic: no database")), tryOf("run-1", 1, never, exited(1, ""))}, nil,
 			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`},
-		"its last pod is told, whatever its name": {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 10, never, exited(3, "")), tryOf("run-1", 9, never, exited(1, ""))}, nil,
+		"its last pod is named, whatever its name": {failed("BackoffLimitExceeded"), []corev1.Pod{tryOf("run-1", 10, never, exited(3, "")), tryOf("run-1", 9, never, exited(1, ""))}, nil,
 			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3`},
 		"its container was started again": {failed("BackoffLimitExceeded"), []corev1.Pod{leaving(tryOf("run-1", 1, onFailure, crashing(6, time.Second, 0)))}, nil,
 			`2 Job run-1 failed, its tries are used up (BackoffLimitExceeded): container "app" crashes with exit code 1`},

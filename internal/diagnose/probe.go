@@ -23,7 +23,7 @@ const (
 	readiness kind = "Readiness"
 )
 
-// lull is for how long a pod that was ready may be unready before it is told.
+// lull is for how long a pod that was ready may be unready before it is reported.
 const lull = 10 * time.Second
 
 // probes gives the probes that fail at a container that runs and is not ready.

@@ -12,7 +12,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// schedulingPatience is for how long a pod may wait for a node before it is told that nothing but help will do: nodes that
+// schedulingPatience is for how long a pod may wait for a node before it is said that nothing but help will do: nodes that
 // are about to be added, or pods that are about to end, may do as well.
 const schedulingPatience = 10 * time.Second
 

@@ -35,17 +35,20 @@ var appliedBy = []string{
 	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace",
 }
 
-// Source returns the resource as its source is to have it: what people write, without what a cluster or a tool adds.
-func (u *Undo) Source() *unstructured.Unstructured {
-	out := &unstructured.Unstructured{Object: map[string]any{"spec": u.Resource.Object["spec"]}}
-	out.SetAPIVersion(u.Resource.GetAPIVersion())
-	out.SetKind(u.Resource.GetKind())
-	out.SetName(u.Resource.GetName())
-	out.SetNamespace(u.Resource.GetNamespace())
-	if labels := written(u.Resource.GetLabels()); len(labels) > 0 {
+// Source returns the resource as its source is to have it.
+func (u *Undo) Source() *unstructured.Unstructured { return SourceOf(u.Resource) }
+
+// SourceOf returns a resource as people write it, without what a cluster or a tool adds.
+func SourceOf(resource *unstructured.Unstructured) *unstructured.Unstructured {
+	out := &unstructured.Unstructured{Object: map[string]any{"spec": resource.Object["spec"]}}
+	out.SetAPIVersion(resource.GetAPIVersion())
+	out.SetKind(resource.GetKind())
+	out.SetName(resource.GetName())
+	out.SetNamespace(resource.GetNamespace())
+	if labels := written(resource.GetLabels()); len(labels) > 0 {
 		out.SetLabels(labels)
 	}
-	if annotations := written(u.Resource.GetAnnotations()); len(annotations) > 0 {
+	if annotations := written(resource.GetAnnotations()); len(annotations) > 0 {
 		out.SetAnnotations(annotations)
 	}
 	return out

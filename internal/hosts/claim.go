@@ -69,17 +69,30 @@ func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == 
 // ClaimsOf lists what a rendered or live object claims, each once. What the API server defaults makes no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-// claimsOf lists what a route claims. An HTTPRoute with more than so many combinations claims its hosts as a whole.
+// claimsOf lists what a route claims. One with more than so many combinations claims its hosts as a whole, and of more hosts than that the first: no
+// resource may render such a route, so somebody else wrote it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
 	case ingressKind:
-		list = ingressClaims(kube.As[networkingv1.Ingress](object))
+		if list = distinct(ingressClaims(kube.As[networkingv1.Ingress](object))); len(list) > most {
+			for i := range list {
+				list[i].Path = pathOf(Prefix, everything)
+			}
+		}
 	case routeKind:
 		list = routeClaims(kube.As[httpRoute](object), most)
 	}
-	slices.SortFunc(list, Claim.compare)
-	return slices.Compact(list)
+	if list = distinct(list); len(list) > most {
+		return slices.Clone(list[:most]) // the rest is not to stay in memory
+	}
+	return list
+}
+
+// distinct sorts claims, and drops those that are there twice.
+func distinct(claims []Claim) []Claim {
+	slices.SortFunc(claims, Claim.compare)
+	return slices.Compact(claims)
 }
 
 // legacyClass is how an Ingress named its class before there was a field for it.

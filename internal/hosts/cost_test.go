@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -22,14 +23,9 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 	const routes = 20
 	deep := strings.Repeat("a.", 118)
 	for name, route := range map[string]func(i int) client.Object{
-		"an Ingress with hosts of many labels": func(i int) client.Object {
-			made := &networkingv1.Ingress{}
-			for host := range 100 {
-				made.Spec.Rules = append(made.Spec.Rules, networkingv1.IngressRule{Host: fmt.Sprintf("%s%d.%d.com", deep, host, i)})
-			}
-			made.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind("Ingress"))
-			return made
-		},
+		"an Ingress with hosts of many labels": func(i int) client.Object { return ingressOf(deep+"%d."+fmt.Sprint(i)+".com", 100, 0) },
+		"an Ingress with many short hosts":     func(i int) client.Object { return ingressOf("h%d.a"+fmt.Sprint(i)+".b", 850, 0) },
+		"an Ingress with many paths":           func(i int) client.Object { return ingressOf("h%d.a"+fmt.Sprint(i)+".b", 1, 280) },
 		"an HTTPRoute of which everything may be everything": func(i int) client.Object {
 			parents, hosts, matches := list(32, `{name: g%d}`), list(16, fmt.Sprintf(`%sh%%d.%d.com`, deep, i)), list(128, `{path: {value: /p%d}}`)
 			return object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s], rules: [{matches: [%s]}]}}`,
@@ -65,6 +61,78 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 			}
 		})
 	}
+}
+
+// What fleets are like takes little: the hosts of ten thousand applications, each with a few paths.
+func TestTenThousandRoutesTakeLittleMemory(t *testing.T) {
+	const routes, mostOfAll = 10_000, 48 << 20
+	made := make([]client.Object, routes)
+	for i := range made {
+		made[i] = ingressOf("web-%d.a"+fmt.Sprint(i)+".example.com", 1, 3)
+		made[i].SetNamespace(fmt.Sprint("team-", i/10))
+		made[i].SetName(fmt.Sprint("web-", i))
+		made[i].SetOwnerReferences([]metav1.OwnerReference{{APIVersion: appService.GroupVersion().String(), Kind: appService.Kind, Name: fmt.Sprint("web-", i), Controller: ptr.To(true)}})
+	}
+	h := New(nil, nil, Free{})
+	before := heap()
+	for _, object := range made {
+		h.see(object, false)
+	}
+	grown := heap() - before
+	t.Logf("%d routes of 3 paths take %d MB, %d bytes each", routes, grown>>20, grown/routes)
+	if grown > mostOfAll {
+		t.Errorf("%d routes take %d MB, want %d at the most", routes, grown>>20, mostOfAll>>20)
+	}
+	runtime.KeepAlive(h)
+	runtime.KeepAlive(made)
+}
+
+// No resource may render more claims than that, so what a route claims beyond is nobody's.
+func TestWhatARouteClaimsAtTheMost(t *testing.T) {
+	for name, test := range map[string]struct {
+		route client.Object
+		want  int
+		last  string
+	}{
+		"as many paths as a resource may render":    {ingressOf("h%03d.com", 1, 128), 128, "h000.com/p99"},
+		"the same paths twice":                      {twice(ingressOf("h%03d.com", 1, 128)), 128, "h000.com/p99"},
+		"more paths: the host as a whole":           {ingressOf("h%03d.com", 1, 129), 1, "h000.com/"},
+		"many paths of several hosts":               {ingressOf("h%03d.com", 43, 3), 43, "h042.com/"},
+		"more hosts: the first":                     {ingressOf("h%03d.com", 200, 1), 128, "h127.com/"},
+		"as many hosts as a resource may render":    {ingressOf("h%03d.com", 128, 1), 128, "h127.com/p0"},
+		"an HTTPRoute with more gateways and hosts": {object(t, fmt.Sprintf(`{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, spec: {parentRefs: [%s], hostnames: [%s]}}`, list(32, `{name: g%d}`), list(16, `h%d.com`))), 128, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := claimsOf(test.route, extent.Claims)
+			if len(got) != test.want || test.last != "" && got[len(got)-1].String() != test.last {
+				t.Errorf("it claims %d, the last is %s; want %d, %s", len(got), got[len(got)-1], test.want, test.last)
+			}
+		})
+	}
+}
+
+// ingressOf is one of hosts, each with its number, and of exact paths of each; without paths, all of them go to the default backend.
+func ingressOf(host string, hosts, paths int) client.Object {
+	made := &networkingv1.Ingress{}
+	made.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind("Ingress"))
+	for number := range hosts {
+		rule := networkingv1.IngressRule{Host: fmt.Sprintf(host, number)}
+		if paths > 0 {
+			rule.HTTP = &networkingv1.HTTPIngressRuleValue{}
+		}
+		for path := range paths {
+			rule.HTTP.Paths = append(rule.HTTP.Paths, networkingv1.HTTPIngressPath{Path: fmt.Sprint("/p", path), PathType: ptr.To(networkingv1.PathTypeExact)})
+		}
+		made.Spec.Rules = append(made.Spec.Rules, rule)
+	}
+	return made
+}
+
+// twice repeats the rules of an Ingress.
+func twice(route client.Object) client.Object {
+	made := route.(*networkingv1.Ingress)
+	made.Spec.Rules = append(made.Spec.Rules, made.Spec.Rules...)
+	return made
 }
 
 // list is a list of entries, each with its number.

@@ -2,18 +2,31 @@ package kube
 
 import (
 	"reflect"
+	"runtime/metrics"
 	"slices"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/util/validation"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// bound is how many bytes of memory the caches spend on an object. Everybody who may write an object may make it large.
-const bound = 32 << 10
+// How many bytes of memory the caches spend on an object: everybody who may write an object may make it large, and as many as he likes. What
+// they keep whole saves requests and decides nothing, so there is less of it while memory is short.
+const (
+	bound       = 32 << 10
+	scarceBound = 8 << 10
+)
+
+// readByAll are the kinds that the operator reads whoever rendered them: what routes claim, and how large claims are. An outline says neither.
+var readByAll = map[schema.GroupKind]bool{
+	{Group: "networking.k8s.io", Kind: "Ingress"}:           true,
+	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}: true,
+	{Kind: RetainedKind}:                                    true,
+}
 
 // outlined is the annotation of an outline. The API server takes no annotation of such a name.
 const outlined = "(outline)"
@@ -40,12 +53,25 @@ func IsOutline(object client.Object) bool {
 	return marked
 }
 
-// Large reports whether the caches keep only the outline of an object.
+// Large reports whether the caches keep only the outline of an object, as things stand.
 func Large(object client.Object) bool {
+	size := sizeOf(object)
+	return size > bound || size > scarceBound && !readByAll[object.GetObjectKind().GroupVersionKind().GroupKind()] && memoryIsShort()
+}
+
+func sizeOf(object client.Object) int {
 	if whole, is := object.(*unstructured.Unstructured); is {
-		return weight(whole.Object) > bound
+		return weight(whole.Object)
 	}
-	return footprint(reflect.ValueOf(object)) > bound
+	return footprint(reflect.ValueOf(object))
+}
+
+// memoryIsShort reports whether what is in use takes more than half of the memory that the process may have. The collector needs the rest: close to the limit it
+// does little else.
+func memoryIsShort() bool {
+	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
+	metrics.Read(samples)
+	return samples[0].Value.Uint64() > samples[1].Value.Uint64()/2
 }
 
 // Remembered returns of an object what may be remembered of it: itself, or the outline if it was read past the caches and is larger than
@@ -109,13 +135,21 @@ func weight(value any) int {
 	return total
 }
 
+// longestUID is what no UID that an API server makes is longer than.
+const longestUID = 64
+
 // mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object tells.
 func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 	if RetainedFor(object) != "" || LabelledOwner(object) != "" {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && slices.Contains(kinds, schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind))
+	return controller != nil && mayExist(controller) && slices.Contains(kinds, schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind))
+}
+
+// mayExist reports whether there may be an object of the name and the UID of a reference. Of each, the API server takes a reference of any length.
+func mayExist(reference *metav1.OwnerReference) bool {
+	return len(reference.Name) <= validation.DNS1123SubdomainMaxLength && len(reference.UID) <= longestUID
 }
 
 // identity is what the caches keep of objects that are nobody's: that they are there, and which they are.
@@ -140,7 +174,7 @@ func outline(object client.Object) client.Object {
 	annotations := some(object.GetAnnotations(), outlineAnnotations)
 	annotations[outlined] = ""
 	kept.SetAnnotations(annotations)
-	if controller := metav1.GetControllerOf(object); controller != nil {
+	if controller := metav1.GetControllerOf(object); controller != nil && mayExist(controller) {
 		kept.SetOwnerReferences([]metav1.OwnerReference{*controller})
 	}
 	return kept

@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -54,6 +55,8 @@ func TestWhatTheCachesKeep(t *testing.T) {
 			owner.Kind = "Widget"
 			o.SetOwnerReferences([]metav1.OwnerReference{*owner})
 		}}, "identity"},
+		"whose owner has a name that no object has":       {configMaps, []func(*unstructured.Unstructured){ownedBy(long, "u")}, "identity"},
+		"whose owner has a UID that no object has":        {configMaps, []func(*unstructured.Unstructured){ownedBy("web", long)}, "identity"},
 		"a claim that is kept":                            {claims, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "whole"},
 		"another kind that says it is kept":               {configMaps, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "identity"},
 		"what names its owner in a label, in a namespace": {routes, []func(*unstructured.Unstructured){nobodys, func(o *unstructured.Unstructured) { o.SetLabels(map[string]string{v1.LabelOwner: "u"}) }}, "identity"},
@@ -94,6 +97,15 @@ func TestWhatTheCachesKeep(t *testing.T) {
 				t.Error("an outline is taken for the content")
 			}
 		})
+	}
+}
+
+// ownedBy has a resource of a name and a UID control an object.
+func ownedBy(name, uid string) func(*unstructured.Unstructured) {
+	return func(o *unstructured.Unstructured) {
+		owner := metav1.GetControllerOf(o)
+		owner.Name, owner.UID = name, types.UID(uid)
+		o.SetOwnerReferences([]metav1.OwnerReference{*owner})
 	}
 }
 

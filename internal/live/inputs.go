@@ -3,7 +3,9 @@ package live
 import (
 	"context"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/pod-security-admission/api"
@@ -11,7 +13,9 @@ import (
 
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -30,6 +34,9 @@ func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resourc
 	}
 	facts, err := c.facts(ctx, resource.GetNamespace(), draft.References, content)
 	if err != nil {
+		return nil, err
+	}
+	if facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors()); err != nil {
 		return nil, err
 	}
 	return renderer.Finish(ctx, draft, facts)
@@ -75,6 +82,27 @@ func (c *Cluster) facts(ctx context.Context, namespace string, references []depe
 		facts.Content = dependency.ContentOf(references, facts.There).After(recorded).Version
 	}
 	return facts, nil
+}
+
+// selectors are those of the workloads that are there, and the resource's, or about to become that: they cannot change.
+func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured, rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+	kept := map[kube.Key]map[string]string{}
+	for key := range rendered {
+		live := &unstructured.Unstructured{}
+		live.SetGroupVersionKind(key.WithVersion(appsv1.SchemeGroupVersion.Version)) // workloads have no other
+		err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: key.Name}, live)
+		if apierrors.IsNotFound(err) {
+			continue
+		}
+		forbidden, err := c.unless(err, "selectors of workloads that were adopted are not considered")
+		if err != nil {
+			return nil, err
+		}
+		if selector := postrender.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
+			kept[key] = selector
+		}
+	}
+	return kept, nil
 }
 
 // factsOf are those that the labels of a namespace tell.

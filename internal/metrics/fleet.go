@@ -99,7 +99,7 @@ func (s *fleets) Describe(descriptions chan<- *prometheus.Desc) {
 }
 
 // Collect implements prometheus.Collector. A resource that several fleets have, or several kinds of one name, is shown once:
-// Prometheus refuses everything where something is told twice.
+// Prometheus refuses everything if a series is there twice.
 func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 	s.mu.Lock()
 	list := s.list

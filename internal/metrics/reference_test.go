@@ -12,7 +12,7 @@ import (
 	dto "github.com/prometheus/client_model/go"
 )
 
-var update = flag.Bool("update", false, "write docs/reference/metrics.md anew")
+var update = flag.Bool("update", false, "update docs/reference/metrics.md")
 
 const referenceFile = "../../docs/reference/metrics.md"
 

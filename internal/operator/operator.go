@@ -39,7 +39,7 @@ import (
 // Name of the operator: as reporter of events, as user agent and as name of the lease.
 const Name = "appservice-operator"
 
-// shutdown is how long an action that is under way may take when the manager is told to stop.
+// shutdown is how long an action that is under way may take when the manager has to stop.
 const shutdown = 30 * time.Second
 
 // Pods are looked at no more often than that, all resources taken together: where hundreds roll out at a time, most of them

@@ -150,10 +150,10 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 		plan *release.Plan
 		want string
 	}{
-		"nothing is planned":           {nil, nil, ""},
-		"nothing is going":             {nil, &release.Plan{}, ""},
-		"something is going":           {nil, &release.Plan{Going: []client.Object{going}}, "waiting until what was deleted is gone, to make it anew: Secret web (held by finalizer example.com/hold)"},
-		"an error is told before that": {refusal, &release.Plan{Going: []client.Object{going}}, "refused"},
+		"nothing is planned":               {nil, nil, ""},
+		"nothing is going":                 {nil, &release.Plan{}, ""},
+		"something is going":               {nil, &release.Plan{Going: []client.Object{going}}, "waiting until what was deleted is gone, to create it again: Secret web (held by finalizer example.com/hold)"},
+		"an error is reported before that": {refusal, &release.Plan{Going: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

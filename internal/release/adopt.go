@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -29,80 +28,67 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
 	writes := a.applier(session, task.Owner, task.Desired)
-	plan := &Plan{Apply: task.Plan.Apply, Delete: task.Plan.Delete, Going: task.Plan.Going}
-	refused := &AdoptionError{}
-	var takes []Change
-	for _, desired := range task.Plan.Create {
-		live, err := writes.foreign(ctx, adoption, desired)
-		switch {
-		case err == nil && live == nil:
-			plan.Create = append(plan.Create, desired)
-		case err == nil:
-			var refusals []string
-			refusals, err = writes.judge(ctx, adoption, Change{Desired: desired, Live: live})
-			refused.Refusals = append(refused.Refusals, refusals...)
-			takes = append(takes, Change{Desired: desired, Live: live})
-		}
-		if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
-			refused.Refusals = append(refused.Refusals, fmt.Sprintf("%s is %s", notOurs.Key, notOurs.Owner))
-		} else if err != nil {
-			return nil, nil, err
-		}
+	survey, err := writes.survey(ctx, adoption, task.Plan.Create)
+	if err != nil {
+		return nil, nil, err
 	}
-	if err := a.records(session, task.Owner).settled(ctx, adoption); err != nil {
-		refused.Refusals = append(refused.Refusals, err.Error())
+	against, err := a.records(session, task.Owner).against(ctx, adoption)
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(refused.Refusals) > 0 {
-		return nil, nil, refused
+	survey.Against = append(survey.Against, against...)
+	if refusals := survey.Refusals(); len(refusals) > 0 {
+		return nil, nil, &AdoptionError{refusals}
 	}
-	if len(takes) == 0 {
+	if len(survey.Found) == 0 {
 		return task.Plan, nil, nil
 	}
+	plan := task.Plan.Adopting(survey.Keys())
 	if err := writes.wouldTake(ctx, plan); err != nil {
 		return nil, nil, err
 	}
-	taken := make([]kube.Key, 0, len(takes))
-	for _, change := range takes {
-		if err := writes.take(ctx, change); err != nil {
+	taken := make([]kube.Key, 0, len(survey.Found))
+	for _, found := range survey.Found {
+		if err := writes.take(ctx, found.change); err != nil {
 			return nil, taken, err
 		}
-		taken = append(taken, kube.KeyOf(change.Desired))
+		taken = append(taken, found.Key)
 	}
 	return plan, taken, nil
 }
 
-// foreign returns the object of others that has the name of a rendered one and may be taken over, nil if there is none, or if it is the owner's.
-func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	live, key := identity(desired), kube.KeyOf(desired)
-	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
+// foreign returns the object of others that has the name of a rendered one and may be taken over; nil if there is none, or if it is the owner's.
+func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
+	live = identity(desired)
+	key := kube.KeyOf(desired)
+	err = a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
 	switch {
 	case apierrors.IsNotFound(err):
-		return nil, nil
+		return nil, false, nil
 	case err != nil:
-		return nil, fmt.Errorf("cannot look for %s: %w", key, err)
+		return nil, false, fmt.Errorf("cannot look for %s: %w", key, err)
 	case controls(a.owner, live) || disowned(desired, live) || left(a.owner, live):
-		return nil, nil
+		return nil, true, nil
 	}
-	return live, adoption.mayTake(a.owner, key, live)
+	return live, false, adoption.mayTake(a.owner, key, live)
 }
 
-// judge returns why an object cannot become as rendered without harm, in words that name the fields.
-func (a *applier) judge(ctx context.Context, adoption *Adoption, change Change) (refusals []string, err error) {
-	var headless *RefusedError
-	if headless = staysHeadless(change); headless != nil {
-		refusals = append(refusals, headless.Error())
+// judge notes what an object would become, why it cannot become as rendered without harm, in words that name the fields, and how its pods would
+// end.
+func (a *applier) judge(ctx context.Context, found *Prospect) error {
+	if headless := staysHeadless(found.change); headless != nil {
+		found.Against = append(found.Against, headless.Error())
 	}
-	after, err := a.tried(ctx, change)
-	if err != nil {
-		if refused := (*RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
-			return append(refusals, err.Error()), nil
-		}
-		return nil, err
+	after, err := a.tried(ctx, found.change)
+	if err == nil {
+		found.after, found.Ends = after, ends(found.change, after)
+		return nil
 	}
-	if adoption.Restart {
-		return refusals, nil
+	if refused := (*RefusedError)(nil); errors.As(err, &refused) || Refused(err) {
+		found.Against = append(found.Against, err.Error())
+		return nil
 	}
-	return append(refusals, ends(change, after)...), nil
+	return err
 }
 
 // tried returns what an object would become, by a dry run.
@@ -158,22 +144,22 @@ func lay(over, rendered map[string]any) {
 }
 
 // ends says in which fields the pods of a workload would become others, and how many would go.
-func ends(change Change, after *unstructured.Unstructured) (refusals []string) {
+func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	path := templateOfRunning(change.Desired)
 	if path == nil {
 		return nil
 	}
 	live, _ := change.Live.(*unstructured.Unstructured)
-	key, allow := kube.KeyOf(live), fmt.Sprintf("keep that in the spec, or allow it by annotation %s: \"true\"", v1.AnnotationAdoptRestart)
+	key := kube.KeyOf(live)
 	for _, difference := range Differences(only(live, path), only(after, path)) {
 		text, _, _ := strings.Cut(difference.String(), ";")
-		refusals = append(refusals, fmt.Sprintf("%s: its pods would restart: %s: %s", key, text, allow))
+		list = append(list, fmt.Sprintf("%s: its pods would restart: %s", key, text))
 	}
 	have, _, _ := unstructured.NestedInt64(live.Object, "spec", "replicas")
 	if want, rendered, _ := unstructured.NestedInt64(change.Desired.Object, "spec", "replicas"); rendered && want < have {
-		refusals = append(refusals, fmt.Sprintf("%s: %d of its pods would end: spec.replicas %d → %d: %s", key, have-want, have, want, allow))
+		list = append(list, fmt.Sprintf("%s: %d of its pods would end: spec.replicas %d → %d", key, have-want, have, want))
 	}
-	return refusals
+	return list
 }
 
 // only is an object with nothing but what is at a path.

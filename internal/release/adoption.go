@@ -72,6 +72,11 @@ func left(owner, live client.Object) bool {
 		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }
 
+// Keeps reports whether an object that is there is a resource's, or is about to become its own, so that what cannot change of it stays.
+func Keeps(owner, live client.Object) bool {
+	return controls(owner, live) || AdoptionOf(owner) != nil || left(owner, live)
+}
+
 // AdoptionError says why objects cannot be taken over: all that stands against it, not only what was met first. Nothing was written.
 type AdoptionError struct{ Refusals []string }
 

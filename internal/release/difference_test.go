@@ -86,7 +86,7 @@ func TestEveryRenderedFieldIsGuarded(t *testing.T) {
 	for _, desired := range renderedOnce(t) {
 		for _, path := range leaves(desired.Object, nil) {
 			if slices.Equal(path, []any{"metadata", "annotations", postrender.AnnotationStamp}) {
-				continue // told apart as "rendered anew", in TestCompare
+				continue // reported as "rendered again", in TestCompare
 			}
 			t.Run(fmt.Sprintf("%s %v", kube.KeyOf(desired), path), func(t *testing.T) {
 				changed := desired.DeepCopy()

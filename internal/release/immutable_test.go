@@ -35,7 +35,7 @@ func TestWhatCannotChangeIsForetold(t *testing.T) {
 		"claims of a StatefulSet that grow":    {set, templates("{resources: {requests: {storage: 1Gi}}}"), templates("{resources: {requests: {storage: 2Gi}}}"), ""},
 		"claims of a StatefulSet that shrink":  {set, templates("{resources: {requests: {storage: 2Gi}}}"), templates("{resources: {requests: {storage: 1Gi}}}"), "spec.volumeClaimTemplates[0].spec.resources.requests.storage of"},
 		"a claim that grows":                   {claim, "{resources: {requests: {storage: 1Gi}}}", "{resources: {requests: {storage: 1025Mi}}}", ""},
-		"a claim that shrinks":                 {claim, "{resources: {requests: {storage: 1Gi}}}", "{resources: {requests: {storage: 1023Mi}}}", `spec.resources.requests.storage of PersistentVolumeClaim "web" cannot change from 1Gi to 1023Mi: set it back, or delete the PersistentVolumeClaim so that it is made anew, without its data`},
+		"a claim that shrinks":                 {claim, "{resources: {requests: {storage: 1Gi}}}", "{resources: {requests: {storage: 1023Mi}}}", `spec.resources.requests.storage of PersistentVolumeClaim "web" cannot change from 1Gi to 1023Mi: set it back, or delete the PersistentVolumeClaim so that it is created again, without its data`},
 		"the class of a claim":                 {claim, "{storageClassName: a}", "{storageClassName: b}", "spec.storageClassName of"},
 		"the way a claim is mounted":           {claim, "{accessModes: [ReadWriteOnce]}", "{accessModes: [ReadWriteMany]}", "spec.accessModes[0] of"},
 		"a Service that becomes headless":      {service, "{ports: []}", "{clusterIP: None, ports: []}", `spec.clusterIP of Service "web" cannot change from (none) to None`},

@@ -34,19 +34,27 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 	if err := records.remove(ctx, orphans); err != nil {
 		return nil, err
 	}
-	adoption := AdoptionOf(task.Owner)
-	if adoption == nil || adoption.Release == "" {
-		return nil, nil
-	}
-	theirs, err := records.others(ctx, adoption.Release, records.helms)
+	theirs, unrendered, err := records.inheritance(ctx, AdoptionOf(task.Owner), task.Desired.Keys)
 	if err != nil || len(theirs) == 0 {
 		return nil, err
 	}
-	taken, unrendered, err := records.partsOf(ctx, theirs[len(theirs)-1], task.Desired.Keys)
-	if err != nil || !taken {
-		return nil, err
-	}
 	return unrendered, records.remove(ctx, theirs)
+}
+
+// inheritance returns Helm's records of the release that is adopted, and the objects of it that are not rendered; none if no object of it is.
+func (r *records) inheritance(ctx context.Context, adoption *Adoption, rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
+	if adoption == nil || adoption.Release == "" {
+		return nil, nil, nil
+	}
+	theirs, err = r.others(ctx, adoption.Release, r.helms)
+	if err != nil || len(theirs) == 0 {
+		return nil, nil, err
+	}
+	taken, unrendered, err := r.partsOf(ctx, theirs[len(theirs)-1], rendered)
+	if err != nil || !taken {
+		return nil, nil, err
+	}
+	return theirs, unrendered, nil
 }
 
 // inherits reports whether a record of the owner's name is deleted before its own is written.
@@ -56,19 +64,27 @@ func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
 	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
 }
 
-// settled returns an error if Helm is at work on the release that is to be adopted.
-func (r *records) settled(ctx context.Context, adoption *Adoption) error {
-	if adoption.Release == "" {
-		return nil
+// against returns what stands against an adoption as far as records say: that Helm is at work on the release, or that the owner's record would
+// have the name of a release that is not adopted.
+func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, error) {
+	var list []string
+	if adoption.Release != "" {
+		theirs, err := r.others(ctx, adoption.Release, r.helms)
+		if err != nil {
+			return nil, err
+		}
+		if len(theirs) > 0 {
+			status := theirs[len(theirs)-1].Labels["status"]
+			if strings.HasPrefix(status, "pending-") || status == "uninstalling" {
+				list = append(list, fmt.Sprintf("Helm release %q is %s: wait until Helm is done, or roll it back", adoption.Release, status))
+			}
+		}
 	}
-	theirs, err := r.others(ctx, adoption.Release, r.helms)
-	if err != nil || len(theirs) == 0 {
-		return err
+	_, err := r.strangers(ctx)
+	if notOurs := (*NotOursError)(nil); errors.As(err, &notOurs) {
+		return append(list, fmt.Sprintf("Helm release %q has the name of the %s: name it by annotation %s, or choose another name", notOurs.Key.Name, r.owner.GetKind(), v1.AnnotationAdoptRelease)), nil
 	}
-	if status := theirs[len(theirs)-1].Labels["status"]; strings.HasPrefix(status, "pending-") || status == "uninstalling" {
-		return fmt.Errorf("Helm release %q is %s: wait until Helm is done, or roll it back", adoption.Release, status) //nolint:staticcheck // a name
-	}
-	return nil
+	return list, err
 }
 
 // orphaned reports whether a record is of an earlier resource of the owner's kind and name.

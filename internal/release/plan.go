@@ -121,7 +121,7 @@ func (p *Plan) Awaits() string {
 	if len(parts) == 0 {
 		return ""
 	}
-	return "waiting until what was deleted is gone, to make it anew: " + strings.Join(parts, "; ")
+	return "waiting until what was deleted is gone, to create it again: " + strings.Join(parts, "; ")
 }
 
 // String lists the writes, for example "create Service web; apply Deployment web: spec.replicas 1 → 2".

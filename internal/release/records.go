@@ -181,12 +181,28 @@ func (r *records) explainTakenName(ctx context.Context) error {
 // free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own. A record that is,
 // and lost the label that it is found by, gets it back.
 func (r *records) free(ctx context.Context) error {
+	unlabelled, err := r.strangers(ctx)
+	if err != nil {
+		return err
+	}
+	for _, record := range unlabelled {
+		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
+		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
+			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
+		}
+	}
+	return nil
+}
+
+// strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
+// label that they are found by.
+func (r *records) strangers(ctx context.Context) (unlabelled []*metav1.PartialObjectMetadata, err error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
-	err := r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
+	err = r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
 		client.MatchingLabels{"owner": "helm", "name": r.owner.GetName()})
 	if err != nil {
-		return fmt.Errorf("cannot look for release records: %w", err)
+		return nil, fmt.Errorf("cannot look for release records: %w", err)
 	}
 	for i := range list.Items {
 		record := &list.Items[i]
@@ -194,15 +210,12 @@ func (r *records) free(ctx context.Context) error {
 		switch {
 		case !cluster.IsRecord(record), r.inherits(record):
 		case !controls(r.owner, record):
-			return inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
+			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":
-			patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
-			if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
-				return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
-			}
+			unlabelled = append(unlabelled, record)
 		}
 	}
-	return nil
+	return unlabelled, nil
 }
 
 // labelValue makes a chart version fit for a label: build metadata comes after a plus, and a label has 63 characters.

@@ -147,7 +147,7 @@ func cannotChange(change Change, field string) string {
 
 func immutableChange(change Change, field string, err error) *RefusedError {
 	key := kube.KeyOf(change.Desired)
-	remedy := fmt.Sprintf("set it back, or delete the %s so that it is made anew", key.Kind)
+	remedy := fmt.Sprintf("set it back, or delete the %s so that it is created again", key.Kind)
 	if kube.TraitsOf(key.GroupKind).Grows {
 		remedy += ", without its data"
 	}

@@ -26,7 +26,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-var update = flag.Bool("update", false, "write the golden files anew")
+var update = flag.Bool("update", false, "update the golden files")
 
 // goldenCase is a folder with the cr.yaml of a resource, and what it becomes in golden.yaml.
 type goldenCase struct {

@@ -51,7 +51,7 @@ func TestWaitAfterAFailure(t *testing.T) {
 		"a change 60 s after the eighth attempt":             {8, 60 * time.Second, 1, 0},
 		"the timer of the eighth attempt":                    {8, 2 * time.Minute, 1, 0},
 		"a new generation right after the eighth attempt":    {8, 0, 2, 0},
-		"an earlier generation right after the last attempt": {8, 0, 0, 0}, // the resource was made anew
+		"an earlier generation right after the last attempt": {8, 0, 0, 0}, // the resource was created again
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -9,7 +9,7 @@ import (
 )
 
 // damp keeps what was told of readiness while pods only seem to be better: between two crashes a container is ready for a
-// moment. What gets worse is told, and so is everything once the cause or the spec changes.
+// moment. What gets worse is reported, and so is everything once the cause or the spec changes.
 func damp(in Input, out *v1.AppServiceStatus, v verdict) {
 	before := in.Previous
 	was := meta.FindStatusCondition(before.Conditions, v1.ConditionStalled)

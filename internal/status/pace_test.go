@@ -29,7 +29,7 @@ func moment(generation int64, phase v1.Phase, ready int32) *v1.AppServiceStatus 
 	}
 }
 
-// writes counts the statuses that are written, when each is tried again as it is told, and gives the last one.
+// writes counts the statuses that are written, if each is tried again when asked for, and returns the last one.
 func writes(t *testing.T, statuses func(second int) *v1.AppServiceStatus, seconds int) (count int, last *v1.AppServiceStatus) {
 	t.Helper()
 	p, due := &pace{}, start

@@ -288,7 +288,7 @@ func TestCausesAreTakenIntoTheVerdict(t *testing.T) {
 		"advice leaves what runs running":          {well, cause(diagnose.Advice), nil, v1.PhaseRunning, v1.ReasonRunning, "2 of 2", "Warning ImageNotFound"},
 		"what seems to be well may be held":        {well, cause(diagnose.Lasting), nil, v1.PhaseDegraded, v1.ReasonImageNotFound, "no image", "Error ImageNotFound"},
 		"what the Deployment has not noticed":      {unobserved(deployment(counts{2, 2, 2, 2})), cause(diagnose.Lasting), nil, v1.PhaseUpdating, v1.ReasonRollingOut, "waiting for the rollout to begin", "Error ImageNotFound"},
-		"what blocks the operator is told instead": {moves, cause(diagnose.Lasting), &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", "Error TooLarge"},
+		"what blocks the operator is said instead": {moves, cause(diagnose.Lasting), &Problem{Reason: v1.ReasonTooLarge, Message: "too large", Blocked: true}, v1.PhaseDegraded, v1.ReasonTooLarge, "too large", "Error TooLarge"},
 		"no cause": {late, nil, nil, v1.PhaseDegraded, v1.ReasonRolloutStalled, "0 of 2 updated", "Error RolloutStalled"},
 	}
 	for name, test := range cases {
@@ -428,7 +428,7 @@ func TestTransitionTimesChangeWithTheStatusOfTheConditionOnly(t *testing.T) {
 	}
 }
 
-// A resource whose status was lost is told anew, and conditions that others added stay.
+// A resource whose status was lost is written again, and conditions that others added stay.
 func TestSummarizeKeepsTheConditionsOfOthers(t *testing.T) {
 	in := states()["everything as desired"].input(t)
 	in.Previous.Conditions = []metav1.Condition{{Type: "example.com/Audited", Status: metav1.ConditionTrue, Reason: "Audited", LastTransitionTime: then}}

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -9,10 +10,13 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/harness"
 )
@@ -89,6 +93,39 @@ func probeIsServed(t *testing.T, r repository) {
 		}
 		return fmt.Errorf("its conditions are %v", list)
 	})
+	probeGoesBack(t, cluster, sample)
+}
+
+// probeGoesBack changes a resource, and has kubectl appservice take that back: records are the same for all kinds.
+func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.Unstructured) {
+	t.Helper()
+	name := "probe/" + probe.GetName()
+	run := func(args ...string) string {
+		streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
+		if code := cli.Run(t.Context(), append(args, "--kubeconfig="+cluster.Kubeconfig, "--namespace="+probe.GetNamespace()), streams); code != 0 {
+			t.Fatalf("%v ends with %d: %s", args, code, stderr)
+		}
+		return stdout.String()
+	}
+	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"image":"nginx:1.30"}}`))
+	if err := cluster.Client.Patch(t.Context(), probe, patch, client.FieldOwner("ada")); err != nil {
+		t.Fatal(err)
+	}
+	harness.Eventually(t, "the change is recorded", func() error {
+		if said := run("history", name); !strings.Contains(said, "ada") || !strings.Contains(said, "spec.image nginx:1.29 → nginx:1.30") {
+			return errors.New(said)
+		}
+		return nil
+	})
+	if said := run("undo", name); !strings.Contains(said, name+" has the spec of revision 1 again") {
+		t.Errorf("undo says %q", said)
+	}
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(probe), probe); err != nil {
+		t.Fatal(err)
+	}
+	if image, _, _ := unstructured.NestedString(probe.Object, "spec", "image"); image != "nginx:1.29" {
+		t.Errorf("then its image is %q", image)
+	}
 }
 
 // aFurtherKindBringsItsRight adds templates of further kinds: one of Kubernetes, and one of which the chart has to say how it is called.

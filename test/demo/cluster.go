@@ -152,7 +152,7 @@ func (d *demo) installCRD(ctx context.Context) error {
 	if d.shared {
 		return nil
 	}
-	d.say("The garbage collector looks for new kinds every 30 s. Started anew, it knows of this one at once.")
+	d.say("The garbage collector looks for new kinds every 30 s. Started again, it knows of this one at once.")
 	return d.cluster.Rediscover(ctx)
 }
 

@@ -18,7 +18,7 @@ const (
 	patience = 2 * time.Minute
 	// timeout tells kubectl the same.
 	timeout = "--timeout=2m"
-	// grace is how long a command that is told to end may take.
+	// grace is how long a command that has to end may take.
 	grace = 10 * time.Second
 )
 

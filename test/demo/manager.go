@@ -21,7 +21,7 @@ import (
 )
 
 const (
-	// shutdown is how long the manager may take to finish what is under way when it is told to end.
+	// shutdown is how long the manager may take to finish what is under way when it has to end.
 	shutdown = 45 * time.Second
 	// answer is how long it may take to say whether it is ready.
 	answer = 5 * time.Second

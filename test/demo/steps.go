@@ -39,7 +39,7 @@ func (d *demo) steps() []step {
 	return append(steps, step{"Clean up", d.cleanUp})
 }
 
-// create makes the namespace anew and the AppService in it.
+// create makes the namespace again and the AppService in it.
 func (d *demo) create(ctx context.Context) error {
 	if _, err := d.kubectl(ctx, "delete", "namespace", "--selector=app.example.com/demo=true", timeout); err != nil {
 		return err

@@ -1,7 +1,7 @@
 // Program e2e shows on a cluster with real pods that what the repository builds works: "make e2e".
 //
 // It builds the images, deploys the operator as users do, and takes AppServices through their lives. Each check is
-// counted, a failed one does not keep the next from running, and the last line sums up. Then everything begins anew with
+// counted, a failed one does not keep the next from running, and the last line sums up. Then everything begins again with
 // OLM, which installs an earlier version of the operator and upgrades it.
 //
 // -run narrows it to the checks whose names match a regular expression; the operator is deployed in any case. A check may need

@@ -13,7 +13,9 @@ import (
 	"strconv"
 	"strings"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -35,6 +37,16 @@ var allocated = regexp.MustCompile(`//NODE:\d+`)
 // stateOf makes what there is comparable between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
 	names := []string{namespace, "NAMESPACE"}
+	uids := map[types.UID]bool{}
+	for _, object := range objects {
+		uids[object.GetUID()] = true
+	}
+	// What a Deployment had that is gone is the garbage collector's, which may take minutes after an outage.
+	objects = maps.Clone(objects)
+	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {
+		controller := metav1.GetControllerOf(object)
+		return object.GetKind() == "ReplicaSet" && controller != nil && !uids[controller.UID]
+	})
 	var replicaSets []*unstructured.Unstructured
 	for _, object := range objects {
 		switch object.GetKind() {

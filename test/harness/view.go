@@ -19,7 +19,7 @@ type View struct {
 	past   string          // the version that lists are served at, while the view is frozen
 	frozen chan struct{}   // closed when the view goes on; nil while nothing is withheld
 	lost   chan struct{}   // closed when what was withheld is lost; watches that were open end
-	gone   map[string]bool // paths whose next watch is told to list again
+	gone   map[string]bool // paths whose next watch has to list again
 	open   map[string]bool // paths that were watched while the view stood still
 	hidden string          // an API group that discovery does not show; empty for none
 }

@@ -191,3 +191,25 @@ func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed b
 	healer.Kill()
 	return true
 }
+
+// A release of the AppService's name that nobody names is in the way of its record: that is found before anything is taken.
+func TestNothingIsAdoptedWhileAReleaseHasTheName(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	was := byHand(t, namespace, map[string]string{"app": "web"}, metav1.ObjectMeta{})
+	helms(t, namespace, "web", helmrelease.StatusDeployed)
+	cluster.Manager(t, namespace)
+	app := seedToAdopt(namespace)
+	cluster.Create(t, app)
+	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAdoptionRefused)
+	if !strings.Contains(condition.Message, `Helm release "web" has the name of the AppService`) {
+		t.Errorf("the message does not say what is in the way: %s", condition.Message)
+	}
+	now := &corev1.Service{}
+	get(t, app, now)
+	if now.ResourceVersion != was.service.ResourceVersion {
+		t.Error("the Service was written")
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Annotations[v1.AnnotationAdoptRelease] = "web" })
+	cluster.Ready(t, app)
+}

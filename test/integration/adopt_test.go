@@ -233,7 +233,7 @@ func TestAnAdoptionThatIsRefusedNamesTheFieldsAndWritesNothing(t *testing.T) {
 				}
 			}
 			if strings.Contains(said, "secret") {
-				t.Errorf("a value is told: %s", said)
+				t.Errorf("a value is shown: %s", said)
 			}
 			for _, write := range manager.Requests.WritesSince(mark) {
 				if !strings.HasSuffix(write.Path, "/status") && !strings.HasSuffix(write.Path, "/events") {

@@ -21,7 +21,7 @@ import (
 // may see them.
 var optional = []string{"httproutes", "scaledobjects", "servicemonitors"}
 
-// OLM's four install modes: the operator serves the namespaces that it is told to and touches no other, with no more
+// OLM's four install modes: the operator serves the namespaces of its OperatorGroup and touches no other, with no more
 // rights than OLM gives it for these.
 func TestInstallModes(t *testing.T) {
 	cases := map[string]struct {

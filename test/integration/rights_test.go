@@ -17,7 +17,9 @@ import (
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -71,6 +73,37 @@ func TestAKindThatMayNotBeWritten(t *testing.T) {
 	account.allow(t)
 	becomesAutoscaled(t, scaled)
 	process.ends(t)
+}
+
+// An upgrade deletes what it does not have. If a right is missing before it is through, what it has deleted does not come back for as long, as it
+// would if what was recorded before were kept alive whole.
+func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
+	t.Parallel()
+	account := newAccount(t)
+	account.allow(t)
+	first := account.run(t)
+	scaled := autoscaled(account.Namespace)
+	scaled.Spec.ServiceAccount = &v1.ServiceAccount{Create: ptr.To(true)}
+	cluster.Create(t, scaled)
+	cluster.Ready(t, scaled)
+	first.ends(t)
+
+	cluster.Change(t, scaled, func(app *v1.AppService) { app.Spec.ServiceAccount, app.Spec.Image = nil, "nginx:1.28" })
+	deleted := named(scaled, &corev1.ServiceAccount{})
+	if err := cluster.Client.Delete(t.Context(), deleted); err != nil {
+		t.Fatal(err)
+	}
+	account.allow(t, autoscalers)
+	second := account.run(t)
+	namesTheRight(t, scaled, "list and watch", func() {})
+	service := named(scaled, &corev1.Service{})
+	returns(t, service, vanish(t, service))
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deleted), deleted); !apierrors.IsNotFound(err) {
+		t.Errorf("got the ServiceAccount %v and error %v, want none", deleted.UID, err)
+	}
+	account.allow(t)
+	cluster.Ready(t, scaled)
+	second.ends(t)
 }
 
 // An operator that may not even list its own kind waits for the right, and ends when it is asked to.

@@ -46,7 +46,7 @@ type Instance struct {
 	logs      map[string]*bytes.Buffer
 }
 
-// Programs provides the programs that OLM consists of, built if need be, which is told on progress.
+// Programs provides the programs that OLM consists of, built if need be, and says so on progress.
 func Programs(ctx context.Context, progress io.Writer) (toolchain.Programs, error) {
 	return toolchain.Ensure(ctx, progress, "opm", "olm-catalog", "olm-operator")
 }

@@ -53,7 +53,7 @@ func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 		t.Run(mode.name, func(t *testing.T) {
 			remove(t, group(`{}`))
 			create(t, group(mode.group))
-			harness.Eventually(t, "the manager is told", func() error { return told(t.Context(), mode.served) })
+			harness.Eventually(t, "the manager knows its namespaces", func() error { return told(t.Context(), mode.served) })
 			succeeds(t, present)
 			for _, namespace := range append([]string{home}, mode.served...) {
 				harness.Eventually(t, "rights in "+namespace, func() error { return mayPatch(t.Context(), namespace) })

@@ -64,7 +64,7 @@ func byName(objects []*unstructured.Unstructured) map[string]*unstructured.Unstr
 // The chart and the kustomize bases are two ways to the same objects.
 func TestTheChartIsWhatKustomizeBuilds(t *testing.T) {
 	want := byName(slices.Concat(kustomize(t, "default"), kustomize(t, "admission"), kustomize(t, "crd")))
-	delete(want, "Namespace /"+system) // Helm makes the namespace, if it is told to
+	delete(want, "Namespace /"+system) // Helm makes the namespace, if it has to
 	got := render(t, nil)
 	for name, object := range want {
 		if labels := object.GetLabels(); labels["app.kubernetes.io/managed-by"] != "" {

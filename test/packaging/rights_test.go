@@ -90,7 +90,7 @@ func TestRightsThatAreAskedFor(t *testing.T) {
 	}
 }
 
-// Where it serves some namespaces only, the manager is told which in both ways, and serves no metrics.
+// Where it serves some namespaces only, the manager knows which in both ways, and serves no metrics.
 func TestTheManagerOfSomeNamespaces(t *testing.T) {
 	name := "Deployment " + system + "/appservice-operator-controller-manager"
 	want := render(t, chartutil.Values{"watchNamespaces": list{"shop", "web"}})[name].Object["spec"]

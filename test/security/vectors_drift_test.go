@@ -55,7 +55,7 @@ var _ = register(vectors{
 // edit changes what is rendered, with somebody's client, and says what it is then.
 type edit struct {
 	object func() client.Object
-	patch  string
+	patch  string // in which NAMESPACE and VICTIM stand for those of the scene
 	wrong  func(client.Object) bool
 }
 
@@ -95,7 +95,7 @@ func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 			}
 			object := e.object()
 			object.SetNamespace(s.namespace)
-			return s.tenant.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(e.patch)))
+			return s.tenant.Patch(s.Context(), object, client.RawPatch(types.MergePatchType, []byte(s.words(e.patch))))
 		},
 		seen: func(s *scene) error {
 			object, err := look(s)

@@ -6,7 +6,7 @@
 //
 // A cluster outlives the process that brought it up, and the next Up with its name finds it again. All its state is in
 // one folder, clusters/NAME in the toolchain's cache. A cluster that is not whole (the machine was restarted, a process
-// died, a pinned version changed) is thrown away and made anew.
+// died, a pinned version changed) is thrown away and made again.
 package controlplane
 
 import (
@@ -35,7 +35,7 @@ const (
 type Options struct {
 	Name     string    // DefaultName if empty
 	Nodes    int       // how many simulated nodes there are at least, DefaultNodes if 0
-	Progress io.Writer // what takes longer than a moment is told here, if it is set
+	Progress io.Writer // what takes longer than a moment is reported here, if it is set
 	// AuditPolicy, if set, is the audit policy of the API server, as text. Cluster.AuditLog then tells of requests.
 	AuditPolicy string
 }

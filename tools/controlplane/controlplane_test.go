@@ -86,7 +86,7 @@ func TestLife(t *testing.T) {
 	}
 	c = up()
 	if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err == nil {
-		t.Error("a cluster without an API server was not made anew")
+		t.Error("a cluster without an API server was not made again")
 	}
 
 	if err := Down(ctx, options.Name); err != nil {

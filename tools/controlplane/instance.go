@@ -61,7 +61,7 @@ func (i *instance) up(ctx context.Context, options Options) error {
 	case flaw == "":
 		return poll.Within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
 	case flaw != absent:
-		_, _ = fmt.Fprintf(options.Progress, "cluster %s is not whole (%s): making it anew\n", i.name, flaw)
+		_, _ = fmt.Fprintf(options.Progress, "cluster %s is not whole (%s): making a new one\n", i.name, flaw)
 		if err := i.delete(ctx); err != nil {
 			return err
 		}

@@ -10,5 +10,5 @@
 // toolchain's cache, and its control groups.
 //
 // A node outlives the process that brought it up, and the next Up with its name finds it again. One that is not whole
-// is thrown away and made anew.
+// is thrown away and made again.
 package node

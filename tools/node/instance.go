@@ -55,7 +55,7 @@ func (i *instance) up(ctx context.Context) error {
 	case flaw == "":
 		return nil
 	case flaw != absent:
-		i.say("node %s is not whole (%s): making it anew", i.name, flaw)
+		i.say("node %s is not whole (%s): making a new one", i.name, flaw)
 	}
 	if err := i.delete(ctx); err != nil {
 		return err

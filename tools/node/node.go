@@ -26,7 +26,7 @@ const (
 // Options says which node to bring up. The zero value is the default node.
 type Options struct {
 	Name     string    // DefaultName if empty
-	Progress io.Writer // what takes longer than a moment is told here, if it is set
+	Progress io.Writer // what takes longer than a moment is reported here, if it is set
 }
 
 // Node is a node that is ready.
@@ -111,7 +111,7 @@ func (n *Node) Load(ctx context.Context, archives ...string) error {
 	return nil
 }
 
-// RestartKubelet kills the kubelet and starts it anew. It returns when the new one has said that the node is ready.
+// RestartKubelet kills the kubelet and starts it again. It returns when the new one has said that the node is ready.
 func (n *Node) RestartKubelet(ctx context.Context) error {
 	if err := poll.Within(ctx, patience, n.instance.restartKubelet); err != nil {
 		return fmt.Errorf("cannot restart the kubelet of node %s: %w", n.Name, err)

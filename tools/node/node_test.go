@@ -55,7 +55,7 @@ func TestLife(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := up().instance.kubectl(ctx, "get", "configmap", "witness"); err == nil {
-		t.Error("a node without a kube-proxy was not made anew")
+		t.Error("a node without a kube-proxy was not made again")
 	}
 	if err := Down(ctx, options); err != nil {
 		t.Fatal(err)

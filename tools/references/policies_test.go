@@ -173,7 +173,7 @@ func TestEachFieldTakesARight(t *testing.T) {
 					}
 				}
 				if len(said) != 1 || !strings.Contains(said[0], field.Path+" refers to "+field.To+` "it"`) {
-					t.Errorf("who may nothing is told %q", said)
+					t.Errorf("who may nothing reads %q", said)
 				}
 				for what, w := range map[string]write{
 					"who may refer to it":          {now: w.now, may: only("it")},
@@ -183,7 +183,7 @@ func TestEachFieldTakesARight(t *testing.T) {
 					w.kind, w.plural = crd.Spec.Names.Kind, crd.Spec.Names.Plural
 					for _, g := range list {
 						if refusal := g.refusal(t, w); refusal != "" {
-							t.Errorf("%s is told %q", what, refusal)
+							t.Errorf("%s: refused with %q", what, refusal)
 						}
 					}
 				}

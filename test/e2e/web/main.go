@@ -39,7 +39,7 @@ func main() {
 	}
 }
 
-// serve answers requests until the program is told to end, and then those that it has already.
+// serve answers requests until the program has to end, and then those that it has already.
 func serve() error {
 	delay, err := time.ParseDuration(orElse(os.Getenv("DELAY"), "0s"))
 	if err != nil {

@@ -44,7 +44,7 @@ func main() {
 	}
 }
 
-// complete writes the ClusterServiceVersion and the scorecard's configuration in folder dir anew.
+// complete writes the ClusterServiceVersion and the scorecard's configuration in folder dir again.
 func complete(root, dir, tests string) error {
 	source, err := read(filepath.Join(root, base))
 	if err != nil {

@@ -11,6 +11,8 @@ var wanted = []figures.Figure{
 	}, Wanted: "as many as there are commands: each has an example"},
 	{Name: "render_equal", Part: "render", Holds: figures.All, Wanted: "all: what the command renders is what the operator applies"},
 	{Name: "lint_rules", Part: "lint", Holds: figures.AtLeast(1), Wanted: "at least 1"},
+	{Name: "adopted", Part: "adoption", Holds: figures.AtLeast(4), Wanted: "at least 4: what was applied, what Helm installed, what has all kinds, and a StatefulSet"},
+	{Name: "restarted", Part: "adoption", Holds: func(v figures.Value, _ map[string]figures.Value) bool { return v.N == 0 }, Wanted: "0: no pod of what is adopted"},
 }
 
 func main() { figures.Main("clifigures", "CLI", "bin/cli", wanted) }

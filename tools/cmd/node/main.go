@@ -21,7 +21,7 @@ const usage = `usage: go run ./tools/cmd/node COMMAND
   env              print the shell commands that point kubectl and others at it
   kubectl ...      run kubectl on it
   load FILE...     bring images into it, from archives
-  restart-kubelet  kill its kubelet and start it anew
+  restart-kubelet  kill its kubelet and start it again
   build            only build its programs
 
 environment: NODE_NAME (default ` + node.DefaultName + `), APPSERVICE_CACHE (where programs and state are kept)

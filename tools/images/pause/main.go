@@ -1,4 +1,4 @@
-// Program pause does nothing until it is told to end. It holds the namespaces of a pod and takes in its orphans.
+// Program pause does nothing until it has to end. It holds the namespaces of a pod and takes in its orphans.
 package main
 
 import (

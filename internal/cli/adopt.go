@@ -1,0 +1,269 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/history"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render"
+)
+
+// adopting are the flags of adopt.
+type adopting struct {
+	*shell
+	inputs
+	release      string
+	restart, yes bool
+	output       string
+}
+
+func adoptCommand(s *shell) *cobra.Command {
+	a := &adopting{shell: s, inputs: inputs{live: true}}
+	cmd := &cobra.Command{
+		Use:   "adopt (NAME | -f FILE)",
+		Short: "Have an AppService take over what runs under its name",
+		Long: "Adopt says what an AppService would take over: each object, whose it is now, which of its fields would change, whether pods would\n" +
+			"restart, and what stands against it. It asks the API server as the operator does, by dry runs, and changes nothing.\n\n" +
+			"With --yes, and if nothing stands against it, it sets the annotations that ask the operator for it, of an AppService in the cluster, or\n" +
+			"in one that it creates from a file, such as kubectl appservice import writes. Where Argo CD or Flux applies the AppService, nothing is\n" +
+			"written, since it would be taken back: the AppService is printed as its source has to have it.\n\n" +
+			"It exits with 1 if something stands against it.",
+		Example: `# what an AppService of a file would take over
+kubectl appservice import deployment/legacy > legacy.yaml
+kubectl appservice adopt -f legacy.yaml
+
+# also if pods restart for it
+kubectl appservice adopt -f legacy.yaml --restart
+
+# have the operator do it
+kubectl appservice adopt -f legacy.yaml --restart --yes
+
+# the objects of a Helm release, for an AppService that is there
+kubectl appservice adopt web --release legacy`,
+		Args: func(cmd *cobra.Command, names []string) error {
+			if len(a.files) > 0 && len(names) == 0 {
+				return nil
+			}
+			if len(a.files) > 0 {
+				return errors.New("name a resource, or its file: not both")
+			}
+			return oneName(cmd, names)
+		},
+		ValidArgsFunction: s.completeNames,
+		RunE: func(cmd *cobra.Command, names []string) error {
+			return a.run(cmd.Context(), names)
+		},
+	}
+	flags := cmd.Flags()
+	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag is there
+	flags.StringVar(&a.charts, "chart", "", "the charts of the operator, where they are not those of this program")
+	flags.StringVar(&a.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
+	flags.StringVar(&a.release, "release", "", "the Helm release that the objects are of; its records are deleted then")
+	flags.BoolVar(&a.restart, "restart", false, "pods may restart, or end")
+	flags.BoolVar(&a.yes, "yes", false, "ask the operator for it, if nothing stands against it")
+	s.outputFlag(cmd, &a.output, reportFormats)
+	return cmd
+}
+
+func (a *adopting) run(ctx context.Context, names []string) error {
+	charts, err := compareCharts(a.charts)
+	if err != nil {
+		return err
+	}
+	w, err := a.world(ctx, &a.inputs, charts)
+	if err != nil {
+		return err
+	}
+	writer, actor, err := a.actor()
+	if err != nil {
+		return err
+	}
+	list, err := a.subjects(ctx, &a.inputs, w, charts, names)
+	if err != nil {
+		return err
+	}
+	var reports []*adoption
+	for _, one := range list {
+		a.annotate(one.Unstructured)
+		result, err := w.render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		if err != nil {
+			return one.failed(err)
+		}
+		report, err := foresee(ctx, actor, one, result)
+		if err != nil {
+			return one.failed(err)
+		}
+		reports = append(reports, report)
+		if report.Refused() || len(report.Objects) == 0 {
+			continue
+		}
+		if err := a.ask(ctx, writer, one, report); err != nil {
+			return err
+		}
+	}
+	return a.print(reports)
+}
+
+// actor is the operator's own, for questions only.
+func (a *adopting) actor() (client.Client, *release.Actor, error) {
+	config, err := a.config()
+	if err != nil {
+		return nil, nil, err
+	}
+	writer, err := a.client()
+	if err != nil {
+		return nil, nil, err
+	}
+	secrets, err := typedcorev1.NewForConfig(config)
+	if err != nil {
+		return nil, nil, err
+	}
+	return writer, release.NewActor(&cluster.Writer{Client: writer, Secrets: secrets, Observer: cluster.New(nil, nil, nil)}, writer, 1), nil
+}
+
+// annotate has a resource ask for what the flags say.
+func (a *adopting) annotate(resource *unstructured.Unstructured) {
+	annotations := over(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
+	if a.release != "" {
+		annotations[v1.AnnotationAdoptRelease] = a.release
+	}
+	if a.restart {
+		annotations[v1.AnnotationAdoptRestart] = "true"
+	}
+	resource.SetAnnotations(annotations)
+}
+
+// asks are the annotations by which a resource asks for adoption.
+func asks(resource *unstructured.Unstructured) map[string]string {
+	fields := map[string]string{}
+	for _, key := range []string{v1.AnnotationAdopt, v1.AnnotationAdoptRelease, v1.AnnotationAdoptRestart} {
+		if value, has := resource.GetAnnotations()[key]; has {
+			fields[key] = value
+		}
+	}
+	return fields
+}
+
+// ask writes what has the operator adopt, and notes what was done; without --yes, only the API server is asked whether it would take it.
+func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, report *adoption) error {
+	if report.owner = history.OwnerOf(one.Unstructured); report.owner != "" {
+		report.source = history.SourceOf(one.Unstructured)
+		return nil
+	}
+	err := send(ctx, writer, one, !a.yes)
+	switch {
+	case err == nil:
+		if a.yes {
+			report.asked()
+		}
+		return nil
+	case release.Refused(err):
+		report.refuse(err.Error())
+		return nil
+	}
+	return explainRefusal(named{one.GroupVersionKind(), client.ObjectKeyFromObject(one)}, err)
+}
+
+// send applies a resource of a file, or sets the annotations of one that is there.
+func send(ctx context.Context, writer client.Client, one subject, dry bool) error {
+	if one.File == "" {
+		mode := dryNone
+		if dry {
+			mode = dryServer
+		}
+		return patch(ctx, writer, one.there.DeepCopy(), map[string]any{"metadata": map[string]any{"annotations": asks(one.Unstructured)}}, mode)
+	}
+	applied := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal(one.Text, &applied.Object); err != nil {
+		return err
+	}
+	applied.SetNamespace(one.GetNamespace())
+	applied.SetAnnotations(over(applied.GetAnnotations(), asks(one.Unstructured)))
+	options := []client.ApplyOption{client.FieldOwner(fieldManager), client.ForceOwnership}
+	if dry {
+		options = append(options, client.DryRunAll)
+	}
+	return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
+}
+
+// print prints what was found, or, for what a tool applies from a source, what that has to say.
+func (a *adopting) print(reports []*adoption) error {
+	refused := false
+	for _, report := range reports {
+		refused = refused || report.Refused()
+		if a.output != asText {
+			continue
+		}
+		if err := a.printText(report); err != nil {
+			return err
+		}
+	}
+	if a.output != asText {
+		if err := a.printData(reports, a.output); err != nil {
+			return err
+		}
+	}
+	if refused {
+		return errFound
+	}
+	return nil
+}
+
+func (a *adopting) printText(report *adoption) error {
+	asSource := a.yes && report.source != nil && !report.Refused()
+	out := a.Out
+	if asSource {
+		out = a.ErrOut // stdout is for the source
+	}
+	for _, line := range report.lines() {
+		text := line.Text
+		if look, has := looks[line.Mark]; has {
+			text = a.paint(out, look, text)
+		}
+		if _, err := fmt.Fprintln(out, text); err != nil {
+			return err
+		}
+	}
+	switch {
+	case report.Refused(), len(report.Objects) == 0:
+		return nil
+	case asSource:
+		text, err := yaml.Marshal(report.source.Object)
+		if err != nil {
+			return err
+		}
+		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would take the change back: nothing was written. This is what its source has to say:\n", report.Name, report.owner)
+		_, err = a.Out.Write(text)
+		return err
+	case report.Asked:
+		_, _ = fmt.Fprintln(a.ErrOut, "the operator was asked for it: kubectl appservice status says what became of it")
+	default:
+		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes has the operator do it")
+	}
+	return nil
+}
+
+// foresee has the operator's own code say what adoption would do.
+func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
+	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
+	known := (*release.RefusedError)(nil)
+	if err != nil && (survey == nil || !errors.As(err, &known) && !release.Refused(err)) {
+		return nil, err
+	}
+	report := adoptionOf(one, survey)
+	if err != nil {
+		report.refuse(err.Error())
+	}
+	return report, nil
+}

@@ -1,0 +1,169 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+)
+
+// adoption is what adopt found of one resource, as programs read it.
+type adoption struct {
+	Name    string `json:"name"`
+	Summary string `json:"summary"`
+	// Against is what stands against it; it is possible if that is empty.
+	Against  []string       `json:"against,omitempty"`
+	Restarts bool           `json:"restartsPods"`
+	Objects  []adoptedThing `json:"objects"`
+	// Creates are objects that are not there yet, and Stays those of the Helm release that are not rendered.
+	Creates []string `json:"creates,omitempty"`
+	Stays   []string `json:"stays,omitempty"`
+	// Asked says that the operator was asked for it.
+	Asked bool `json:"asked"`
+
+	own    int
+	hinted []string // Against as people read it, with one hint for all
+	source *unstructured.Unstructured
+	owner  string
+}
+
+// adoptedThing is an object that would be taken over.
+type adoptedThing struct {
+	Kind   string                `json:"kind"`
+	Name   string                `json:"name"`
+	Owner  string                `json:"owner"`
+	Fields []compare.ReportField `json:"fields,omitempty"`
+
+	ends []string
+	key  kube.Key
+}
+
+// adoptionOf makes a report of what the operator's code found.
+func adoptionOf(one subject, survey *release.Survey) *adoption {
+	report := &adoption{
+		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{}, Stays: survey.Unrendered, own: len(survey.Own),
+	}
+	for _, found := range survey.Found {
+		thing := adoptedThing{Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, ends: found.Ends, key: found.Key}
+		for _, field := range found.Changes() {
+			thing.Fields = append(thing.Fields, compare.ReportField{Field: field.Field, Old: field.Old, New: field.New, Restarts: field.Restarts})
+		}
+		report.Objects = append(report.Objects, thing)
+		report.hinted = append(report.hinted, found.Against...)
+	}
+	report.hinted = append(report.hinted, survey.Against...)
+	for _, object := range survey.Missing {
+		report.Creates = append(report.Creates, kube.KeyOf(object).String())
+	}
+	report.Summary = report.summary()
+	return report
+}
+
+// asked notes that the operator was asked for it.
+func (r *adoption) asked() {
+	r.Asked = true
+	r.Summary = r.summary()
+}
+
+// refuse adds something that stands against it.
+func (r *adoption) refuse(text string) {
+	r.Against, r.hinted = append(r.Against, text), append(r.hinted, text)
+	r.Summary = r.summary()
+}
+
+// Refused reports whether something stands against it.
+func (r *adoption) Refused() bool { return len(r.Against) > 0 }
+
+func (r *adoption) summary() string {
+	switch count := len(r.Objects); {
+	case r.Refused():
+		return fmt.Sprintf("it cannot take over what is there: %s", counted(len(r.Against), "thing stands against it", "things stand against it"))
+	case count == 0 && r.own > 0:
+		return "nothing to take over: what is there is its own"
+	case count == 0:
+		return "nothing to take over: nothing has its names"
+	case r.Asked:
+		return fmt.Sprintf("it takes over %s; %s", counted(count, "object", "objects"), r.pods())
+	default:
+		return fmt.Sprintf("it would take over %s; %s", counted(count, "object", "objects"), r.pods())
+	}
+}
+
+// pods says what becomes of pods.
+func (r *adoption) pods() string {
+	restart := func(thing adoptedThing) bool {
+		return slices.ContainsFunc(thing.Fields, func(field compare.ReportField) bool { return field.Restarts })
+	}
+	switch {
+	case slices.ContainsFunc(r.Objects, restart):
+		return "pods WILL restart"
+	case r.Restarts:
+		return "pods WILL end"
+	}
+	return "no pod restarts"
+}
+
+func counted(count int, one, more string) string {
+	if count == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", count, more)
+}
+
+// lines are what people read.
+func (r *adoption) lines() []compare.Line {
+	lines := []compare.Line{{Mark: compare.Head, Text: r.Name + ": " + r.Summary}}
+	add := func(mark compare.Mark, text string) { lines = append(lines, compare.Line{Mark: mark, Text: text}) }
+	for _, text := range r.hinted {
+		add(compare.Consequent, "  ! "+text)
+	}
+	for _, thing := range r.Objects {
+		for _, text := range thing.ends {
+			add(compare.Consequent, "  ! "+text)
+		}
+	}
+	if len(r.Against) > len(r.hinted) {
+		add(compare.Explanation, "    keep these fields in the spec, or allow it: --restart")
+	}
+	for _, text := range r.Stays {
+		add(compare.Consequent, "  ! "+text+" of the Helm release is not rendered: it stays as it is, and nobody looks after it")
+	}
+	for _, thing := range r.Objects {
+		add(compare.Differs, fmt.Sprintf("  ~ %s, %s", thing.key, thing.Owner))
+		for _, text := range thing.fields() {
+			add(compare.FieldOf, "      "+text)
+		}
+	}
+	for _, text := range r.Creates {
+		add(compare.Comes, "  + "+text)
+	}
+	return lines
+}
+
+// fields are those that change, but for those of pods, which are said first. Labels and annotations that are only added share a line.
+func (t adoptedThing) fields() []string {
+	var list, added []string
+	for _, field := range t.Fields {
+		name, isMetadata := strings.CutPrefix(field.Field, "metadata.")
+		switch {
+		case field.Restarts:
+		case isMetadata && field.Old == none:
+			_, name, _ = strings.Cut(name, ".")
+			added = append(added, name)
+		default:
+			list = append(list, release.Difference{Field: field.Field, Old: field.Old, New: field.New}.String())
+		}
+	}
+	if len(added) > 0 {
+		list = append([]string{"labels and annotations are added: " + strings.Join(added, ", ")}, list...)
+	}
+	return list
+}
+
+// none is the old value of a field that was not set.
+const none = "(none)"

@@ -1,0 +1,105 @@
+package release
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"testing"
+
+	helmrelease "helm.sh/helm/v3/pkg/release"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/cluster"
+)
+
+// What is marked or rewritten is the very record that was seen: one that somebody changed since, or made again, is looked at again first.
+func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
+	for name, test := range map[string]struct {
+		harm func(secret *corev1.Secret)
+		seen func(record *cluster.Record)
+	}{
+		"it has changed":                              {func(*corev1.Secret) {}, func(r *cluster.Record) { r.Version = "7" }},
+		"it was made again and has to be read":        {func(s *corev1.Secret) { delete(s.Data, keySuperseded) }, func(r *cluster.Record) { r.UID = "another" }},
+		"it was made again, and nobody can read that": {func(s *corev1.Secret) { s.Data = map[string][]byte{keyRelease: []byte("damaged")} }, func(r *cluster.Record) { r.UID = "another" }},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t)
+			releases(t, b, "one", "two")
+			secret := b.secretOf(t, 2)
+			test.harm(secret)
+			if _, err := b.secrets.CoreV1().Secrets("demo").Update(t.Context(), secret, metav1.UpdateOptions{}); err != nil {
+				t.Fatal(err)
+			}
+			patch := b.server.patchRecord
+			b.server.patchRecord = func(ctx context.Context, object client.Object, p client.Patch) error {
+				if version := versionIn(t, object, p); version != "" && version != b.secretOf(t, 2).ResourceVersion {
+					return apierrors.NewConflict(corev1.Resource("secrets"), object.GetName(), errors.New("it has changed"))
+				}
+				return patch(ctx, object, p)
+			}
+			due := Retirement{Supersede: b.recorded(t)[:1]}
+			test.seen(due.Supersede[0])
+			var stale *StaleError
+			if err := b.actor.Retire(t.Context(), owner(t), due); !errors.As(err, &stale) {
+				t.Errorf("got %v", err)
+			}
+			if status := b.secretOf(t, 2).Labels["status"]; status != "deployed" {
+				t.Errorf("the record is %s", status)
+			}
+		})
+	}
+}
+
+// versionIn returns the version that a patch is for.
+func versionIn(t *testing.T, object client.Object, p client.Patch) string {
+	t.Helper()
+	data, err := p.Data(object)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var operations []struct{ Path, Value string }
+	if err := json.Unmarshal(data, &operations); err != nil {
+		t.Fatal(err)
+	}
+	for _, operation := range operations {
+		if operation.Path == "/metadata/resourceVersion" {
+			return operation.Value
+		}
+	}
+	return ""
+}
+
+// Where one record is kept, nobody will mark it: it does not hold what it would be then.
+func TestARecordThatIsNotKeptHoldsOneCopy(t *testing.T) {
+	info := &helmrelease.Info{Status: helmrelease.StatusDeployed}
+	for kept, want := range map[bool]bool{true: true, false: false} {
+		secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: info}, Source{}, kept)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, holds := secret.Data[keySuperseded]; holds != want {
+			t.Errorf("kept is %t, and it holds the other copy: %t", kept, holds)
+		}
+	}
+}
+
+// What one release leaves behind can wait while something moves; more than that is of a time when the operator could not.
+func TestWhatOneReleaseLeavesBehind(t *testing.T) {
+	record := &cluster.Record{}
+	for name, test := range map[string]struct {
+		due  Retirement
+		want bool
+	}{
+		"nothing":              {Retirement{}, true},
+		"one of each":          {Retirement{Supersede: []*cluster.Record{record}, Delete: []*cluster.Record{record}}, true},
+		"two to be superseded": {Retirement{Supersede: []*cluster.Record{record, record}}, false},
+		"two to be deleted":    {Retirement{Delete: []*cluster.Record{record, record}}, false},
+	} {
+		if got := test.due.OfOne(); got != test.want {
+			t.Errorf("%s: got %t", name, got)
+		}
+	}
+}

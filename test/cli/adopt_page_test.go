@@ -1,0 +1,35 @@
+package cli
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// What the page about adoption shows is what happens, and the one about import shows the same.
+func TestAdoptionIsAsThePageShows(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	manager := cluster.Manager(t, u.namespace)
+	u.helm(t, "adopt/chart", "web")
+	u.running(t)
+	u.follows(t, manager, "adopt.md")
+
+	const begin, end = "$ kubectl appservice import deployment/legacy --notes comments > app.yaml\n", "```\n"
+	var shown []string
+	for _, page := range []string{"adopt.md", "import.md"} {
+		text, err := os.ReadFile(filepath.Join(root, "docs", page))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, after, found := strings.Cut(string(text), begin)
+		if !found {
+			t.Fatalf("%s does not show %s", page, begin)
+		}
+		block, _, _ := strings.Cut(after, end)
+		shown = append(shown, block)
+	}
+	if shown[0] != shown[1] {
+		t.Errorf("adopt.md shows\n%simport.md shows\n%s", shown[0], shown[1])
+	}
+}

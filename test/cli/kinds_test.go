@@ -1,0 +1,112 @@
+package cli
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// newJob makes the AppJob migrate of the samples, whose Job runs once, and returns the name of that.
+func newJob(t *testing.T, u *user) string {
+	t.Helper()
+	u.applyFile(t, root+"/config/samples/app_v1_appjob.yaml")
+	return u.anotherJob(t, "")
+}
+
+// anotherJob waits until there is one Job, which is not the one before, and returns its name.
+func (u *user) anotherJob(t *testing.T, before string) (name string) {
+	t.Helper()
+	harness.Eventually(t, "another Job than "+before, func() error {
+		names := strings.Fields(u.must(t, 0, "kubectl get jobs -o name"))
+		if len(names) != 1 || names[0] == before {
+			return fmt.Errorf("there are %v", names)
+		}
+		name = names[0]
+		return nil
+	})
+	return name
+}
+
+// What has no Go type is gone back to as an AppService is.
+func TestUndoOfAnotherKind(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	first := newJob(t, u)
+	image := func() string { return u.must(t, 0, "kubectl get appjob migrate -o jsonpath={.spec.image}") }
+	u.must(t, 0, `kubectl patch appjob migrate --type merge -p '{"spec":{"image":"nginx:1.30"}}' --field-manager ada`)
+	second := u.anotherJob(t, first)
+	u.says(t, "kubectl appservice history appjob/migrate", "1  ", "superseded", "2  ", "deployed", "appjob-", "ada", "spec.image nginx:1.29 → nginx:1.30")
+	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate --dry-run=server"); !strings.Contains(said, "spec.image nginx:1.30 → nginx:1.29") || image() != "nginx:1.30" {
+		t.Errorf("it says %q, and the image is %s then", said, image())
+	}
+	if said := u.must(t, 0, "kubectl appservice undo appjob/migrate"); !strings.Contains(said, "appjob/migrate has the spec of revision 1 again") || image() != "nginx:1.29" {
+		t.Errorf("it says %q, and the image is %s then", said, image())
+	}
+	if again := u.anotherJob(t, second); again != first {
+		t.Errorf("%s runs, and for the first spec it was %s", again, first)
+	}
+	u.says(t, "kubectl appservice history appjob/migrate", "3  ", "kubectl-appservice", "spec.image nginx:1.30 → nginx:1.29")
+}
+
+func TestRestartOfAnAppJobRunsItAgain(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	before := newJob(t, u)
+	if said := u.must(t, 0, "kubectl appservice restart appjob/migrate"); said != "appjob/migrate restarted\n" {
+		t.Errorf("it says %q", said)
+	}
+	u.anotherJob(t, before)
+}
+
+// Only AppServices are paused. Of other kinds it is said what they have in its place; for AppJob, that does it.
+func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
+	t.Parallel()
+	u := newUser(t, cluster.Namespace(t))
+	u.applyFile(t, root+"/config/samples/app_v1_appjob.yaml")
+	if err := os.WriteFile(filepath.Join(u.folder, "plain.yaml"), []byte(plain), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	u.must(t, 0, "kubectl apply -f plain.yaml")
+	suspended := func() string { return u.must(t, 0, "kubectl get appjob migrate -o jsonpath={.spec.suspend}") }
+	for _, step := range []struct{ verb, suspended string }{{"pause", "true"}, {"resume", ""}} {
+		for _, dry := range []string{"", " --dry-run=client"} {
+			got := u.run(t, "kubectl appservice "+step.verb+" appjob/migrate"+dry, nil)
+			refusal, remedy, _ := strings.Cut(strings.TrimSpace(got.stderr), ": kubectl ")
+			want := "error: cannot " + step.verb + " appjob/migrate: the operator heeds spec.paused of AppServices only. AppJob has spec.suspend (Suspend starts no run, and ends one that goes on; taken off, it starts again)"
+			if got.code != 2 || got.stdout != "" || refusal != want {
+				t.Errorf("got %d: %s", got.code, got.stderr)
+			}
+			if dry == "" {
+				u.must(t, 0, "kubectl "+remedy)
+			}
+			if is := suspended(); dry == "" && is != step.suspended {
+				t.Errorf("after kubectl %s, spec.suspend is %q", remedy, is)
+			}
+		}
+		want := "error: cannot " + step.verb + " plain/one: the operator heeds spec.paused of AppServices only, and Plain has no spec.suspend: kubectl explain plain.spec lists what its chart lets be set\n"
+		harness.Eventually(t, "the kind is served, and refused", func() error {
+			if got := u.run(t, "kubectl appservice "+step.verb+" plain/one", nil); got.code != 2 || got.stderr != want {
+				return fmt.Errorf("got %d: %s", got.code, got.stderr)
+			}
+			return nil
+		})
+	}
+}
+
+// plain is a kind without a field to suspend it.
+const plain = `apiVersion: apiextensions.k8s.io/v1
+kind: CustomResourceDefinition
+metadata: {name: plains.example.com}
+spec:
+  group: example.com
+  scope: Namespaced
+  names: {kind: Plain, plural: plains, singular: plain}
+  versions:
+  - {name: v1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, properties: {spec: {type: object}}}}}
+`

@@ -1,0 +1,181 @@
+package cli
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// sessionPage shows one developer at work. All of it is run, in its order.
+const sessionPage = "cli-session.md"
+
+// onceOnly matches what is not run again until it prints what the page shows: it changes something, or ends by itself when that is there.
+var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
+
+// dated are times and digests, which differ from run to run as well.
+var dated = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}Z?|\b[0-9a-f]{32}\b`)
+
+// page is a document with blocks of code. Its lines are those outside of the blocks, and those in them.
+type page struct{ parts []part }
+
+// part is a text, the content of a file, or a command with what it prints.
+type part struct{ text, file, command, prints string }
+
+// readPage takes a document apart. A file begins with a comment that has its name.
+func readPage(text string) (page, error) {
+	var p page
+	const fence = "```"
+	for text != "" {
+		before, rest, found := strings.Cut(text, fence)
+		p.parts = append(p.parts, part{text: before})
+		if !found {
+			return p, nil
+		}
+		block, after, closed := strings.Cut(rest, "\n"+fence+"\n")
+		language, content, _ := strings.Cut(block, "\n")
+		if !closed {
+			return page{}, errors.New("a block of code has no end")
+		}
+		p.parts = append(p.parts, part{text: fence + language + "\n"})
+		if language == "console" {
+			p.parts = append(p.parts, commandsOf(content)...)
+		} else {
+			name, file, isNamed := strings.Cut(strings.TrimPrefix(content, "# "), "\n")
+			if !isNamed || !strings.HasPrefix(content, "# ") {
+				return page{}, errors.New("a file begins with a comment that has its name, not with " + language)
+			}
+			p.parts = append(p.parts, part{text: content + "\n"}, part{file: name, prints: file + "\n"})
+		}
+		p.parts, text = append(p.parts, part{text: fence + "\n"}), after
+	}
+	return p, nil
+}
+
+// commandsOf returns the commands of a block.
+func commandsOf(content string) []part {
+	var list []part
+	for line := range strings.Lines(content + "\n") {
+		if command, typed := strings.CutPrefix(line, "$ "); typed {
+			list = append(list, part{command: strings.TrimSuffix(command, "\n")})
+		} else if len(list) > 0 {
+			list[len(list)-1].prints += line
+		}
+	}
+	return list
+}
+
+// String is the document.
+func (p page) String() string {
+	var out strings.Builder
+	for _, each := range p.parts {
+		out.WriteString(each.text)
+		if each.command != "" {
+			out.WriteString("$ " + each.command + "\n" + each.prints)
+		}
+	}
+	return out.String()
+}
+
+func TestTheSessionIsAsThePageShows(t *testing.T) {
+	u := newUser(t, cluster.Namespace(t))
+	u.follows(t, cluster.Manager(t, u.namespace), sessionPage)
+}
+
+// follows does what a page shows, in its order, and compares what is printed.
+func (u *user) follows(t *testing.T, manager *harness.Manager, document string) {
+	t.Helper()
+	name := filepath.Join(root, "docs", document)
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	shown, err := readPage(string(text))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if shown.String() != string(text) {
+		t.Fatal("the page is not what was read of it")
+	}
+	for i, each := range shown.parts {
+		switch {
+		case each.file != "":
+			if err := os.WriteFile(filepath.Join(u.folder, each.file), []byte(each.prints), 0o644); err != nil {
+				t.Fatal(err)
+			}
+		case each.command != "" && *update:
+			manager.Rest(t)
+			if printed := u.prints(t, each.command); unvarying(printed) != unvarying(each.prints) {
+				shown.parts[i].prints = printed
+			}
+		case each.command != "":
+			u.printsAsShown(t, each)
+		}
+	}
+	if *update {
+		if err := os.WriteFile(name, []byte(shown.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// prints runs a command, and returns what somebody at a terminal sees of it. One that breaks has no place on the page.
+func (u *user) prints(t *testing.T, line string) string {
+	t.Helper()
+	got := u.run(t, line+" 2>&1", nil)
+	if got.code > exitFound {
+		t.Fatalf("$ %s\nends with %d:\n%s", line, got.code, got.stdout)
+	}
+	return strings.ReplaceAll(got.stdout, u.namespace, "shop")
+}
+
+// exitFound is how commands end that found something.
+const exitFound = 1
+
+// printsAsShown runs a command until it prints what the page shows.
+func (u *user) printsAsShown(t *testing.T, shown part) {
+	t.Helper()
+	compare := func() error {
+		if diff := cmp.Diff(unvarying(shown.prints), unvarying(u.prints(t, shown.command))); diff != "" {
+			return errors.New("it prints something else (-page +now); -update writes it:\n" + diff)
+		}
+		return nil
+	}
+	if !onceOnly.MatchString(shown.command) {
+		harness.Eventually(t, "$ "+shown.command, compare)
+	} else if err := compare(); err != nil {
+		t.Fatalf("$ %s\n%v", shown.command, err)
+	}
+}
+
+// unvarying leaves out of a text what differs from run to run.
+func unvarying(text string) string { return steady(dated.ReplaceAllString(text, " … ")) }
+
+func TestReadPage(t *testing.T) {
+	const text = "# Page\n```yaml\n# a.yaml\nx: 1\n```\ntext\n```console\n$ one\nout\n$ two\n```\nend\n"
+	p, err := readPage(text)
+	if err != nil || p.String() != text {
+		t.Fatalf("got %q, %v", p, err)
+	}
+	var said []part
+	for _, each := range p.parts {
+		if each.text == "" {
+			said = append(said, each)
+		}
+	}
+	want := []part{{file: "a.yaml", prints: "x: 1\n"}, {command: "one", prints: "out\n"}, {command: "two"}}
+	if diff := cmp.Diff(want, said, cmp.AllowUnexported(part{})); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
+	for _, broken := range []string{"```yaml\nx: 1\n```\n", "```console\n$ one\n"} {
+		if _, err := readPage(broken); err == nil {
+			t.Errorf("%q is read", broken)
+		}
+	}
+}

@@ -1,0 +1,270 @@
+package integration
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	batchv1 "k8s.io/api/batch/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// fromYAML is an object of a namespace.
+func fromYAML(t *testing.T, namespace, text string) *unstructured.Unstructured {
+	t.Helper()
+	object := &unstructured.Unstructured{}
+	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
+		t.Fatal(err)
+	}
+	object.SetNamespace(namespace)
+	return object
+}
+
+// asksToAdopt is AppService web with a spec, and the annotation.
+func asksToAdopt(t *testing.T, namespace, spec string) *v1.AppService {
+	t.Helper()
+	app := seedToAdopt(namespace)
+	app.Spec.Ports[0].NodePort = nil
+	if err := yaml.Unmarshal([]byte(spec), &app.Spec); err != nil {
+		t.Fatal(err)
+	}
+	return app
+}
+
+// has returns an error unless a value has all that another one has: what else is in maps does not matter.
+func has(path string, value, wanted any) error {
+	switch wanted := wanted.(type) {
+	case map[string]any:
+		content, _ := value.(map[string]any)
+		for key, each := range wanted {
+			if err := has(path+"."+key, content[key], each); err != nil {
+				return err
+			}
+		}
+		return nil
+	case []any:
+		items, _ := value.([]any)
+		if len(items) != len(wanted) {
+			return fmt.Errorf("%s has %d items, want %d: %v", path, len(items), len(wanted), value)
+		}
+		for i, each := range wanted {
+			if err := has(fmt.Sprintf("%s[%d]", path, i), items[i], each); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return want(path, fmt.Sprint(value), fmt.Sprint(wanted))
+}
+
+// taken checks that an object is the same one, that it is a resource's, and what is in it.
+func taken(t *testing.T, resource client.Object, before *unstructured.Unstructured, after string) {
+	t.Helper()
+	now := &unstructured.Unstructured{}
+	now.SetGroupVersionKind(before.GroupVersionKind())
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(before), now); err != nil {
+		t.Fatal(err)
+	}
+	if now.GetUID() != before.GetUID() {
+		t.Error("it is another object")
+	}
+	isClaim := now.GetKind() == "PersistentVolumeClaim" && now.GetAnnotations()[v1.AnnotationRetainedFor] == resource.GetName() // these outlive it
+	if !metav1.IsControlledBy(now, resource) && !isClaim || now.GetLabels()[v1.LabelManaged] != "true" || now.GetAnnotations()[v1.AnnotationStamp] == "" {
+		t.Errorf("it is not the resource's: %v", now.Object["metadata"])
+	}
+	for _, entry := range now.GetManagedFields() {
+		if entry.Subresource == "" && !strings.HasPrefix(entry.Manager, "appservice-operator") && !strings.HasPrefix(entry.Manager, "kube-") {
+			t.Errorf("%s still manages it: %s", entry.Manager, entry.FieldsV1)
+		}
+	}
+	var wanted map[string]any
+	if err := yaml.Unmarshal([]byte(after), &wanted); err != nil {
+		t.Fatal(err)
+	}
+	if err := has("", now.Object, wanted); err != nil {
+		t.Error(err)
+	}
+}
+
+// An object of each kind is taken over: rendered fields take the place of its own, and what is not rendered stays.
+func TestEachKindIsAdopted(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ there, spec, after string }{
+		"an Ingress": {
+			there: `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, annotations: {theirs: "1"}}, spec: {ingressClassName: nginx, tls: [{hosts: [a.example.com], secretName: a}],
+			  rules: [{host: a.example.com}, {host: b.example.com}]}}`,
+			spec:  `ingress: {className: nginx, hosts: [{host: kinds.example.com}]}`,
+			after: `{metadata: {annotations: {theirs: "1"}}, spec: {tls: [{secretName: a}], rules: [{host: kinds.example.com}]}}`,
+		},
+		"an autoscaler": {
+			there: `{apiVersion: autoscaling/v2, kind: HorizontalPodAutoscaler, metadata: {name: web}, spec: {minReplicas: 1, maxReplicas: 9, scaleTargetRef: {apiVersion: v1, kind: ReplicationController, name: other},
+			  behavior: {scaleDown: {stabilizationWindowSeconds: 77}}, metrics: [{type: Resource, resource: {name: memory, target: {type: Utilization, averageUtilization: 10}}}]}}`,
+			spec: `{resources: {requests: {cpu: 50m}}, autoscaling: {minReplicas: 2, maxReplicas: 4, targetCPUUtilizationPercentage: 80}}`,
+			after: `{spec: {minReplicas: 2, maxReplicas: 4, scaleTargetRef: {kind: Deployment, name: web}, behavior: {scaleDown: {stabilizationWindowSeconds: 77}},
+			  metrics: [{resource: {name: cpu, target: {averageUtilization: 80}}}]}}`,
+		},
+		"a budget": {
+			there: `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {maxUnavailable: 50%, selector: {matchLabels: {theirs: "1"}}}}`,
+			spec:  `{size: 2}`,
+			after: `{spec: {maxUnavailable: 1, selector: {matchLabels: {app.kubernetes.io/instance: web}}}}`,
+		},
+		"a ConfigMap": {
+			there: `{apiVersion: v1, kind: ConfigMap, metadata: {name: web-config}, data: {GREETING: hi, THEIRS: "1"}}`,
+			spec:  `config: {environment: {GREETING: hello}}`,
+			after: `{data: {GREETING: hello, THEIRS: "1"}}`,
+		},
+		"a ServiceAccount": {
+			there: `{apiVersion: v1, kind: ServiceAccount, metadata: {name: web, annotations: {role: theirs}}, automountServiceAccountToken: true, imagePullSecrets: [{name: theirs}]}`,
+			spec:  `serviceAccount: {create: true}`,
+			after: `{metadata: {annotations: {role: theirs}}, automountServiceAccountToken: false, imagePullSecrets: [{name: theirs}]}`,
+		},
+		"a claim": {
+			there: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1024Mi}}}}`,
+			spec:  `persistence: {size: 1Gi, mountPath: /data, storageClassName: none}`,
+			after: `{spec: {storageClassName: none, resources: {requests: {storage: 1Gi}}}}`,
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			there := fromYAML(t, namespace, test.there)
+			cluster.Create(t, there)
+			cluster.Manager(t, namespace)
+			app := asksToAdopt(t, namespace, test.spec)
+			cluster.Create(t, app)
+			cluster.Ready(t, app)
+			eventually(t, app, v1.ReasonAdopted, there.GetKind()+" "+there.GetName())
+			taken(t, app, there, test.after)
+		})
+	}
+}
+
+// What the API server would refuse is refused before anything is written, in its words.
+func TestWhatCannotBecomeAsRenderedIsNotAdopted(t *testing.T) {
+	t.Parallel()
+	cases := map[string]struct{ there, spec, says string }{
+		"a claim of another class": {
+			there: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {storageClassName: other, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}`,
+			spec:  `persistence: {size: 1Gi, mountPath: /data, storageClassName: none}`, says: `of PersistentVolumeClaim "web" cannot`,
+		},
+		"a claim that is larger": {
+			there: `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: web}, spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 5Gi}}}}`,
+			spec:  `persistence: {size: 1Gi, mountPath: /data, storageClassName: none}`, says: `PersistentVolumeClaim "web" cannot`,
+		},
+		"a budget of the other sort": {
+			there: `{apiVersion: policy/v1, kind: PodDisruptionBudget, metadata: {name: web}, spec: {minAvailable: 1, selector: {matchLabels: {theirs: "1"}}}}`,
+			spec:  `{size: 2}`, says: "minAvailable and maxUnavailable cannot be both set",
+		},
+		"a StatefulSet of another Service": {
+			there: `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 0, serviceName: other, selector: {matchLabels: {app: web}},
+			  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: x}]}}}}`,
+			spec: `persistence: {perReplica: true, size: 1Gi, mountPath: /data, storageClassName: none}`, says: `of StatefulSet "web" cannot`,
+		},
+		"a Secret": {
+			there: `{apiVersion: v1, kind: Secret, metadata: {name: web-config}, stringData: {theirs: "1"}}`,
+			spec:  `config: {databaseUrl: "postgres://db"}`, says: "of a kind that is not adopted",
+		},
+	}
+	for name, test := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			there := fromYAML(t, namespace, test.there)
+			cluster.Create(t, there)
+			manager := cluster.Manager(t, namespace)
+			mark := manager.Requests.Mark()
+			app := asksToAdopt(t, namespace, test.spec)
+			app.Annotations[v1.AnnotationAdoptRestart] = "true"
+			cluster.Create(t, app)
+			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonAdoptionRefused)
+			said := ""
+			for _, problem := range app.Status.Problems {
+				said += problem.Message + "\n"
+			}
+			if !strings.Contains(said, test.says) {
+				t.Errorf("nobody says %q: %s", test.says, said)
+			}
+			for _, write := range manager.Requests.WritesSince(mark) {
+				if !strings.HasSuffix(write.Path, "/status") && !strings.HasSuffix(write.Path, "/events") {
+					t.Errorf("something was written: %s", write)
+				}
+			}
+		})
+	}
+}
+
+// A StatefulSet of claims that others made is adopted with its claims and its templates, which cannot change, and can be upgraded afterwards.
+func TestAStatefulSetIsAdoptedWithItsClaims(t *testing.T) {
+	t.Parallel()
+	namespace := cluster.Namespace(t)
+	set := fromYAML(t, namespace, `{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web}, spec: {replicas: 1, serviceName: web-headless, podManagementPolicy: Parallel, selector: {matchLabels: {app: web}},
+	  template: {metadata: {labels: {app: web}}, spec: {containers: [{name: app, image: x, volumeMounts: [{name: data, mountPath: /data}]}]}},
+	  volumeClaimTemplates: [{metadata: {name: data, labels: {theirs: "1"}}, spec: {storageClassName: none, accessModes: [ReadWriteOnce], resources: {requests: {storage: 1Gi}}}}]}}`)
+	cluster.Create(t, set)
+	claim := fromYAML(t, namespace, `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-web-0}}`)
+	harness.Eventually(t, "its claim is there", func() error { return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(claim), claim) })
+	cluster.Manager(t, namespace)
+	app := asksToAdopt(t, namespace, `{size: 1, persistence: {perReplica: true, podManagementPolicy: Parallel, size: 1Gi, mountPath: /data, storageClassName: none}}`)
+	app.Annotations[v1.AnnotationAdoptRestart] = "true"
+	cluster.Create(t, app)
+	cluster.Ready(t, app)
+	const after = `{spec: {serviceName: web-headless, selector: {matchLabels: {app: web}}, volumeClaimTemplates: [{metadata: {name: data, labels: {theirs: "1"}}}], template: {metadata: {labels: {app: web}}}}}`
+	taken(t, app, set, after)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.8" })
+	cluster.Ready(t, app)
+	taken(t, app, set, strings.Replace(after, "template: {metadata", "template: {spec: {containers: [{image: nginx:1.8}]}, metadata", 1))
+	now := fromYAML(t, namespace, `{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: data-web-0}}`)
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(now), now); err != nil || now.GetUID() != claim.GetUID() {
+		t.Errorf("the claim is another one: %v", err)
+	}
+}
+
+// An AppJob takes over a CronJob; a Job that ran is none of the kinds.
+func TestWhatAnAppJobTakesOver(t *testing.T) {
+	t.Parallel()
+	t.Run("a CronJob", func(t *testing.T) {
+		t.Parallel()
+		namespace := cluster.Namespace(t)
+		cron := fromYAML(t, namespace, `{apiVersion: batch/v1, kind: CronJob, metadata: {name: report}, spec: {schedule: "0 1 * * *", suspend: true,
+		  jobTemplate: {spec: {template: {spec: {restartPolicy: Never, containers: [{name: theirs, image: old}]}}}}}}`)
+		cluster.Create(t, cron)
+		cluster.Manager(t, namespace)
+		job := appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 * * *"})
+		job.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
+		cluster.Create(t, job)
+		becomesReady(t, job)
+		taken(t, job, cron, `{spec: {schedule: "0 3 * * *", jobTemplate: {spec: {template: {spec: {containers: [{image: "report:1"}]}}}}}}`)
+	})
+	t.Run("a Job", func(t *testing.T) {
+		t.Parallel()
+		namespace := cluster.Namespace(t)
+		cluster.Manager(t, namespace)
+		first := appJob(namespace, map[string]any{"image": "report:1"})
+		cluster.Create(t, first)
+		becomesReady(t, first)
+		name := onlyOf(t, first, &batchv1.JobList{}).GetName()
+		if err := cluster.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
+			t.Fatal(err)
+		}
+		harness.Eventually(t, "the Job is gone", func() error { return gone(t, namespace, name, &batchv1.Job{}) })
+		harness.Eventually(t, "the AppJob is gone", func() error { return gone(t, namespace, first.GetName(), first) })
+		theirs := fromYAML(t, namespace, `{apiVersion: batch/v1, kind: Job, metadata: {name: `+name+`}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: app, image: x}]}}}}`)
+		cluster.Create(t, theirs)
+		second := appJob(namespace, map[string]any{"image": "report:1"})
+		second.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
+		cluster.Create(t, second)
+		harness.Eventually(t, "it is refused", func() error {
+			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(second), second); err != nil {
+				return err
+			}
+			return stands(second, map[string]string{v1.ConditionReady: "False " + v1.ReasonAdoptionRefused})
+		})
+	})
+}

@@ -1,0 +1,118 @@
+package security
+
+import (
+	"errors"
+
+	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
+	rbacv1 "k8s.io/api/rbac/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// The rights of a tenant who may also write Ingresses and Services himself, as the stock role edit has them.
+var (
+	writesIngresses = []rbacv1.PolicyRule{{APIGroups: []string{networkingv1.GroupName}, Resources: []string{"ingresses"}, Verbs: []string{"*"}}}
+	writesServices  = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"*"}}}
+)
+
+// Objects that a tenant writes past his AppService: beside what it renders, or over it.
+var _ = register(vectors{
+	"an Ingress that is only labelled as the operator's keeps a host from somebody else": {
+		may: writesIngresses,
+		prepare: func(s *scene) {
+			s.exists("app", `{size: 1}`)
+			if err := changes(`spec: {paused: true}`)(s); err != nil { // what it does not render would be deleted
+				s.Fatal(err)
+			}
+			cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
+		},
+		does: func(s *scene) error {
+			forged := s.labelledIngress()
+			if err := s.tenant.Create(s.Context(), forged); err != nil {
+				return err
+			}
+			if s.off {
+				s.handOver(forged)
+			}
+			s.make(s.victim, s.appService(s.victim, "app", `{ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com}]}}`))
+			return nil
+		},
+		seen:  servedAgain,
+		harm:  withoutHost,
+		guard: "what has no controller is nobody's, and claims nothing",
+	},
+	"the host of an own Ingress is edited to that of somebody else": func() vector {
+		v := edits(`{ports: [{port: 80}], ingress: {hosts: [{host: app.NAMESPACE.example.com}]}}`, writesIngresses, edit{
+			object: func() client.Object { return &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Name: "app"}} },
+			patch: `{"spec":{"rules":[{"host":"shop.VICTIM.example.com","http":{"paths":[
+				{"path":"/","pathType":"Prefix","backend":{"service":{"name":"app","port":{"number":80}}}}]}}]}}`,
+			wrong: func(o client.Object) bool { return o.(*networkingv1.Ingress).Spec.Rules[0].Host[:5] == "shop." },
+		})
+		v.prepare = func(s *scene) { s.serves(`{host: shop.VICTIM.example.com}`) }
+		return v
+	}(),
+	"the type of an own Service is edited to one with node ports": edits(`ports: [{port: 80}]`, writesServices, edit{
+		object: func() client.Object { return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "app"}} },
+		patch:  `{"spec":{"type":"NodePort"}}`,
+		wrong:  func(o client.Object) bool { return o.(*corev1.Service).Spec.Type == corev1.ServiceTypeNodePort },
+	}),
+	"the selector of an own Service is edited to other pods": edits(`ports: [{port: 80}]`, writesServices, edit{
+		object: func() client.Object { return &corev1.Service{ObjectMeta: metav1.ObjectMeta{Name: "app"}} },
+		patch:  `{"spec":{"selector":{"app.kubernetes.io/name":null,"app.kubernetes.io/instance":"other"}}}`,
+		wrong: func(o client.Object) bool {
+			return o.(*corev1.Service).Spec.Selector["app.kubernetes.io/instance"] == "other"
+		},
+	}),
+})
+
+// labelledIngress is one for the host of somebody else, which bears all that the operator's own bear but for the controller.
+func (s *scene) labelledIngress() *networkingv1.Ingress {
+	app := s.live()
+	return &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{
+			Namespace: s.namespace, Name: "forged",
+			Labels:      map[string]string{v1.LabelManaged: "true", v1.LabelOwner: string(app.UID), "app.kubernetes.io/instance": app.Name},
+			Annotations: map[string]string{v1.AnnotationStamp: "x", "meta.helm.sh/release-name": app.Name, "meta.helm.sh/release-namespace": s.namespace},
+		},
+		Spec: networkingv1.IngressSpec{Rules: []networkingv1.IngressRule{{
+			Host: s.words("shop.VICTIM.example.com"),
+			IngressRuleValue: networkingv1.IngressRuleValue{HTTP: &networkingv1.HTTPIngressRuleValue{Paths: []networkingv1.HTTPIngressPath{{
+				Path: "/", PathType: ptr.To(networkingv1.PathTypePrefix),
+				Backend: networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "app", Port: networkingv1.ServiceBackendPort{Number: 80}}},
+			}}}},
+		}}},
+	}
+}
+
+// servedAgain deletes the Ingress of the other tenant, once, and returns nil when there is another one: all Ingresses from before are seen by then.
+func servedAgain(s *scene) error {
+	ingress := &networkingv1.Ingress{}
+	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.victim, Name: "app"}, ingress); err != nil {
+		return err
+	}
+	if s.deleted == "" {
+		s.deleted = ingress.UID
+		return cluster.Client.Delete(s.Context(), ingress)
+	}
+	if ingress.UID == s.deleted {
+		return errors.New("the Ingress is still the one that was deleted")
+	}
+	return nil
+}
+
+// withoutHost returns nil once the other tenant's AppService waits for its host.
+func withoutHost(s *scene) error {
+	other := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.victim, Name: "app"}}
+	condition, err := cluster.ConditionNow(s.Context(), other, v1.ConditionReady)
+	if err != nil {
+		return err
+	}
+	if condition.Reason != v1.ReasonHostConflict {
+		return errors.New("Ready is " + string(condition.Status) + " " + condition.Reason + ": " + condition.Message)
+	}
+	return gone(has(s, s.victim))
+}
