@@ -350,6 +350,14 @@ test-diagnosis: ## Show that the status says why pods do not run: recorded troub
 record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluster: a node with the image example.com/subject:1.
 	go run ./test/diagnosis/record $(ARGS)
 
+##@ Documentation
+
+.PHONY: docs
+docs: ## Build the site of docs/ into bin/site. It fails for a link that leads nowhere, and a page that nobody finds. Needs mkdocs and mkdocs-material.
+	@go test -count=1 ./test/packaging -run '^(TestLinksLeadSomewhere|TestEachDocumentCanBeReached|TestTheSiteHasEachPage)$$'
+	@command -v mkdocs >/dev/null || { echo 'There is no mkdocs: apt-get install --no-install-recommends mkdocs mkdocs-material' >&2; exit 1; }
+	@mkdocs build --strict --quiet && echo 'The site is in bin/site: bin/site/index.html.'
+
 ##@ Benchmarks
 
 .PHONY: bench

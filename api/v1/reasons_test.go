@@ -5,13 +5,12 @@ import (
 	"go/parser"
 	"go/token"
 	"os"
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
 )
 
-// reasons gives the constants of conditions.go whose names begin with Reason, with what is said of each.
+// reasons returns the constants of conditions.go whose names begin with Reason, with what is said of each.
 func reasons(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, parser.ParseComments)
@@ -37,35 +36,32 @@ func reasons(t *testing.T) map[string]string {
 	return list
 }
 
+// Each reason has a section in the page that people look it up in, and there is no section of anything else.
 func TestReasonsAreDocumented(t *testing.T) {
-	text, err := os.ReadFile("../../docs/app-developers.md")
+	text, err := os.ReadFile("../../docs/troubleshooting.md")
 	if err != nil {
 		t.Fatal(err)
 	}
-	listed := map[string]bool{}
-	for _, match := range regexp.MustCompile("`([A-Z][A-Za-z]+)`").FindAllStringSubmatch(string(text), -1) {
-		listed[match[1]] = true
+	sections := map[string]string{}
+	for _, section := range strings.Split(string(text), "\n### ")[1:] {
+		title, rest, _ := strings.Cut(section, "\n")
+		if _, twice := sections[title]; twice {
+			t.Errorf("docs/troubleshooting.md has two sections %s", title)
+		}
+		sections[title] = rest
 	}
-	// Mirrored from the Deployment or said of conditions that have nothing to tell.
-	internal := map[string]bool{"AsExpected": true, "NoWorkload": true}
-	known := reasons(t)
-	for reason, says := range known {
+	for reason, says := range reasons(t) {
 		if !strings.HasPrefix(says, "Reason"+reason+": ") {
 			t.Errorf("nothing is said of Reason%s", reason)
 		}
-		if !listed[reason] && !internal[reason] {
-			t.Errorf("docs/app-developers.md does not mention %s", reason)
-		}
-	}
-	table := regexp.MustCompile("(?m)^\\| (`[A-Z].*?) \\|").FindAllStringSubmatch(string(text), -1)
-	if len(table) == 0 {
-		t.Fatal("docs/app-developers.md has no table of reasons")
-	}
-	for _, row := range table {
-		for _, name := range regexp.MustCompile("`([A-Za-z]+)`").FindAllStringSubmatch(row[1], -1) {
-			if known[name[1]] == "" {
-				t.Errorf("docs/app-developers.md tells of %s, which is no reason", name[1])
+		for _, part := range []string{"- **Means** ", "- **See** ", "- **Do** "} {
+			if !strings.Contains(sections[reason], part) {
+				t.Errorf("docs/troubleshooting.md has no section %s with %q", reason, part)
 			}
 		}
+		delete(sections, reason)
+	}
+	for title := range sections {
+		t.Errorf("docs/troubleshooting.md has a section %s, which is no reason", title)
 	}
 }
