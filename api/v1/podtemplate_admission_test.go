@@ -25,7 +25,7 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 		"label of the operator's":    {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels must not have"},
 		"annotation of Helm's":       {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not have"},
 		"a spec that is no map":      {"{spec: {any: [thing, null, {$patch: delete}]}}", "{spec: [a]}", "spec.podTemplate.spec"},
-		"a label that is null":       {"{spec: {nodeSelector: {a: null}}}", "{metadata: {labels: {a: null}}}", "spec.podTemplate.metadata.labels.a"},
+		"a null in what is free":     {"{spec: {nodeSelector: {a: null}}}", "{spec: null, metadata: [a]}", "spec.podTemplate.metadata"},
 		"a label that is no text":    {"{metadata: {labels: {a: '1'}}}", "{metadata: {labels: {a: 1}}}", "spec.podTemplate.metadata.labels.a"},
 		"a patch that is not a map":  {"{}", "none", "spec.podTemplate"},
 		"a length of an annotation":  {"{metadata: {annotations: {a: " + strings.Repeat("b", 16384) + "}}}", "{metadata: {annotations: {a: " + strings.Repeat("b", 16385) + "}}}", "spec.podTemplate.metadata.annotations.a"},
@@ -47,6 +47,13 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 				t.Errorf("%.200s: got error %v, want %q in it", test.refused, err, test.field)
 			}
 		})
+	}
+	stored, _, err := a.admit(t, named(t, "web", "{image: a, podTemplate: {metadata: {labels: {a: null}}}}"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if got, want := stored.Object["spec"].(map[string]any)["podTemplate"], map[string]any{"metadata": map[string]any{"labels": map[string]any{}}}; !reflect.DeepEqual(got, any(want)) {
+		t.Errorf("got %v stored of a label that is null, want %v", got, want)
 	}
 	_, dropped, err := a.admit(t, named(t, "web", "{image: a, podTemplate: {metadata: {name: b, finalizers: [c]}, kind: d}}"))
 	if want := []string{"spec.podTemplate.kind", "spec.podTemplate.metadata.finalizers", "spec.podTemplate.metadata.name"}; err != nil || !reflect.DeepEqual(dropped, want) {
