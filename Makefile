@@ -120,7 +120,8 @@ vet: ## Run go vet.
 	go vet -C tools/sbom ./...
 
 .PHONY: lint
-lint: ## Run golangci-lint.
+lint: ## Run golangci-lint, and actionlint on the workflows.
+	$(call tool,actionlint)
 	$(call tool,golangci-lint) run
 	cd tools/images && $(call tool,golangci-lint) run
 	cd tools/sbom && $(call tool,golangci-lint) run
