@@ -53,7 +53,7 @@ func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kub
 		scaler := &all.Items[i]
 		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
 		if of.Kind == workload.Kind && of.Name == workload.Name && a.rival(key, scaler, rendered) {
-			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or make it anew under the name %q", key, workload, a.owner.GetName()))
+			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or recreate it with the name %q", key, workload, a.owner.GetName()))
 		}
 	}
 	return list, nil
@@ -75,7 +75,7 @@ func (a *applier) budgeters(ctx context.Context, workload *Prospect, rendered []
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		key := kube.Key{GroupKind: budgets, Name: budget.Name}
 		if err == nil && selector.Matches(labels.Set(pods)) && a.rival(key, budget, rendered) {
-			list = append(list, fmt.Sprintf("%s is for pods of %s, and of pods with two budgets none can be evicted: delete it, or make it anew under the name %q",
+			list = append(list, fmt.Sprintf("%s is for pods of %s, and of pods with two budgets none can be evicted: delete it, or recreate it with the name %q",
 				key, workload.Key, a.owner.GetName()))
 		}
 	}
