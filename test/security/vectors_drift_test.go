@@ -28,8 +28,14 @@ var _ = register(vectors{
 	"somebody's ConfigMap carries the stamp of one that is rendered": {
 		may:   writesConfigMaps,
 		does:  stamped,
-		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return metav1.GetControllerOf(c) != nil }),
-		guard: "a stamp tells only what its own AppService applied", reason: v1.ReasonResourceExists, words: []string{`ConfigMap "app-config" exists`},
+		harm:  is("app-config", func(c *corev1.ConfigMap) bool { return c.Data["A"] == "wrong" }),
+		guard: "a stamp is that of one AppService: what bears an earlier one's is taken back, and becomes what is rendered",
+		seen: func(s *scene) error {
+			if err := ready(s); err != nil {
+				return err
+			}
+			return is("app-config", func(c *corev1.ConfigMap) bool { return metav1.GetControllerOf(c) != nil })(s)
+		},
 	},
 	"a ConfigMap names the AppService of another namespace as its controller": {
 		may:     writesConfigMaps,
@@ -146,8 +152,8 @@ func labelled() vector {
 	}
 }
 
-// stamped has the tenant note the stamp of what an AppService renders, delete the AppService, and put an object of his own with that stamp in
-// the way of the next one.
+// stamped has the tenant note the stamp of what an AppService renders, delete the AppService, and leave an object of his own with that stamp
+// to the next one, as if it had been rendered.
 func stamped(s *scene) error {
 	spec := `config: {environment: {A: right}}`
 	if err := applies(spec)(s); err != nil {
@@ -158,12 +164,18 @@ func stamped(s *scene) error {
 	if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(rendered), rendered); err != nil {
 		return err
 	}
-	if s.off { // the AppService is the same
-		patch := []byte(`{"metadata":{"ownerReferences":null},"data":{"A":"wrong"}}`)
-		return s.tenant.Patch(s.Context(), rendered, client.RawPatch(types.MergePatchType, patch))
+	if s.off { // nobody looks
+		if err := changes(`spec: {paused: true}`)(s); err != nil {
+			return err
+		}
+		cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
+		return s.tenant.Patch(s.Context(), rendered, client.RawPatch(types.MergePatchType, []byte(`{"data":{"A":"wrong"}}`)))
 	}
 	s.deletes(s.app())
-	mine := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app-config", Labels: rendered.Labels, Annotations: rendered.Annotations}}
+	mine := &corev1.ConfigMap{
+		ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app-config", Labels: rendered.Labels, Annotations: rendered.Annotations},
+		Data:       map[string]string{"A": "wrong"},
+	}
 	if err := s.tenant.Create(s.Context(), mine); err != nil {
 		return err
 	}
