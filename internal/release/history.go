@@ -122,11 +122,14 @@ func (r *records) rewrite(ctx context.Context, record *cluster.Record) error {
 	return nil
 }
 
-// delete deletes records. Where a name has become another Secret's, there is nothing to delete.
+// delete deletes records. The error is a StaleError if a name has become another Secret's, which the caches do not show yet.
 func (r *records) delete(ctx context.Context, list ...*cluster.Record) error {
 	for _, record := range list {
 		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), record.Name, record.UID)
-		if err != nil && !apierrors.IsNotFound(err) && !apierrors.IsConflict(err) {
+		switch {
+		case apierrors.IsConflict(err):
+			return &StaleError{fmt.Errorf("the record of release %d has changed", record.Revision)}
+		case client.IgnoreNotFound(err) != nil:
 			return fmt.Errorf("cannot delete the record of release %d: %w", record.Revision, err)
 		}
 	}

@@ -10,6 +10,8 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	clienttesting "k8s.io/client-go/testing"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/cluster"
@@ -50,6 +52,19 @@ func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
 				t.Errorf("the record is %s", status)
 			}
 		})
+	}
+}
+
+// A deletion that conflicts is tried again: nothing else would come of it until the next release.
+func TestARecordThatCannotBeDeletedYetIsTriedAgain(t *testing.T) {
+	b := newBench(t)
+	releases(t, b, "one", "two")
+	b.secrets.PrependReactor("delete", "secrets", func(clienttesting.Action) (bool, runtime.Object, error) {
+		return true, nil, apierrors.NewConflict(corev1.Resource("secrets"), "sh.helm.release.v1.web.v1", errors.New("it has changed"))
+	})
+	var stale *StaleError
+	if err := b.actor.Retire(t.Context(), owner(t), Retirement{Delete: b.recorded(t)[1:]}); !errors.As(err, &stale) {
+		t.Errorf("got %v, want a StaleError", err)
 	}
 }
 
