@@ -19,15 +19,25 @@ import (
 // fields, if nothing had to be removed. The operator takes over the fields, so that its next apply, which does not
 // have them, removes them. After an undone rollout, a mixture of two pod templates would run otherwise.
 func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
-	patch, err := eviction(written)
-	if patch == nil || err != nil {
-		return written, err
+	for attempt := 1; ; attempt++ {
+		patch, err := eviction(written)
+		if patch == nil || err != nil {
+			return written, err
+		}
+		owned := written.DeepCopy()
+		err = a.session.Patch(ctx, owned, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
+		if err == nil {
+			return a.apply(ctx, Change{Desired: change.Desired, Live: owned})
+		}
+		lost := fmt.Errorf("%s: %w", kube.KeyOf(written), err)
+		if !apierrors.IsConflict(err) || attempt == statusRaces || a.newStatus(ctx, written) == "" {
+			return nil, lost
+		}
+		if owned = identity(written); a.live.Get(ctx, client.ObjectKeyFromObject(owned), owned) != nil || owned.GetUID() != written.GetUID() {
+			return nil, lost
+		}
+		written = owned // who controls pods writes its status as soon as it is applied
 	}
-	owned := written.DeepCopy()
-	if err := a.session.Patch(ctx, owned, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager)); err != nil {
-		return nil, fmt.Errorf("%s: %w", kube.KeyOf(written), err)
-	}
-	return a.apply(ctx, Change{Desired: change.Desired, Live: owned})
 }
 
 // eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It takes off the stamp: if the
