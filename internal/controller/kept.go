@@ -13,7 +13,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -87,9 +86,8 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 		}
 		content = whole.Object
 	}
-	object := &unstructured.Unstructured{Object: content}
-	object.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
-	return postrender.SelectorOf(object), nil
+	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels") // its kind was rendered as one that has them
+	return labels, nil
 }
 
 // selectorOfTyped is selectorOf of a workload as informers show it, false for what is otherwise there: each reconcile asks.
