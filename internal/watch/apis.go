@@ -20,23 +20,27 @@ import (
 // CRDKind is the kind that tells which further APIs the cluster serves. It is only watched as metadata.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later.
-var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second}
+// discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later, on a busy API server after
+// several seconds.
+var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
 
 // APIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes. Rendering
 // lists those resources, invalidate has the capabilities of the cluster read again.
 func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
-	return events(ctx, controller, from, kube.Metadata(CRDKind), apiEvents(rendering, invalidate))
+	later := func(delay time.Duration, look func()) { time.AfterFunc(delay, look) }
+	return events(ctx, controller, from, kube.Metadata(CRDKind), apiEvents(rendering, invalidate, later))
 }
 
-func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func()) handler.EventHandler {
+func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func(), later func(time.Duration, func())) handler.EventHandler {
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
 		invalidate()                                      // also where nobody asks for the kind yet
-		for _, name := range rendering(group) {
-			for _, delay := range discoveryDelays {
-				q.AddAfter(reconcile.Request{NamespacedName: name}, delay)
-			}
+		for _, delay := range discoveryDelays {           // not by AddAfter: of several delays, a queue keeps the shortest
+			later(delay, func() {
+				for _, name := range rendering(group) {
+					q.Add(reconcile.Request{NamespacedName: name})
+				}
+			})
 		}
 	}
 	return handler.Funcs{

@@ -252,7 +252,7 @@ func TestWhatIsReadRightAfterAChangeIsReadAgain(t *testing.T) {
 		{after: time.Second / 2, asked: 2},
 		{after: time.Second, asked: 3},
 		{after: time.Second / 2, invalidate: true, asked: 4},
-		{after: 5 * time.Second, asked: 5},
+		{after: settling, asked: 5},
 		{after: time.Minute, asked: 5},
 		{after: time.Hour, asked: 6},
 	} {
