@@ -2,6 +2,7 @@ package fault
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -89,17 +90,24 @@ func (s *scene) stands(app *v1.AppService) string {
 	}
 	for _, pod := range pods.Items {
 		if strings.HasPrefix(pod.Name, app.Name+"-") {
-			text += fmt.Sprintf("; pod %s is %s on node %q", pod.Name, pod.Status.Phase, pod.Spec.NodeName)
+			text += fmt.Sprintf("; pod %s is %s on node %q, ready: %t", pod.Name, pod.Status.Phase, pod.Spec.NodeName, ready(&pod))
 		}
 	}
 	return text
 }
 
-// forgotten is how old a pod is that the simulated nodes no longer bring up: they take a second as a rule, and do not try again after an
-// outage, as kubelets do.
+// forgotten is how old a pod is that the simulated nodes no longer bring up: they take a second as a rule. After an outage they neither try
+// again, nor make a pod ready that the node controller marked meanwhile as not ready, as kubelets do.
 const forgotten = 30 * time.Second
 
-// replaceForgotten deletes pods that have a node and do not start there: their ReplicaSets make others.
+// ready reports whether a pod has the condition Ready.
+func ready(pod *corev1.Pod) bool {
+	return slices.ContainsFunc(pod.Status.Conditions, func(condition corev1.PodCondition) bool {
+		return condition.Type == corev1.PodReady && condition.Status == corev1.ConditionTrue
+	})
+}
+
+// replaceForgotten deletes pods that have a node and are not ready there: their ReplicaSets create others.
 func (s *scene) replaceForgotten() error {
 	pods := &corev1.PodList{}
 	if err := cluster.Client.List(s.Context(), pods, client.InNamespace(s.namespace)); err != nil {
@@ -107,7 +115,7 @@ func (s *scene) replaceForgotten() error {
 	}
 	for i := range pods.Items {
 		pod := &pods.Items[i]
-		if pod.Status.Phase != corev1.PodPending || pod.Spec.NodeName == "" || time.Since(pod.CreationTimestamp.Time) < forgotten {
+		if ready(pod) || pod.Spec.NodeName == "" || time.Since(pod.CreationTimestamp.Time) < forgotten {
 			continue
 		}
 		if err := cluster.Client.Delete(s.Context(), pod, client.GracePeriodSeconds(0)); client.IgnoreNotFound(err) != nil {
