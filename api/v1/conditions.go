@@ -4,11 +4,11 @@ package v1
 const (
 	// ConditionReady sums up: everything is as the spec wants it.
 	ConditionReady = "Ready"
-	// ConditionAvailable tells whether enough pods serve, as the Deployment says.
+	// ConditionAvailable reports whether enough pods serve, as the Deployment says.
 	ConditionAvailable = "Available"
-	// ConditionProgressing tells whether the Deployment's rollout moves or is complete.
+	// ConditionProgressing reports whether the Deployment's rollout moves or is complete.
 	ConditionProgressing = "Progressing"
-	// ConditionDeployed tells whether the newest Helm release is deployed.
+	// ConditionDeployed reports whether the newest Helm release is deployed.
 	ConditionDeployed = "Deployed"
 	// ConditionReconciling is True while the operator or the cluster still works towards the spec (kstatus).
 	ConditionReconciling = "Reconciling"
@@ -103,7 +103,7 @@ const (
 	ReasonResourceExists = "ResourceExists"
 	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt asks.
 	ReasonAdoptionRefused = "AdoptionRefused"
-	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, where it
+	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, if it
 	// has none, below Baseline, or below what the chart requires.
 	ReasonPodSecurityViolation = "PodSecurityViolation"
 	// ReasonPolicyViolation: an object would be what the platform's policy does not allow in the namespace.
@@ -231,7 +231,7 @@ const AnnotationProgressDeadline = "app.example.com/progress-deadline-seconds"
 const AnnotationInitialReplicas = "app.example.com/initial-replicas"
 
 // AnnotationRequiredBy is the annotation of a rendered object that nothing can do without, with what needs it, as in
-// spec.autoscaling.triggers: where the cluster does not serve its kind, the resource is refused. Any other object is left out then.
+// spec.autoscaling.triggers: if the cluster does not serve its kind, the resource is refused. Any other object is left out then.
 const AnnotationRequiredBy = "app.example.com/required-by"
 
 // AnnotationReload is the annotation, with value "true", of a rendered object whose pods roll when a ConfigMap or Secret

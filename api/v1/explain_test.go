@@ -62,7 +62,7 @@ func explain(t *testing.T, path string, of reflect.Type, schema apiextensionsv1.
 	return fields
 }
 
-// nameOf gives the name of a type, or of what it points to or holds.
+// nameOf returns the name of a type, or of what it points to or holds.
 func nameOf(of reflect.Type) string {
 	for of.Name() == "" {
 		of = of.Elem()

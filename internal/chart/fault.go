@@ -22,7 +22,7 @@ type Fault struct {
 	Line, Column int
 	// Message says what is wrong there, in one line; it follows the place.
 	Message string
-	// Remedy says what to do; empty where the message does.
+	// Remedy says what to do; empty if the message does.
 	Remedy string
 	// Text of the file.
 	Text string

@@ -67,7 +67,7 @@ func CheckTree(tree *parse.Tree) []Found {
 
 type checker struct {
 	found []Found
-	// sorted are commands whose result somebody takes for whom its order does not matter.
+	// sorted are commands whose result is used without regard to its order.
 	sorted []*parse.CommandNode
 }
 
@@ -223,7 +223,7 @@ func checkTemplates(c *chart.Chart) []error {
 	var faults []error
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		if strings.HasSuffix(file.Name, "NOTES.txt") {
-			continue // nobody reads what it renders
+			continue // what it renders is not read
 		}
 		for _, found := range checkText(file.Text) {
 			faults = append(faults, faultAt(inside(file), file.Text, found))

@@ -8,7 +8,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 )
 
-// PackageSuffix is what the name of a packaged chart ends with: where there is no folder DIR, DIR.tgz is read, as helm package
+// PackageSuffix is what the name of a packaged chart ends with: if there is no folder DIR, DIR.tgz is read, as helm package
 // makes it. A ConfigMap, whose entries have no folders, can hold no other chart.
 const PackageSuffix = ".tgz"
 

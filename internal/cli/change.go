@@ -124,8 +124,8 @@ func checkDry(dry string) error {
 // drySuffix is what follows the words of a command that changed nothing.
 var drySuffix = map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}
 
-// apply makes a change to the resource that an argument names. It is a patch of its fields alone, so nobody's change of others is lost; where
-// somebody else wrote between reading and writing, the API server takes it all the same.
+// apply makes a change to the resource that an argument names. It is a patch of its fields alone, so no change of other fields is lost; if
+// another writer wrote between reading and writing, the API server takes it all the same.
 func (s *shell) apply(ctx context.Context, argument string, c change, dry string) error {
 	name, err := s.named(argument)
 	if err != nil {

@@ -51,7 +51,7 @@ func (s *shell) colored(out io.Writer) bool {
 	return os.Getenv("NO_COLOR") == "" && isTerminal(out)
 }
 
-// isTerminal reports whether somebody looks at what is written: progress is for them only.
+// isTerminal reports whether output goes to a terminal: progress is shown there only.
 func isTerminal(out io.Writer) bool {
 	file, ok := out.(*os.File)
 	return ok && term.IsTerminal(int(file.Fd()))

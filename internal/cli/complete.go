@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// completionPatience is how long a completion waits for the cluster: nobody waits longer for a key.
+// completionPatience is how long a completion waits for the cluster.
 const completionPatience = 3 * time.Second
 
 // completeFlags has the values of the flags completed that all commands have.

@@ -59,7 +59,7 @@ type session struct {
 	*developing
 	// last is what each resource became when it could last be rendered, by name.
 	last map[string]compare.Outcome
-	// told is what was last said to be wrong.
+	// told is the last error that was printed.
 	told string
 	// applied is the text of each resource that was applied, by name.
 	applied map[string]string
@@ -185,7 +185,7 @@ func (d *session) again(ctx context.Context) error {
 	return d.applyChanged(ctx, subjects)
 }
 
-// tell prints what differs.
+// tell prints the difference.
 func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
 	mended := d.told != ""
 	d.told = ""

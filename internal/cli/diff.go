@@ -86,7 +86,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return err
 	}
 	before := after
-	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if nobody may see what it is
+	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if the user may not read what it is
 		if before, err = compareCharts(d.from); err != nil {
 			return err
 		}
@@ -175,7 +175,7 @@ func outcomeOf(result *render.Result, err error) compare.Outcome {
 	return compare.OutcomeOf(result)
 }
 
-// running is what was last released of a resource, or, where that may not be read, what becomes of it as it is in the cluster.
+// running is what was last released of a resource, or, if that may not be read, what becomes of it as it is in the cluster.
 func (w *world) running(ctx context.Context, of subject, charts *compare.Charts) compare.Outcome {
 	if of.there == nil {
 		return compare.Outcome{}
@@ -251,7 +251,7 @@ func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error 
 	return nil
 }
 
-// summaryOf is the last line, where there are several resources.
+// summaryOf is the last line, if there are several resources.
 func summaryOf(diffs []*compare.Diff) string {
 	change, restart, refused := 0, 0, 0
 	for _, diff := range diffs {

@@ -147,7 +147,7 @@ func compareCharts(dir string) (*compare.Charts, error) {
 // subject is a resource that is rendered, and what was released of it.
 type subject struct {
 	document
-	// there is the resource as it is in the cluster; nil if it is not there, or nobody asked.
+	// there is the resource as it is in the cluster; nil if it is not there, or was not read.
 	there    *unstructured.Unstructured
 	released *live.Release
 }

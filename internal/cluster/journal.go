@@ -16,7 +16,7 @@ import (
 type Journal struct {
 	mu     sync.Mutex
 	owners map[types.UID]map[kube.Key]entry
-	// told is the newest event of each object since an action of its owner began: it may overtake the note of the write.
+	// told holds the newest event of each object since an action of its owner began: an event may overtake the note of the write.
 	told map[types.UID]map[kube.Key]event
 }
 
@@ -27,13 +27,13 @@ type entry struct {
 	at      time.Time
 }
 
-// event is what a watch told of an object last.
+// event is the newest event of an object.
 type event struct {
 	object  client.Object
 	deleted bool
 }
 
-// tells tells whether an event says all that an entry does: the informer shows it, or something newer.
+// tells reports whether an event covers an entry: the informer shows what the entry has, or something newer.
 func (t event) tells(e entry) bool {
 	if e.written == nil {
 		return t.deleted && t.object.GetUID() == e.deleted
@@ -41,7 +41,7 @@ func (t event) tells(e entry) bool {
 	return t.deleted && t.object.GetUID() == e.written.GetUID() || !kube.Older(t.object, e.written)
 }
 
-// Lapse is how long a write is remembered at the most: where a watch breaks, the event that would end it may never come.
+// Lapse is how long a write is remembered at the most: if a watch breaks, the event that would end it may never come.
 // To forget too early costs a look at the API server, no more.
 const Lapse = 30 * time.Second
 
@@ -61,7 +61,7 @@ func (j *Journal) Begin(owner types.UID) (end func()) {
 	}
 }
 
-// Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
+// Wrote notes an object as the API server returned it after a write. It must not be changed afterwards.
 func (j *Journal) Wrote(owner types.UID, object client.Object) {
 	j.put(owner, kube.KeyOf(object), entry{written: object})
 }
@@ -78,7 +78,7 @@ func (j *Journal) Forget(owner types.UID) {
 	delete(j.owners, owner)
 }
 
-// Seen takes a watch event into account and tells whether it is the echo of a write of this process, which then needs no
+// Seen takes a watch event into account and reports whether it is the echo of a write of this process, which then needs no
 // further attention.
 func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
 	j.mu.Lock()
@@ -109,7 +109,7 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 	return object.GetResourceVersion() == noted.written.GetResourceVersion()
 }
 
-// noted gives what is noted for an owner. It is asked for before the informers are: what an event takes from the journal
+// noted returns the entries of an owner. It is called before the informers are read: what an event takes from the journal
 // after that, the informers show.
 func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
 	j.mu.Lock()
@@ -118,7 +118,7 @@ func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
 	return maps.Clone(j.owners[owner])
 }
 
-// overlay corrects what the informers show of an owner's objects by what this process wrote after it, and tells whether it
+// overlay corrects what the informers show of an owner's objects by what this process wrote after it, and reports whether it
 // had to.
 func overlay(noted map[kube.Key]entry, objects map[kube.Key]client.Object) (corrected bool) {
 	for key, noted := range noted {

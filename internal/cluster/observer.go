@@ -1,6 +1,6 @@
 // Package cluster owns what is there for a resource: one Snapshot of its objects and of its release records, read from informers
 // and corrected by the Journal of what this process wrote. It never writes. Of Secrets and of large objects the informers hold
-// outlines; the content of one that is rendered is fetched when somebody else changed it.
+// outlines; the content of one that is rendered is fetched if another writer changed it.
 package cluster
 
 import (
@@ -21,7 +21,7 @@ import (
 // controllerIndex finds objects by the UID of their controller, or by the resource that they are kept for.
 const controllerIndex = "metadata.controller"
 
-// Snapshot is what is there for one resource. Its objects are shared with the caches: nobody may change them.
+// Snapshot is what is there for one resource. Its objects are shared with the caches: they must not be changed.
 type Snapshot struct {
 	// Objects that the resource controls, or that are kept for it, release records excepted. Of Secrets and of large objects it
 	// may be the outline. kube.Content and kube.As read the others, whatever they are in the caches.
@@ -32,7 +32,7 @@ type Snapshot struct {
 	// another release came after it.
 	Record *Record
 	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
-	// where a watch broke, so somebody has to look again after Lapse.
+	// if a watch broke, so the resource has to be reconciled again after Lapse.
 	Unconfirmed bool
 	// Unseen are the kinds that cannot be seen. None of their objects are in the snapshot, whether they are there or not.
 	Unseen []Unseen
@@ -56,7 +56,7 @@ func (s *Snapshot) Sees(keys []kube.Key) error {
 	return nil
 }
 
-// Object gives an object of the snapshot, nil where there is none.
+// Object returns an object of the snapshot, nil if there is none.
 func (s *Snapshot) Object(group, kind, name string) client.Object {
 	return s.Objects[kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: name}]
 }
@@ -92,7 +92,7 @@ func New(informers cache.Informers, index Index, live client.Reader) *Observer {
 	return &Observer{cache: informers, index: index, live: live, verified: map[types.UID]map[kube.Key]string{}}
 }
 
-// Track prepares a kind for snapshots and gives the object to watch it with. Include makes it part of them.
+// Track prepares a kind for snapshots and returns the object to watch it with. Include makes it part of them.
 func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (client.Object, error) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -145,7 +145,7 @@ func ownerOf(object client.Object) string {
 // retained stands for a resource that objects are kept for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot tells what is there for a resource. The objects that are rendered are whole in it, or of a version that was found
+// Snapshot returns what is there for a resource. The objects that are rendered are whole in it, or of a version that was found
 // to be right before; of any other it may hold an outline.
 func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendered []kube.Key) (*Snapshot, error) {
 	o.mu.RLock()
@@ -218,7 +218,7 @@ func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]c
 func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, into map[kube.Key]client.Object) error {
 	found, err := o.index.ByIndex(kind, controllerIndex, indexed(namespace, owner))
 	for _, object := range found {
-		if metadata, yes := object.(*metav1.PartialObjectMetadata); yes { // informers of metadata do not tell the kind
+		if metadata, yes := object.(*metav1.PartialObjectMetadata); yes { // informers of metadata do not set the kind
 			named := *metadata
 			named.SetGroupVersionKind(kind)
 			object = &named
@@ -228,7 +228,7 @@ func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, i
 	return err
 }
 
-// Wrote notes an object as the API server returned it after a write. Nobody may change it afterwards.
+// Wrote notes an object as the API server returned it after a write. It must not be changed afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
 	if key := kube.KeyOf(object); isOutlined(key, object) && !IsRecord(object) {
@@ -241,7 +241,7 @@ func (o *Observer) Deleted(owner types.UID, object client.Object) {
 	o.journal.Deleted(owner, object)
 }
 
-// Seen takes a watch event into account and tells whether it is the echo of a write of this process.
+// Seen takes a watch event into account and reports whether it is the echo of a write of this process.
 func (o *Observer) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
 	return o.journal.Seen(owner, object, deleted)
 }

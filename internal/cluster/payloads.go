@@ -14,15 +14,15 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// onlyCompared are the kinds whose content nobody but the comparison with what is rendered reads: it need not be fetched again
+// onlyCompared are the kinds whose content is only compared with what is rendered: it need not be fetched again
 // while it has the version that was last found to be right.
 var onlyCompared = map[schema.GroupKind]bool{
 	kube.SecretKind.GroupKind(): true,
 	{Kind: "ConfigMap"}:         true,
 }
 
-// payloads fetches the content of rendered objects of which the informers hold an outline. Nobody's but theirs is fetched:
-// everybody may make large objects that name the resource as their controller.
+// payloads fetches the content of rendered objects of which the informers hold an outline. No other content is fetched:
+// anybody can create large objects that name the resource as their controller.
 func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kube.Key, snapshot *Snapshot) error {
 	for _, key := range rendered {
 		object := snapshot.Objects[key]
@@ -38,7 +38,7 @@ func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kub
 		case err != nil:
 			return fmt.Errorf("cannot read %s: %w", key, err)
 		case ownerOf(whole) != ownerOf(object):
-			delete(snapshot.Objects, key) // it is somebody else's by now
+			delete(snapshot.Objects, key) // it has another owner by now
 		default:
 			kube.StripManagedFields(whole)
 			snapshot.Objects[key] = whole

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Record is what the labels of a release Secret tell.
+// Record is what the labels of a release Secret say.
 type Record struct {
 	Name     string // of the Secret, as its UID and version
 	UID      types.UID
@@ -48,7 +48,7 @@ const RecordPrefix = "sh.helm.release.v1."
 // RecordType is the type of the Secrets that Helm 3 keeps releases in.
 const RecordType = "helm.sh/release.v1"
 
-// IsRecord reports whether an object is a release record rather than a Secret that is rendered. Metadata does not tell the
+// IsRecord reports whether an object is a release record rather than a Secret that is rendered. Metadata does not have the
 // type of a Secret.
 func IsRecord(object client.Object) bool {
 	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||

@@ -1,6 +1,6 @@
 // Package compare owns what a change means: of two renderings of a resource it says what differs, and first what comes of that (pods restart,
 // ports and hosts go away, data is lost, the API server refuses it). It renders with the manager's own code, compares nothing but renderings,
-// and neither reads nor writes a cluster: whoever asks says what is there. It prints nothing, it returns lines.
+// and neither reads nor writes a cluster: the caller says what is there. It prints nothing, it returns lines.
 package compare
 
 import (

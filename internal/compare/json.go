@@ -26,7 +26,7 @@ type ReportObject struct {
 	Fields []ReportField `json:"fields,omitempty"`
 }
 
-// ReportField is a field that differs. Old and New are empty where they are not for print.
+// ReportField is a field that differs. Old and New are empty if they are not for print.
 type ReportField struct {
 	Field    string `json:"field"`
 	Old      string `json:"old,omitempty"`

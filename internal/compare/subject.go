@@ -33,7 +33,7 @@ type Outcome struct {
 	Err     error
 }
 
-// Render renders a subject, hooks included. The renderer is nil where the kind is not served.
+// Render renders a subject, hooks included. The renderer is nil if the kind is not served.
 func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabilities *chartutil.Capabilities) Outcome {
 	if renderer == nil {
 		return Outcome{}

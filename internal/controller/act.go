@@ -160,13 +160,13 @@ func tried(s *scope) bool {
 }
 
 // first reports whether nothing of a resource was ever released: what is there of it was left by an attempt that came to nothing. What was
-// released and has no record is spoken of by the status, or its record is about to be written, or cannot be.
+// released and has no record is mentioned in the status, or its record is about to be written, or cannot be.
 func first(s *scope, a action) bool {
 	spoken := s.previous.Release != nil || s.previous.AvailableReplicas > 0 || s.memory.unrecorded != nil
 	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
 
-// reported reports whether an operator has said anything about a resource. Where it has and nothing is left, the resource may be going, too.
+// reported reports whether an operator has said anything about a resource. If it has and nothing is left, the resource may be going, too.
 func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
 
 // record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
@@ -178,7 +178,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 		a.state, a.changes, a.took = pending.state, pending.changes, a.took+pending.took
 	}
 	task.Snapshot = a.there
-	// Of a release that this process wrote as a whole, and found nothing there, nobody has left a record.
+	// If this process wrote the release as a whole, and found nothing there, there is no record of others.
 	if release.AdoptionOf(s.resource) != nil || a.there.Record == nil && (pending == nil || !pending.whole) {
 		var stays []string
 		stays, a.err = r.Actor.Inherit(ctx, task)
@@ -284,7 +284,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// lastGood returns what has to be written so that the recorded release stays as it is, and what is there. Routes that somebody else serves by
+// lastGood returns what has to be written so that the recorded release stays as it is, and what is there. Routes that another resource serves by
 // now are left out.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, *cluster.Snapshot, error) {
 	objects, err := r.Actor.LastGood(ctx, s.resource, a.there.Record)
@@ -318,8 +318,8 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// observe returns what is there for a resource. Payloads that the caches do not hold are read of what is rendered only: anybody may
-// make an object that seems to be the resource's.
+// observe returns what is there for a resource. Payloads that the caches do not hold are read for rendered objects only: anybody can
+// create an object that appears to be the resource's.
 func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
 	var keys []kube.Key
 	if wanted.rendered != nil {

@@ -40,7 +40,7 @@ func (r *Reconciler) DefaultsOf(namespace string) fleet.Defaults {
 	if r.Defaults == nil {
 		return fleet.Defaults{}
 	}
-	text, _ := r.Defaults.Of(context.Background(), namespace) // whoever renders says what is wrong
+	text, _ := r.Defaults.Of(context.Background(), namespace) // the render reports what is wrong
 	return fleet.Defaults{Digest: text.Digest}
 }
 
@@ -60,8 +60,8 @@ func (s *scope) news(record *cluster.Record) fleet.Parts {
 	return news
 }
 
-// admit decides whether a new chart, or new defaults of the namespace, may change the resource. Who is held back keeps the recorded release, and so does whoever they cannot
-// be rendered for: that is the fault of neither the spec nor its user.
+// admit decides whether a new chart, or new defaults of the namespace, may change the resource. A resource that is held back keeps the recorded
+// release, and so does one for which they cannot be rendered for: that is the fault of neither the spec nor its user.
 func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done action) action {
 	record := done.there.Record
 	news := s.news(record)
@@ -101,7 +101,7 @@ func standingOf(news fleet.Parts, unfit error) standing {
 	return out
 }
 
-// mark returns what the next record says of a chart, or defaults, that change the resource, and nobody else does; empty if that is not so, or if the
+// mark returns what the next record says of a chart, or defaults, that change the resource, if nothing else does; empty otherwise, or if the
 // resource is not ready anyhow. It reports whether the present record is still to say so, before anything is written.
 func (s *scope) mark(state release.State, plan *release.Plan, record *cluster.Record) (mark string, isNew bool) {
 	switch {
@@ -136,8 +136,8 @@ func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, news fleet.Parts, 
 	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", unfit.what, unfit.message))
 }
 
-// stand tells the gates how the resource stands with what is new, and then leaves the line, unless it waits or is on its way: who fails
-// closes the gate before anybody else has its place.
+// stand reports to the gates how the resource fares with what is new, and then leaves the line, unless it waits or is on its way: one that fails
+// closes the gate before another one takes its place.
 func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) {
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	begun := s.begun(done.there.Record)

@@ -59,7 +59,7 @@ func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.
 	r.event(s, corev1.EventTypeNormal, v1.ReasonAdopted, "took over "+list)
 }
 
-// recordLeftOver makes an event and a log line of the objects of an adopted Helm release that nobody looks after any more.
+// recordLeftOver makes an event and a log line of the objects of an adopted Helm release that nothing manages any more.
 func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []string) {
 	if len(objects) == 0 {
 		return

@@ -24,7 +24,7 @@ func (r *Reconciler) expire(ctx context.Context, s *scope) (next reconcile.Resul
 	switch {
 	case apierrors.IsNotFound(err):
 		return reconcile.Result{}, true
-	case apierrors.IsConflict(err): // somebody may have given it more time
+	case apierrors.IsConflict(err): // its ttl may have been extended
 		return after(retry.Stale), true
 	case err != nil:
 		log.FromContext(ctx).Error(err, "cannot delete what has lived for its spec.ttl")

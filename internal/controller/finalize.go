@@ -30,7 +30,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return metrics.Gone, reconcile.Result{}, nil
 	}
-	wanted, _ := r.render(ctx, s) // so that kinds which only a render tells are looked at, too
+	wanted, _ := r.render(ctx, s) // so that kinds which only a render names are looked at, too
 	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		return metrics.Gone, reconcile.Result{}, err
@@ -65,7 +65,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	return metrics.Gone, reconcile.Result{}, client.IgnoreNotFound(r.patchFinalizers(ctx, s, released))
 }
 
-// patchFinalizers writes the finalizers of a resource, unless somebody else changed it meanwhile.
+// patchFinalizers writes the finalizers of a resource, unless another writer changed it meanwhile.
 func (r *Reconciler) patchFinalizers(ctx context.Context, s *scope, changed client.Object) error {
 	patch := client.MergeFromWithOptions(s.resource.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	return r.Client.Patch(ctx, changed, patch, client.FieldOwner(release.FieldManager))

@@ -90,7 +90,7 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 	return labels, nil
 }
 
-// selectorOfTyped is selectorOf of a workload as informers show it, false for what is otherwise there: each reconcile asks.
+// selectorOfTyped is selectorOf of a workload as informers show it, false for anything else: it is called in each reconcile.
 func selectorOfTyped(live client.Object) (map[string]string, bool) {
 	var selector *metav1.LabelSelector
 	switch whole := live.(type) {

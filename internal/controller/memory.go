@@ -31,7 +31,7 @@ type remembered struct {
 	settled surroundings
 	// unrecorded is a release whose objects are written; nil if there is none.
 	unrecorded *unrecorded
-	// unfit is what was last told of what is new and cannot be rendered for the resource.
+	// unfit is what was last reported of a new chart, or new defaults, that cannot be rendered for the resource.
 	unfit unfit
 	// looks at the pods of workloads that are not as desired.
 	looks schedules

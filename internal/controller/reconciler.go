@@ -94,7 +94,7 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		outcome = metrics.Error
 	}
 	if outcome != metrics.Deferred {
-		r.Gates.Pass(inUse, request.NamespacedName) // a chart waits for nobody who cannot even be read
+		r.Gates.Pass(inUse, request.NamespacedName) // a chart does not wait for a resource that cannot even be read
 	}
 	r.Metrics.Reconciled(outcome, r.Clock.Since(began))
 	return next, err
@@ -149,13 +149,13 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
 	}
-	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart tells who needs a right
+	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart says what needs a right
 	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(retry.Stale), nil
 	}
 	s.memory.unrecorded = done.unrecorded
-	if done.unrecorded != nil { // objects are what people wait for: the record comes when nobody's objects wait
+	if done.unrecorded != nil { // people wait for objects: the record is written when no objects wait
 		return metrics.Acted, reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(watch.Bookkeeping)}, nil
 	}
 	done = r.keepAlive(ctx, s, wanted, done)
@@ -169,5 +169,5 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	return r.report(ctx, s, wanted, done)
 }
 
-// after asks for another reconcile.
+// after returns the result that requeues after a time.
 func after(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }

@@ -253,7 +253,7 @@ func (b *bench) released(t *testing.T) *render.Result {
 	return desired
 }
 
-// rendered gives what the resource becomes, and counts renders from now on.
+// rendered returns what the resource becomes, and counts renders from now on.
 func (b *bench) rendered(t *testing.T) *render.Result {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b.web(t))

@@ -38,7 +38,7 @@ type scope struct {
 	oversize error
 	// undeleted is why the resource could not be deleted, whose time is over.
 	undeleted error
-	// memory of earlier reconciles, which saves work and decides nothing that the cluster could tell.
+	// memory of earlier reconciles, which saves work and decides nothing that could be read from the cluster.
 	memory *remembered
 }
 

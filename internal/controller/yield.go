@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// yield deletes the routes of a resource that have to go, because somebody who goes before it has the host, or waits for it. It comes first:
+// yield deletes the routes of a resource that have to go, because another one that precedes it has the host, or waits for it. It comes first:
 // a resource that is paused, refused or held by a finalizer must not keep a host that is not its own.
 func (r *Reconciler) yield(ctx context.Context, s *scope) error {
 	r.Hosts.Note(r.Kind.GroupKind(), s.name(), wasEverReady(s.previous))

@@ -8,7 +8,7 @@ import (
 )
 
 // folded returns an error if a text says more than a namespace may, once each alias stands for what it repeats: of a few bytes, aliases make
-// gigabytes. What is no YAML, whoever reads it says.
+// gigabytes. What is no YAML is reported by the reader.
 func folded(text string) error {
 	document := &yaml.Node{}
 	if yaml.Unmarshal([]byte(text), document) != nil {

@@ -33,7 +33,7 @@ func Key(kind string) string { return strings.ToLower(kind) + ".yaml" }
 
 // Text is what a namespace says of a kind, as it stands in the ConfigMap. The zero value says nothing.
 type Text struct {
-	// Digest tells texts apart; empty for none.
+	// Digest identifies a text; empty for none.
 	Digest string
 
 	text string

@@ -20,7 +20,7 @@ func (e *MissingError) Error() string {
 // Reason is that of Ready.
 func (e *MissingError) Reason() string { return v1.ReasonDependencyMissing }
 
-// Missing gives the references whose object or key is not there and that are not optional. Where an object is missing
+// Missing returns the references whose object or key is not there and that are not optional. If an object is missing
 // as a whole, the references to its keys come without the key. An object of which nothing is known counts as there.
 func Missing(references []Reference, there map[Object]State) []Reference {
 	var list []Reference

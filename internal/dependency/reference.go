@@ -1,5 +1,5 @@
 // Package dependency finds what rendered objects refer to and do not bring along (ConfigMaps, Secrets and other objects that
-// somebody else makes), and reads what is there of it.
+// others create), and reads what is there of it.
 package dependency
 
 import (
@@ -68,7 +68,7 @@ const (
 // Reference is one mention of an object.
 type Reference struct {
 	Object
-	// Key of the ConfigMap's or Secret's data; empty where all of it, or nothing but the object, is meant.
+	// Key of the ConfigMap's or Secret's data; empty if all of it, or nothing but the object, is meant.
 	Key  string
 	Need Need
 	// Content says that pods take the content of the object when they start.
@@ -79,7 +79,7 @@ type Reference struct {
 
 // State is what is there of an object.
 type State struct {
-	// Found tells whether it is there.
+	// Found reports whether it is there.
 	Found bool
 	// Data holds a digest of each entry of a ConfigMap or Secret, by key.
 	Data map[string]string
@@ -152,7 +152,7 @@ func of(object *unstructured.Unstructured) []Reference {
 	return nil
 }
 
-// PodTemplate gives the pod template of an object; nil where its kind has none. It is shared with the object.
+// PodTemplate returns the pod template of an object; nil if its kind has none. It is shared with the object.
 func PodTemplate(object *unstructured.Unstructured) map[string]any {
 	var path []string
 	switch object.GetKind() {

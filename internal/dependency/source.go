@@ -24,7 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// NamespaceKind is the kind whose labels tell what namespaces enforce.
+// NamespaceKind is the kind whose labels say what namespaces enforce.
 var NamespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 // referenceKinds are the kinds that references point to, by name.
@@ -39,7 +39,7 @@ var referenceKinds = map[string]schema.GroupVersionKind{
 	NamespaceKind.Kind:    NamespaceKind,
 }
 
-// ReferenceKind gives the kind that references of a name point to, and whether its objects live outside of namespaces.
+// ReferenceKind returns the kind that references of a name point to, and whether its objects live outside of namespaces.
 func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
 	switch name {
 	case IngressClass, StorageClass, NamespaceKind.Kind:
@@ -73,7 +73,7 @@ func Strip(in any) (any, error) {
 	return kept, nil
 }
 
-// Dependencies tells what is there of objects that others own. It sees their metadata in informers and fetches the payload
+// Dependencies returns what is there of objects that others own. It sees their metadata in informers and fetches the payload
 // of a ConfigMap, Secret or Gateway that is referred to when its version is new; of that it keeps digests or listeners only. It is
 // safe for concurrent use.
 type Dependencies struct {
@@ -96,7 +96,7 @@ func NewDependencies(informers, live client.Reader) *Dependencies {
 	return &Dependencies{informers: informers, live: live, payloads: map[Object]payload{}}
 }
 
-// Look tells what is there of one object that something in a namespace refers to. Where the informers do not show it, confirm asks
+// Look returns what is there of one object that something in a namespace refers to. If the informers do not show it, confirm asks
 // the API server as well.
 func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
 	kind, _ := ReferenceKind(object.Kind)
@@ -197,7 +197,7 @@ func digests(object *unstructured.Unstructured) map[string]string {
 	return out
 }
 
-// Labels gives the labels of a namespace.
+// Labels returns the labels of a namespace.
 func (d *Dependencies) Labels(ctx context.Context, namespace string) (map[string]string, error) {
 	metadata := kube.Metadata(NamespaceKind)
 	if err := d.informers.Get(ctx, types.NamespacedName{Name: namespace}, metadata); err != nil {

@@ -23,7 +23,7 @@ import (
 // certificates is the kind in which cert-manager says how far it is with a Secret for TLS.
 var certificates = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateList"}
 
-// Awaited is an object that waits for somebody who says elsewhere what is wrong: a Service for its load balancer, or an Ingress for its
+// Awaited is an object that waits for a controller that says elsewhere what is wrong: a Service for its load balancer, or an Ingress for its
 // certificates.
 type Awaited struct {
 	client.Object
@@ -57,7 +57,7 @@ func (a *Awaited) Follow(known *Looks, now time.Time) *Looks {
 	return known
 }
 
-// Ask reads what others say of the object, by one request, and returns why it waits; nothing if nobody says.
+// Ask reads what others say of the object, by one request, and returns why it waits; nothing if that is not said.
 func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) {
 	if len(a.secrets) > 0 {
 		return a.certificates(ctx, live)

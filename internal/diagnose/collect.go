@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Collect adds to findings what is watched by nobody: pods of the workload and, of a Deployment, its ReplicaSets, events of those that are in
+// Collect adds to findings what is not watched: pods of the workload and, of a Deployment, its ReplicaSets, events of those that are in
 // trouble, and the claims that they wait for. It takes one or two requests, and up to four more for events and claims each.
 func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
 	workload := findings.Workload

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// ofContainer gives the causes that one container shows; none where it runs as it should, or waits for others.
+// ofContainer returns the causes that one container shows; none if it runs as it should, or waits for others.
 func ofContainer(f Findings, pod *corev1.Pod, c container) []Cause {
 	state := c.status.State
 	switch {
@@ -53,7 +53,7 @@ var (
 	kinds         = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
 )
 
-// missing tells of a ConfigMap, Secret or key that is not there, if that is what a message says.
+// missing returns the cause of a ConfigMap, Secret or key that is not there, if that is what a message says.
 func missing(message, source string) (Cause, bool) {
 	cause := Cause{Reason: v1.ReasonDependencyMissing, Source: source, Effect: Lasting}
 	if found := missingObject.FindStringSubmatch(message); found != nil {

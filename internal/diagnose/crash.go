@@ -17,13 +17,13 @@ const (
 	mostTrust  = 5 * time.Minute
 )
 
-// recent tells whether a container that runs again may crash again at any moment.
+// recent reports whether a container that runs again may crash again at any moment.
 func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.ContainerStateRunning) bool {
 	lasted := ended.FinishedAt.Sub(ended.StartedAt.Time)
 	return f.Now.Sub(running.StartedAt.Time) < min(mostTrust, max(leastTrust, 2*lasted))
 }
 
-// crashed says why a container ended that should run, or that should have ended otherwise. Where it is not to run for ever, a Job decides
+// crashed says why a container ended that should run, or that should have ended otherwise. If it is not to run for ever, a Job decides
 // how often it is tried: what is tried again may pass.
 func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	cause := ending(f, pod, c, ended)
@@ -75,7 +75,7 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	return cause
 }
 
-// heldBack tells whether the kubelet puts off to start a container again. Its status may say for long only that it ended.
+// heldBack reports whether the kubelet puts off to start a container again. Its status may say for long only that it ended.
 func heldBack(f Findings, pod *corev1.Pod, c container) bool {
 	for _, event := range f.eventsOf(pod.UID, "BackOff") {
 		if event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container") {
@@ -94,7 +94,7 @@ func signal(code int32) string {
 	return ""
 }
 
-// killedByProbe tells of the probe on whose account the kubelet ended a container, if it did.
+// killedByProbe returns the probe because of which the kubelet ended a container, if it did.
 func killedByProbe(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) (Cause, bool) {
 	for _, event := range f.eventsOf(pod.UID, "Killing") {
 		if event.InvolvedObject.FieldPath != fieldPath(c) || lastTime(event).Before(ended.StartedAt.Time) {

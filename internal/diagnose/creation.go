@@ -30,7 +30,7 @@ func creation(f Findings) []Cause {
 	return []Cause{cause}
 }
 
-// usage tells of each resource what is asked for and what is used, all given as "cpu=1,pods=2".
+// usage says of each resource what is requested and what is used, all given as "cpu=1,pods=2".
 func usage(requested, used, limited string) string {
 	of := func(list, resource string) string {
 		for item := range strings.SplitSeq(list, ",") {

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Findings are what is there of a workload. All but the workload may be left out; what is not told is not judged.
+// Findings are what is there of a workload. All but the workload may be left out; what is left out is not judged.
 type Findings struct {
 	Workload *Workload
 	// ReplicaSets, of a Deployment, and Pods that the workload selects.
@@ -45,14 +45,14 @@ type Cause struct {
 	Source string
 	// Message is one line in our words.
 	Message string
-	// Detail is what somebody else says of it: the container, the kubelet, the registry; often empty.
+	// Detail is what others say of it: the container, the kubelet, the registry; often empty.
 	Detail string
 	// Hint says what to do.
 	Hint   string
 	Effect Effect
-	// Until is when a Passing cause becomes Lasting; zero where time alone does not tell.
+	// Until is when a Passing cause becomes Lasting; zero if time alone does not decide.
 	Until time.Time
-	// Earlier is what was found of the version before in the same look; nil where nobody looked.
+	// Earlier is what was found of the version before in the same look; nil if there was no look.
 	Earlier *Earlier
 
 	pods     int   // that it was found at
@@ -149,7 +149,7 @@ func (f *Findings) Waits() []string {
 	return slices.Compact(list)
 }
 
-// eventsOf gives the events of an object with one of some reasons, the newest first.
+// eventsOf returns the events of an object with one of some reasons, the newest first.
 func (f *Findings) eventsOf(uid types.UID, reasons ...string) []*corev1.Event {
 	var list []*corev1.Event
 	for i := range f.Events {

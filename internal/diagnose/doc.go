@@ -3,6 +3,6 @@
 // findings give the same causes.
 //
 // Pods of the present version decide, so that a rollout is explained while an earlier version still serves. Messages do
-// not churn: equal causes of several pods are one, restarts are told in steps, times and names of pods are left out, and
+// not churn: equal causes of several pods are one, restarts are counted in steps, times and names of pods are left out, and
 // Steady keeps the earlier words where only numbers in them differ.
 package diagnose

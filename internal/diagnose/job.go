@@ -70,7 +70,7 @@ func failureWords(j *batchv1.Job, failed *batchv1.JobCondition) string {
 }
 
 // cronJob makes Jobs, and speaks of the last one that its schedule asked for. Only the name of that is needed, which follows from the time
-// of the schedule: to read Jobs would take another right. A Job that somebody made of it by hand is theirs.
+// of the schedule: to read Jobs would take another right. A Job that was created from it by hand does not count.
 func cronJob(c *batchv1.CronJob) *Workload {
 	w, have := workload(batchv1.GroupName, "CronJob", c, nil, &c.Spec.JobTemplate.Spec.Template), c.Status
 	last := lastJob(c)

@@ -68,7 +68,7 @@ func merge(list []Cause, cause Cause) []Cause {
 	return append(list, cause)
 }
 
-// restarted tells of restarts in steps, so that the words do not change with each.
+// restarted describes restarts in steps, so that the words do not change with each.
 func restarted(count int32) string {
 	for _, step := range []int32{100, 20, 5} {
 		if count > step {
@@ -78,7 +78,7 @@ func restarted(count int32) string {
 	return ""
 }
 
-// ofPod gives the causes that one pod shows.
+// ofPod returns the causes that one pod shows.
 func ofPod(f Findings, pod *corev1.Pod) []Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return scheduling(f, pod, scheduled)
@@ -111,7 +111,7 @@ func (c container) source() string {
 	return fmt.Sprintf("container %q", c.Name)
 }
 
-// containers lists those of a pod that the kubelet tells of, in the order in which they start.
+// containers lists those of a pod that the kubelet reports, in the order in which they start.
 func containers(pod *corev1.Pod) []container {
 	var list []container
 	add := func(specs []corev1.Container, statuses []corev1.ContainerStatus, init bool) {
@@ -130,7 +130,7 @@ func containers(pod *corev1.Pod) []container {
 	return list
 }
 
-// creating tells whether a pod has a node, and no container has come to run on it.
+// creating reports whether a pod has a node, and no container has come to run on it.
 func creating(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending {
 		return false
@@ -144,7 +144,7 @@ func creating(pod *corev1.Pod) bool {
 	return true
 }
 
-// appearance puts what is wrong with a pod in one word, the same for pods in the same trouble; empty where it is well.
+// appearance puts what is wrong with a pod in one word, the same for pods in the same trouble; empty if it is well.
 func appearance(pod *corev1.Pod) string {
 	if isReady(pod) {
 		for _, container := range containers(pod) {

@@ -16,7 +16,7 @@ type PortName struct {
 	Protocol corev1.Protocol
 }
 
-// PortsOf returns the ports of a pod. Where several containers have a port of one name, the one that Kubernetes takes counts:
+// PortsOf returns the ports of a pod. If several containers have a port of one name, the one that Kubernetes takes counts:
 // the first, sidecars last.
 func PortsOf(pod *corev1.PodSpec) Ports {
 	out := Ports{}
@@ -41,7 +41,7 @@ func (p Ports) add(ports []corev1.ContainerPort) {
 }
 
 // Target returns the number that a port of a Service leads to, and whether pods with these ports are reached by it. A number is
-// taken at its word: nobody knows what listens.
+// taken at its word: what listens is not known.
 func (p Ports) Target(port corev1.ServicePort) (number int32, reached bool) {
 	switch {
 	case port.TargetPort.Type == intstr.String:
@@ -61,7 +61,7 @@ type Earlier struct {
 	Ports Ports
 }
 
-// earlier returns what still runs of earlier versions; nil where nobody looked.
+// earlier returns what still runs of earlier versions; nil if there was no look.
 func (f *Findings) earlier() *Earlier {
 	cast := f.cast()
 	if cast == nil {

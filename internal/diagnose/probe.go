@@ -26,7 +26,7 @@ const (
 // lull is for how long a pod that was ready may be unready before it is reported.
 const lull = 10 * time.Second
 
-// probes gives the probes that fail at a container that runs and is not ready.
+// probes returns the probes that fail at a container that runs and is not ready.
 func probes(f Findings, pod *corev1.Pod, c container) []Cause {
 	if c.status.Ready {
 		return nil
@@ -77,7 +77,7 @@ func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect)
 	case readiness:
 		cause.Reason, probe = v1.ReasonReadinessProbeFailing, c.ReadinessProbe
 		if probe != nil && probe.TCPSocket != nil {
-			cause.Hint = connectHint // it may be the one that nobody asked for
+			cause.Hint = connectHint // it may be the one that no spec asked for
 		}
 	}
 	cause.Message = fmt.Sprintf("the %s probe%s of %s fails", strings.ToLower(string(kind)), target(c, probe), c.source())
@@ -119,7 +119,7 @@ func fieldPath(c container) string {
 	return "spec.containers{" + c.Name + "}"
 }
 
-// unhealthy gives the last words of the kubelet about a probe; empty where it never failed.
+// unhealthy returns the last words of the kubelet about a probe; empty if it never failed.
 func unhealthy(f Findings, pod *corev1.Pod, c container, kind kind) string {
 	for _, event := range f.eventsOf(pod.UID, "Unhealthy") {
 		path := event.InvolvedObject.FieldPath

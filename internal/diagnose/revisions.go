@@ -61,7 +61,7 @@ func ordinal(pod *corev1.Pod) int32 {
 	return int32(number)
 }
 
-// labelGeneration is the label by which the DaemonSet controller tells pods of the present template.
+// labelGeneration is the label by which the DaemonSet controller recognizes pods of the present template.
 const labelGeneration = "pod-template-generation"
 
 // daemonSet labels pods with the hash of their template and its generation. The hash of the present one is known to ControllerRevisions
@@ -83,7 +83,7 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 	return w
 }
 
-// byGeneration returns the pods of a DaemonSet by the generation of their template. Where an earlier template is back, pods that were never
+// byGeneration returns the pods of a DaemonSet by the generation of their template. If an earlier template is back, pods that were never
 // replaced have an earlier generation and the hash of those that have the present one.
 func byGeneration(f *Findings, s *appsv1.DaemonSet) *cast {
 	list, hashes := f.controlled(s.UID), map[string]bool{}

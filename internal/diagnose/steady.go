@@ -8,7 +8,7 @@ import (
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
 
-// Steady gives the causes with what was said before where only numbers differ in other people's words, and with a cause
+// Steady returns the causes with what was said before where only numbers differ in other people's words, and with a cause
 // that lasted until now still lasting: it is the same one, seen at another moment.
 func Steady(before, now []Cause) []Cause {
 	for i := range now {

@@ -11,10 +11,10 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// volumePatience is for how long a volume may take to be made or mounted without being told as lasting.
+// volumePatience is for how long a volume may take to be provisioned or mounted without being reported as lasting.
 const volumePatience = 15 * time.Second
 
-// aboutVolumes tells whether the scheduler waits for claims.
+// aboutVolumes reports whether the scheduler waits for claims.
 func aboutVolumes(message string) bool {
 	return strings.Contains(message, "persistentvolumeclaim") || strings.Contains(message, "PersistentVolumeClaim") ||
 		strings.Contains(message, "persistent volumes to bind")
@@ -143,7 +143,7 @@ func named(pod *corev1.Pod, name string) string {
 	return "a volume"
 }
 
-// hasMore tells whether an event names the volume that cannot be mounted.
+// hasMore reports whether an event names the volume that cannot be mounted.
 func hasMore(f Findings, pod *corev1.Pod) bool {
 	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume") {
 		if mountPrefix.MatchString(event.Message) {

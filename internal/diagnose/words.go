@@ -47,7 +47,7 @@ func AfterLast(message, separator string) string {
 // telling are the beginnings of lines that say more than the last one does.
 var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ", "Exception in thread "}
 
-// lastWords returns the line of a termination message that tells most: by default that message is the end of the log.
+// lastWords returns the line of a termination message that says most: by default that message is the end of the log.
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	last := ""

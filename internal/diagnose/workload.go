@@ -25,7 +25,7 @@ type Workload struct {
 	Selector *metav1.LabelSelector
 	// Noticed reports whether its controller has taken note of the newest spec: its status is about an earlier one else.
 	Noticed bool
-	// Settled reports whether there is nothing to look for at its pods, as far as its status tells.
+	// Settled reports whether there is nothing to look for at its pods, as far as its status says.
 	Settled bool
 	// Over reports whether it has failed for good: its pods change no more.
 	Over bool
@@ -86,7 +86,7 @@ func workload(group, kind string, object client.Object, selector *metav1.LabelSe
 	}
 }
 
-// wanted is a number of replicas that is 1 if nobody says it.
+// wanted is a number of replicas, 1 if it is not set.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
@@ -128,7 +128,7 @@ func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
 }
 
 // refusedByEvent returns what the API server said when a workload wanted a pod, as its controller repeats it in an event. A pod that was
-// created since tells that it is over.
+// created since shows that it is over.
 func (w *Workload) refusedByEvent(f *Findings) (string, bool) {
 	if !w.short {
 		return "", false

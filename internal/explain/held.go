@@ -21,7 +21,7 @@ var waiting = map[string]string{
 	v1.ReasonExpiring:        "its end",
 }
 
-// held is what does not happen now, and until when. It notes which problems it told.
+// held is what does not happen now, and until when. It notes which problems it reported.
 func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	note := func(name, message string, until *metav1.Time) *Node {

@@ -69,7 +69,7 @@ func (f *Findings) unheard() *Node {
 	return n
 }
 
-// ready is the node of the condition Ready, with what keeps it from being true; nil if there is none. It notes which problems it told.
+// ready is the node of the condition Ready, with what keeps it from being true; nil if there is none. It notes which problems it reported.
 func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	condition := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
 	if condition == nil {
@@ -168,7 +168,7 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 // mostWords is how many lines of what a container said last are shown.
 const mostWords = 5
 
-// leftOver are the problems that were told nowhere else.
+// leftOver are the problems that were reported nowhere else.
 func (f *Findings) leftOver(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	for _, problem := range f.Status.Problems {

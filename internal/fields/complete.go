@@ -28,7 +28,7 @@ func Complete(c *chart.Chart, dir string) error {
 }
 
 // schema adds to a values.schema.json the properties that it lacks, and those that it may have from an earlier fields.yaml. What refers to
-// fields of a Go type is known in full only where the file was generated.
+// fields of a Go type is known in full only if the file was generated.
 func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 	document := map[string]any{"type": "object"}
 	if len(text) > 0 {

@@ -55,7 +55,7 @@ func (e *execution) list(list *parse.ListNode, dot value) {
 	}
 }
 
-// branch carries out both sides. Within tells what the dot is in the first one.
+// branch carries out both sides. Within says what the dot is in the first one.
 func (e *execution) branch(branch *parse.BranchNode, dot value, within func(given value) value, loop bool) {
 	inner := *e
 	inner.variables = &variables{map[string]value{}, e.variables}

@@ -68,7 +68,7 @@ func scalars(out map[string]any, of *props) {
 const longestWord = 16
 
 // Relaxed is a schema of a CRD as a values.schema.json has it, checked in every render and therefore small. The API server has checked
-// the spec: what is left is what tells people of a wrong value by its name. Left out are patterns, lengths beyond those of words, all that is within the types of
+// the spec: what is left is what names a wrong value to people. Left out are patterns, lengths beyond those of words, all that is within the types of
 // Kubernetes, and what an object requires where a chart's default may stand for it, which is empty. What the chart has by default always fits.
 func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
 

@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ErrVast says that a quantity has an exponent which nobody can reckon with.
+// ErrVast says that a quantity has an exponent that is too large to compute with.
 var ErrVast = errors.New("its exponent has more than two digits")
 
 // Canonical is the one spelling of a quantity.

@@ -15,7 +15,7 @@ import (
 // Survey is how what the templates of a chart use of their values compares with what is declared: by the Go type of the kind, fields.yaml and
 // values.yaml. What cannot be followed, as a value behind a computed name, is taken for well used.
 type Survey struct {
-	// Undeclared are the fields that nobody declares, with the place in the template.
+	// Undeclared are the fields that are not declared, with the place in the template.
 	Undeclared Problems
 	// Unused are the fields of fields.yaml that no template uses.
 	Unused Problems
@@ -112,7 +112,7 @@ func (a *analysis) template(name string, with value) {
 	e.list(tree.Root, with)
 }
 
-// undeclared reports a field that a template uses and nobody declares.
+// undeclared reports a field that a template uses and that is not declared.
 func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name string) {
 	text := a.texts[tree.ParseName]
 	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")

@@ -35,7 +35,7 @@ func (d Defaults) id() string {
 	return "n" + d.Digest[:min(len(d.Digest), 15)]
 }
 
-// named implements Version: nobody needs to ask for defaults to go on. Whoever wrote them can change them, or take them back.
+// named implements Version: defaults need no request to go on. Whoever wrote them can change them, or take them back.
 func (Defaults) named(string) bool { return false }
 
 func (d Defaults) log() []any { return []any{"digest", d.Digest} }
@@ -77,7 +77,7 @@ func (a Asked) New(record *cluster.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 
-// Mark is what the label v1.LabelRollout of a record says once what is new, and nobody else, begins to change a resource of a generation. It
+// Mark is what the label v1.LabelRollout of a record says once what is new, and nothing else, begins to change a resource of a generation. It
 // is written before the first object is: a crash cannot lose it. The next record has it, too. It names all that is asked for, and first
 // the part that answers for what becomes of the resource: defaults if they are new, so that no namespace can have a chart halted.
 func (a Asked) Mark(parts Parts, generation int64) string {

@@ -33,7 +33,7 @@ func (c Chart) Short() string {
 	return cluster.ShortDigest(c.Digest) + "+" + cluster.ShortDigest(c.Values)
 }
 
-// id tells charts, and operators, apart.
+// id identifies a chart, and the operator that serves it.
 func (c Chart) id() string {
 	text := c.Digest + "\n" + c.Operator
 	if c.Values != "" {

@@ -14,7 +14,7 @@ import (
 // Version is one version of what asks for other releases although no user changed anything: a Chart, or the Defaults of a namespace.
 type Version interface {
 	fmt.Stringer
-	// id tells versions apart.
+	// id identifies a version.
 	id() string
 	// named reports whether a request to go on with a version, whatever happens, means this one.
 	named(request string) bool
@@ -31,7 +31,7 @@ type Gate struct {
 	Names func() ([]types.NamespacedName, error)
 	// MaxFailed is how many resources may not become ready with a chart before it is halted.
 	MaxFailed int
-	// Show shows how far the chart came; nil for nobody.
+	// Show shows how far the chart came; nil if that is not shown.
 	Show func(Progress)
 	Log  logr.Logger
 
@@ -70,7 +70,7 @@ type Standing struct {
 	Waits bool
 	// Unfit: the chart cannot be rendered for it, and an earlier one was.
 	Unfit bool
-	// Failed: the chart, and nobody else, changed it, and it does not become ready.
+	// Failed: the chart, and nothing else, changed it, and it does not become ready.
 	Failed bool
 }
 
@@ -233,7 +233,7 @@ func (g *Gate) show() {
 	g.Show(progress)
 }
 
-// tell writes a line to the log.
+// tell writes a log line.
 func (g *Gate) tell() {
 	log := g.Log.WithValues(g.now.log()...).WithValues("waiting", g.numbers.waiting)
 	what := "chart"

@@ -76,7 +76,7 @@ func (r *Rollouts) End(who Candidate) {
 	}
 }
 
-// steps are the numbers of others that are told: more would have a status written for each of them that goes.
+// steps are the numbers of others that are reported: more would have a status written for each of them that goes.
 var steps = []int{0, 1, 2, 5, 10, 50, 100, 500, 1000, 5000, 10000}
 
 // String is how many others wait before it, in steps: 1,000 that wait write eight statuses each, however long it takes.

@@ -24,13 +24,13 @@ type Facts struct {
 	Failed int
 	// MaxFailed is how many of them are put up with.
 	MaxFailed int
-	// Asked says that somebody asked to go on with this chart, whatever happens.
+	// Asked says that it was requested to go on with this chart, whatever happens.
 	Asked bool
 	// Before is the verdict before.
 	Before Verdict
 }
 
-// Judge returns how far a chart may go. Where it was halted, it goes on when all are ready again, not when a few are: pods that crash are
+// Judge returns how far a chart may go. If it was halted, it goes on when all are ready again, not when a few are: pods that crash are
 // ready in between.
 func Judge(f Facts) Verdict {
 	switch {

@@ -23,7 +23,7 @@ func (a Address) String() string {
 }
 
 // Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it answers nothing, and neither does a
-// Gateway that does not exist; where the listeners of one are not known, plain HTTP is assumed.
+// Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {

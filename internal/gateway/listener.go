@@ -57,8 +57,8 @@ func Of(object client.Object) *Gateway {
 // schemes are those of URLs, by the protocol of listeners that HTTPRoutes attach to.
 var schemes = map[string]string{"HTTP": "http", "HTTPS": "https"}
 
-// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a selector of namespaces fits, nobody
-// here knows: it is taken to.
+// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a selector of namespaces fits is not
+// known here: it is taken to.
 func (l Listener) takes(route *Route, ref Ref) bool {
 	switch {
 	case ref.SectionName != "" && ref.SectionName != l.Name, ref.Port != 0 && ref.Port != l.Port:

@@ -14,7 +14,7 @@ import (
 )
 
 const (
-	// balancerPatience is the time that clouds have for an address, and certificatePatience that of whoever makes certificates.
+	// balancerPatience is the time that clouds have for an address, and certificatePatience that of issuers of certificates.
 	balancerPatience, certificatePatience = 5 * time.Minute, 2 * time.Minute
 )
 

@@ -13,7 +13,7 @@ import (
 )
 
 // shareOfNothing is a target of an autoscaler that is a share of what containers request, and some request nothing. The target does nothing
-// then, unless a LimitRange of the namespace makes the pods request more than their template says, which the autoscaler alone can tell.
+// then, unless a LimitRange of the namespace makes the pods request more than their template says, which only the autoscaler can know.
 type shareOfNothing struct {
 	resource   corev1.ResourceName
 	containers []string
@@ -30,7 +30,7 @@ func (s shareOfNothing) String() string {
 	return fmt.Sprintf("%s %s %s no %s, of which the target is a share", noun, quoted(s.containers), verb, s.resource)
 }
 
-// sharesOfNothing returns those targets of an autoscaler, as far as the objects tell that were rendered with it.
+// sharesOfNothing returns those targets of an autoscaler, as far as the objects say that were rendered with it.
 func sharesOfNothing(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) []shareOfNothing {
 	var found []shareOfNothing
 	template := templateOf(a.Spec.ScaleTargetRef, facts)

@@ -18,7 +18,7 @@ import (
 const noticeTime = 30 * time.Second
 
 // Route is how a route of the Gateway API stands, of whatever kind: ready when each of its parents accepts it and has found all that it
-// refers to. The words are those of the gateways. What nobody looks at is stuck some time after the route was created: how long a parent
+// refers to. The words are those of the gateways. What no controller looks at is stuck some time after the route was created: how long a parent
 // has been among those of the spec, the route does not say, so one that is added to an old route is stuck as soon as what controllers say
 // of the other parents is up to date. A route without parents attaches to nothing, and is ready.
 func Route(object client.Object, gateways gateway.Gateways, now time.Time) State {

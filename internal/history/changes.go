@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// compare says what a release changed against the one before, nil if that is not kept. What the spec says counts; where that is as it was,
-// somebody else asked for the release, and what it changed of the objects is said.
+// compare says what a release changed against the one before, nil if that is not kept. What the spec says counts; if that is as it was,
+// the release has another cause, and what it changed of the objects is said.
 func (r *Revision) compare(before *Revision) {
 	if before == nil || r.recorded == nil || before.recorded == nil {
 		return

@@ -27,7 +27,7 @@ type Revision struct {
 	ChangedAt time.Time `json:"changedAt,omitzero"`
 	// Generation of the resource that it was made of; 0 in records of earlier operators.
 	Generation int64 `json:"generation,omitempty"`
-	// Changes against the release before, and whether pods restarted for them. There are none where that one is not kept.
+	// Changes against the release before, and whether pods restarted for them. There are none if that one is not kept.
 	Changes  []string `json:"changes,omitempty"`
 	Restarts bool     `json:"restarts"`
 	// Spec that it was made of; nil in records of earlier operators.
@@ -38,7 +38,7 @@ type Revision struct {
 	recorded *release.Recorded
 }
 
-// Who released what nobody changed the spec for.
+// Who released without a change of the spec.
 const (
 	byChart    = "(another chart)"
 	byPlatform = "(operator or defaults)"
@@ -57,7 +57,7 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 		controller := metav1.GetControllerOfNoCopy(secret)
 		number, err := revisionOf(secret)
 		if secret.Type != cluster.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
-			continue // somebody else's, or of an earlier resource of the name
+			continue // of another owner, or of an earlier resource of the name
 		}
 		list = append(list, decoded(secret, number))
 	}

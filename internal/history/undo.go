@@ -68,7 +68,7 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 	return nil, fmt.Errorf("revision %d of %s is not kept: there are %s (the operator's flag --history-max says how many)", to, resource.GetName(), strings.Join(kept, ", "))
 }
 
-// ErrChanged says that somebody else changed the resource meanwhile, so that nothing was written.
+// ErrChanged says that another writer changed the resource meanwhile, so that nothing was written.
 var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
 
 // Write stores the change, unless the resource is another one by now than it was when it was read. With dry, the API server only checks it.

@@ -70,7 +70,7 @@ func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == 
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
 // claimsOf lists what a route claims. One with more than so many combinations claims its hosts as a whole, and of more hosts than that the first: no
-// resource may render such a route, so somebody else wrote it.
+// resource may render such a route, so another writer made it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {

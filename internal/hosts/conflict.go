@@ -14,10 +14,10 @@ type Held struct {
 	Err error
 }
 
-// ConflictError says that somebody else has what a route object claims.
+// ConflictError says that another route has what a route object claims.
 type ConflictError struct {
 	Claim string // as in www.example.com/shop
-	// Holder is the kind and the name of who has it; empty if that is in another namespace, which may be somebody else's business.
+	// Holder is the kind and the name of who has it; empty if that is in another namespace, whose names are not disclosed.
 	Holder string
 	// Granted says that the holder has it because the platform granted it.
 	Granted bool

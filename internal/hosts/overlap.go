@@ -12,7 +12,7 @@ func Overlap(a, b Claim) bool {
 		(a.Method == b.Method || a.Method == "" || b.Method == "") && conditionsOverlap(a.Conditions, b.Conditions)
 }
 
-// Same reports whether both claims are for the same requests, so that nothing decides who answers them. Where one is for fewer
+// Same reports whether both claims are for the same requests, so that nothing decides who answers them. If one is for fewer
 // than the other, Ingress controllers and gateways prefer it.
 func Same(a, b Claim) bool {
 	if a.Host != b.Host || a.Method != b.Method || a.Conditions != b.Conditions {

@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// precedes reports whether a stake goes before another one whoever of them is live: if the platform granted it, or if the application
+// precedes reports whether a stake goes before another one, whichever of them is live: if the platform granted it, or if the application
 // was ever ready and the other's is known never to have been. Both last, so that a host never goes back and forth.
 func (h *Hosts) precedes(s, other *stake) bool {
 	if mine := h.entitled(s); mine != h.entitled(other) {
@@ -123,7 +123,7 @@ func (h *Hosts) Note(kind schema.GroupKind, name types.NamespacedName, ready boo
 	h.review(owner{}, changed...)
 }
 
-// Yields lists the live routes of a resource that have to go, because somebody who goes before it has the host or only waits for that.
+// Yields lists the live routes of a resource that have to go, because another one that precedes it has the host or only waits for it.
 func (h *Hosts) Yields(kind schema.GroupKind, name types.NamespacedName) []Held {
 	h.mu.Lock()
 	defer h.mu.Unlock()

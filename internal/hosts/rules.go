@@ -7,7 +7,7 @@ type Rules interface {
 	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an entry; nil if it
 	// may.
 	Refused(namespace string, route kube.Key, claim Claim) error
-	// Granted reports whether the platform granted a host to a namespace, which then has it before anybody else.
+	// Granted reports whether the platform granted a host to a namespace, which then has it before any other.
 	Granted(namespace, host string) bool
 	// Shared reports whether routes of a namespace may have paths of a host of which others have some, if that is so for these, too.
 	Shared(namespace, host string) bool

@@ -63,7 +63,7 @@ func (b born) compare(other born) int {
 
 // contradicts reports whether two claims cannot be both granted. Within a namespace, narrower claims beside wider ones are a
 // choice of its people. A host belongs to one namespace: on more specific paths, methods or headers, another one would take requests
-// from it. Where the platform shares a host, only requests that both would answer count.
+// from it. If the platform shares a host, only requests that both would answer count.
 func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool {
 	switch {
 	case s.place.namespace == other.place.namespace:
@@ -74,7 +74,7 @@ func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool 
 	return Overlap(mine, theirs) || !rules.Shared(s.place.namespace, mine.Host) || !rules.Shared(other.place.namespace, theirs.Host)
 }
 
-// alike reports whether two stakes of a place make no difference to anybody.
+// alike reports whether two stakes of a place lead to the same decisions.
 func (s *stake) alike(other *stake) bool {
 	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims)
 }

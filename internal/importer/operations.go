@@ -164,7 +164,7 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 	}
 }
 
-// accountPieces keep the account of the pods. A token is mounted if it was asked for, or if an account was made, which nobody does without
+// accountPieces keep the account of the pods. A token is mounted if it was asked for, or if an account was created, which is not done without
 // a reason.
 func (s *subject) accountPieces() []piece {
 	pod := &s.template.Spec

@@ -144,7 +144,7 @@ func (s *score) secret(field string, p part) *corev1.EnvVarSource {
 
 func (s *score) secretName(resource string) string { return s.Name + "-" + objectName(resource) }
 
-// resources are nobody's here: what they are taken for is said.
+// resources have no provisioner here: what they are taken for is said.
 func (s *score) resources() {
 	for _, name := range sortedKeys(s.file.Resources) {
 		resource, field := s.file.Resources[name], "resources."+name

@@ -77,8 +77,8 @@ func setKind(object client.Object) error {
 // StripManagedFields drops all managed fields of an object but those by which others own parts of a pod template.
 func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
-// Content gives all that an object says, as JSON has it; false where only its outline is known. It may be shared: nobody
-// may change it.
+// Content returns all that an object says, as JSON has it; false if only its outline is known. It may be shared: it must not
+// be changed.
 func Content(object client.Object) (map[string]any, bool) {
 	if IsOutline(object) {
 		return nil, false
@@ -104,8 +104,8 @@ func Typed(object client.Object) client.Object {
 	return typed
 }
 
-// As gives an object as its Go type, nil where it is nil, an outline or another kind of object. It may be shared: nobody may
-// change it.
+// As returns an object as its Go type, nil if it is nil, an outline or another kind of object. It may be shared: it must not
+// be changed.
 func As[T any](object client.Object) *T {
 	if object == nil || IsOutline(object) {
 		return nil

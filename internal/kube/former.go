@@ -9,7 +9,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the caches keep of the records of earlier releases is the same in all of them, but for names and versions. Nobody changes what comes
+// What the caches keep of the records of earlier releases is the same in all of them, but for names and versions. Nothing changes what comes
 // from a cache.
 var (
 	formerLabels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}

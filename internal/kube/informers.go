@@ -20,7 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// errUnlisted says that nobody has listed a kind yet.
+// errUnlisted says that a kind has not been listed yet.
 var errUnlisted = errors.New("the API server has not listed it yet")
 
 // Informers makes the informers of a cache and knows which kinds it sees: all objects are listed, and the API server lets
@@ -108,8 +108,8 @@ func (f *feed) answered(ctx context.Context, err error) {
 	}
 }
 
-// seen returns nil where the informer shows all objects. One that has listed them keeps showing them while the API server
-// cannot be reached; where it refuses to let them be watched, they are old for good.
+// seen returns nil if the informer shows all objects. One that has listed them keeps showing them while the API server
+// cannot be reached; if it refuses to let them be watched, they are old for good.
 func (f *feed) seen() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -145,7 +145,7 @@ func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values f
 	return nil
 }
 
-// ByIndex returns the objects of a kind that have a value in an index. They are those of the cache: nobody may change them.
+// ByIndex returns the objects of a kind that have a value in an index. They are those of the cache: they must not be changed.
 func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error) {
 	var list []client.Object
 	for _, f := range i.of(kind) {
@@ -160,7 +160,7 @@ func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([
 	return list, nil
 }
 
-// Seen returns nil where all objects of a kind are in the cache and are kept up to date, else why they are not.
+// Seen returns nil if all objects of a kind are in the cache and are kept up to date, else why they are not.
 func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 	feeds := i.of(kind)
 	if len(feeds) == 0 {
@@ -175,7 +175,7 @@ func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 }
 
 // Settle waits until it is known of each kind whether it is seen: its objects are listed, or the operator lacks the right, or
-// the time is over. It returns an error only where ctx ends before that.
+// the time is over. It returns an error only if ctx ends before that.
 func (i *Informers) Settle(ctx context.Context, deadline time.Time, kinds ...schema.GroupVersionKind) error {
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		return time.Now().After(deadline) || !slices.ContainsFunc(kinds, i.unsettled), nil

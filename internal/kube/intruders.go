@@ -101,13 +101,13 @@ func own(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 }
 
-// foreign reports whether an entry is somebody else's and may own fields at a path.
+// foreign reports whether an entry belongs to another manager and may own fields at a path.
 func foreign(entry metav1.ManagedFieldsEntry, whole []string) bool {
 	return !own(entry) && entry.Subresource == "" && entry.FieldsV1 != nil &&
 		strings.Contains(entry.FieldsV1.GetRawString(), `"f:`+whole[len(whole)-1]+`"`)
 }
 
-// OwnFields returns the fields that the operator applied and that nobody has changed since.
+// OwnFields returns the fields that the operator applied and that no other manager has changed since.
 func OwnFields(object client.Object) *fieldpath.Set { return ownFields(object.GetManagedFields()) }
 
 func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {

@@ -39,7 +39,7 @@ var (
 	jobTemplate = []string{"spec", "jobTemplate", "spec", "template"}
 )
 
-// kinds are all special kinds. Whoever wants to know what is special about a kind looks here.
+// kinds are all special kinds: the one place that says what is special about a kind.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}:                     {Adoptable: true, PodTemplate: template, Whole: template, Scales: true},
 	{Group: appsv1.GroupName, Kind: "StatefulSet"}:                    {Adoptable: true, PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},

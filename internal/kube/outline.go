@@ -21,7 +21,7 @@ const (
 	scarceBound = 8 << 10
 )
 
-// readByAll are the kinds that the operator reads whoever rendered them: what routes claim, and how large claims are. An outline says neither.
+// readByAll are the kinds that the operator reads, whatever made them: what routes claim, and how large claims are. An outline says neither.
 var readByAll = map[schema.GroupKind]bool{
 	{Group: "networking.k8s.io", Kind: "Ingress"}:           true,
 	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}: true,
@@ -31,7 +31,7 @@ var readByAll = map[schema.GroupKind]bool{
 // outlined is the annotation of an outline. The API server takes no annotation of such a name.
 const outlined = "(outline)"
 
-// What outlines keep of labels and annotations: what tells whose an object is, which version of it was applied and when it is ready.
+// What outlines keep of labels and annotations: what says whose an object is, which version of it was applied and when it is ready.
 var (
 	outlineLabels      = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name", "status", "version"}
 	outlineAnnotations = []string{
@@ -138,7 +138,7 @@ func weight(value any) int {
 // longestUID is what no UID that an API server makes is longer than.
 const longestUID = 64
 
-// mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object tells.
+// mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object says.
 func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 	if RetainedFor(object) != "" || LabelledOwner(object) != "" {
 		return true

@@ -8,7 +8,7 @@ import (
 
 // SoleManager returns managed fields of an object that others made in which nobody but the operator manages it: what is in what belongs to it as
 // a whole (Traits.Whole), so that its next apply removes what it does not render there, and what it applies, as the result of a dry run says; nil
-// for applied where no dry run could tell. What else others set is nobody's from then on: it stays. Entries of subresources, by which
+// for applied if there was no dry run. What else others set has no manager from then on: it stays. Entries of subresources, by which
 // autoscalers and controllers write, are left as they are.
 func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 	whole := TraitsOf(live.GetObjectKind().GroupVersionKind().GroupKind()).Whole

@@ -1,7 +1,7 @@
 package lint
 
 import (
-	_ "embed" // what Go types do not tell
+	_ "embed" // what Go types do not say
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// BuiltIn is what the Go types of Kubernetes do not tell of built-in kinds. make generate reads it from the sources of k8s.io/api and of
+// BuiltIn is what the Go types of Kubernetes do not say of built-in kinds. make generate reads it from the sources of k8s.io/api and of
 // client-go.
 type BuiltIn struct {
 	// Enums are the values of types of texts that take few, by package and name of the type: those that Kubernetes marks with +enum.

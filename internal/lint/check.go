@@ -45,7 +45,7 @@ type Finding struct {
 	// Line and Column count from 1; 0 if they are not known.
 	Line, Column int
 	Message      string
-	// Remedy says what to do; empty where the message does.
+	// Remedy says what to do; empty if the message does.
 	Remedy string
 	// Excerpt has the lines around the mistake, with a caret.
 	Excerpt string
@@ -164,7 +164,7 @@ func faultsOf(err error) []*chart.Fault {
 	return nil
 }
 
-// uses notes what templates use and nobody declares, and what is declared and no template uses.
+// uses notes what templates use and is not declared, and what is declared and no template uses.
 func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) error {
 	survey, err := fields.Look(loaded, ".", kind)
 	if err != nil {

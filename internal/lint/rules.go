@@ -1,4 +1,4 @@
-// Package lint owns the rules that charts are held to before anybody serves them: what the operator refuses when it loads or renders a chart,
+// Package lint owns the rules that charts are held to before they are served: what the operator refuses when it loads or renders a chart,
 // and what would go wrong later. It renders cases as the operator does, and reads no cluster. docs/lint has a page of each rule.
 //
 // Of built-in kinds it knows all fields, their types and the values that Kubernetes marks as the only ones. What only the API server knows, it
@@ -15,7 +15,7 @@ import (
 // Level says how bad it is to break a rule.
 type Level string
 
-// An Error keeps a resource from becoming what it says; a Warning does so later, or for somebody else.
+// An Error keeps a resource from becoming what it says; a Warning does so later, or for another resource.
 const (
 	Error   Level = "error"
 	Warning Level = "warning"

@@ -105,7 +105,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 	return kept, nil
 }
 
-// factsOf are those that the labels of a namespace tell.
+// factsOf are those that the labels of a namespace say.
 func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
 	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
 	if level, labelled := labels[api.EnforceLevelLabel]; labelled {

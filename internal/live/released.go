@@ -102,7 +102,7 @@ func note(found map[types.UID]*Release, secret *corev1.Secret) {
 	owner := metav1.GetControllerOfNoCopy(secret)
 	revision, err := strconv.Atoi(secret.Labels["version"])
 	if secret.Type != cluster.RecordType || owner == nil || err != nil {
-		return // somebody else's
+		return // of another owner
 	}
 	if known := found[owner.UID]; known == nil || known.Revision < revision {
 		found[owner.UID] = &Release{

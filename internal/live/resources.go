@@ -34,7 +34,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, na
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	err := c.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: served})
 	if meta.IsNoMatchError(err) {
-		return nil, nil // nobody can have made one
+		return nil, nil // there can be none
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)

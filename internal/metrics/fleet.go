@@ -44,7 +44,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 // NeedLeaderElection says that only the leader shows the fleet.
 func (*Fleet) NeedLeaderElection() bool { return true }
 
-// list gives all resources, shared with the cache: nobody may change them. While the cache cannot be read there are none.
+// list returns all resources, shared with the cache: they must not be changed. While the cache cannot be read there are none.
 func (f *Fleet) list() []unstructured.Unstructured {
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
@@ -134,7 +134,7 @@ func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 // usedChart is the chart of a release, as a status names it.
 type usedChart struct{ version, digest string }
 
-// otherCharts stands for all charts beyond the first: what a status says, nobody bounds.
+// otherCharts stands for all charts beyond the first: what a status says is not bounded.
 var otherCharts = usedChart{"other", "other"}
 
 const mostCharts = 10
@@ -156,7 +156,7 @@ func countChart(resources map[usedChart]int, chart usedChart) {
 	resources[chart]++
 }
 
-// conditionTypes are those that are shown: what else a status says, nobody bounds.
+// conditionTypes are those that are shown: what else a status says is not bounded.
 var conditionTypes = []string{
 	v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled,
 }

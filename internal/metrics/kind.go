@@ -21,7 +21,7 @@ const (
 	Acted Outcome = "acted"
 	// Deferred: it was too early, for the caches, for the next attempt or for one more rollout.
 	Deferred Outcome = "deferred"
-	// Failed: the objects could not be brought to what the spec says; status tells why.
+	// Failed: the objects could not be brought to what the spec says; status says why.
 	Failed Outcome = "failed"
 	// Error: the operator could not read the resource or write its status.
 	Error Outcome = "error"
@@ -52,7 +52,7 @@ type Kind struct {
 	*Metrics
 }
 
-// Kind gives the view of a kind whose resources a chart renders. What can be told in advance begins at 0.
+// Kind returns the view of a kind whose resources a chart renders. What is known in advance begins at 0.
 func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	k := &Kind{name: kind, Metrics: m}
 	k.Chart(chart)

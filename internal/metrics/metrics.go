@@ -1,4 +1,4 @@
-// Package metrics owns what the operator tells Prometheus of itself, under names that begin with appservice_. Events are
+// Package metrics owns what the operator reports of itself to Prometheus, under names that begin with appservice_. Events are
 // counted as they happen, by the view that the controller of each kind has; the conditions of resources are read from the
 // informer cache while Prometheus asks, so that they need no upkeep and are gone with the resource. It never decides
 // anything, and makes no request.

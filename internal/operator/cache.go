@@ -7,7 +7,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// startedCache is a cache that nobody has to wait for as a whole. The manager would wait until it has listed every kind: one
+// startedCache is a cache that need not be waited for as a whole. The manager would wait until it has listed every kind: one
 // that the operator may not list would hold up all others, and the end of the process as well, because the manager does not
 // look for a signal then. What has to be seen before something is done, controllers wait for kind by kind.
 type startedCache struct{ cache.Cache }

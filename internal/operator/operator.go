@@ -42,7 +42,7 @@ const Name = "appservice-operator"
 // shutdown is how long an action that is under way may take when the manager has to stop.
 const shutdown = 30 * time.Second
 
-// Pods are looked at no more often than that, all resources taken together: where hundreds roll out at a time, most of them
+// Pods are looked at no more often than that, all resources taken together: if hundreds roll out at a time, most of them
 // are only slow.
 const looksPerSecond, looksAtOnce = 20, 20
 

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Options are the settings of the operator, as its flags give them.
+// Options are the settings of the operator, as its flags set them.
 type Options struct {
 	// WatchesFile is the path of a watches file; empty for the embedded one.
 	WatchesFile string

@@ -80,7 +80,7 @@ func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, err
 }
 
 // Apply lays the patch over the pods of those objects that have the main container, and annotates these with the fields that it sets. The
-// error is an Error if there are none. What is wrong with a template already is left for others to tell.
+// error is an Error if there are none. What is wrong with a template already is left to others.
 func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 	if p == nil {
 		return nil

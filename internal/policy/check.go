@@ -94,7 +94,7 @@ func within(path string, more ...string) string {
 	return strings.Join(append([]string{path}, more...), ".")
 }
 
-// pods checks the pods that an object makes, where its pod template can be read; others say what is wrong with one that cannot.
+// pods checks the pods that an object makes, if its pod template can be read; others say what is wrong with one that cannot.
 func (c *check) pods() {
 	content := dependency.PodTemplate(c.object)
 	if content == nil {

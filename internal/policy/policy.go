@@ -22,7 +22,7 @@ var builtIn []byte
 type Policy struct {
 	// Source is how messages call the file; BuiltIn if there is none.
 	Source string
-	// Digest tells policies apart.
+	// Digest identifies a policy.
 	Digest string
 
 	base    layer

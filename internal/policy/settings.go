@@ -30,14 +30,14 @@ type Entry struct {
 }
 
 // Settings are rules as a file sets them; what is left out is not set. The rules are lists of what is allowed. In all lists, "+" as the
-// first entry stands for what the list is laid over, and in lists of patterns the last one that matches counts, where those that begin
+// first entry stands for what the list is laid over, and in lists of patterns the last one that matches counts, of which those that begin
 // with "!" refuse.
 type Settings struct {
 	// Annotations are keys of annotations by the kind of the rendered object, Pod for pod templates; those of "*" are allowed on all
 	// kinds. Each kind is a rule of its own. Issuers are a rule of their own, too.
 	Annotations map[string]Patterns `yaml:"annotations"`
 
-	// Hosts of Ingresses and routes. Those that an entry of a namespace names are granted to it: nobody else may use them.
+	// Hosts of Ingresses and routes. Those that an entry of a namespace names are granted to it: no other may use them.
 	Hosts Hosts `yaml:"hosts"`
 	// SharedHosts are hosts of which several namespaces may serve paths, if each of them may use the host and has it here.
 	SharedHosts Hosts `yaml:"sharedHosts"`

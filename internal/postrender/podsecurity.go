@@ -29,7 +29,7 @@ const (
 // Source is who asks for a level, in words.
 type Source string
 
-// The sources. Where the namespace is not labelled and the chart asks for nothing, the level is Baseline by default.
+// The sources. If the namespace is not labelled and the chart asks for nothing, the level is Baseline by default.
 const (
 	ByNamespace Source = "the namespace enforces"
 	ByChart     Source = "the chart requires"
@@ -118,7 +118,7 @@ func meets(checks policy.Evaluator, object *unstructured.Unstructured, content m
 }
 
 // required is the strictest of what the namespace enforces, the chart asks for and the spec asks for. The label of a namespace is the decision
-// of its administrator, Privileged too; where nobody decides, it is Baseline.
+// of its administrator, Privileged too; if nothing decides, it is Baseline.
 func required(profile, asked, enforced Level) demand {
 	strictest := demand{}
 	for _, one := range []demand{{enforced, ByNamespace}, {asked, ByChart}, {profile, BySpec}} {
@@ -132,7 +132,7 @@ func required(profile, asked, enforced Level) demand {
 	return strictest
 }
 
-// restrict sets what the level Restricted asks for, where a pod template does not say otherwise.
+// restrict sets what the level Restricted asks for, if a pod template does not say otherwise.
 func restrict(template map[string]any) {
 	pod, _, _ := unstructured.NestedFieldNoCopy(template, "spec")
 	spec, ok := pod.(map[string]any)
@@ -156,7 +156,7 @@ func restrict(template map[string]any) {
 	}
 }
 
-// within gives the map of a field, which it makes where there is none.
+// within returns the map of a field, which it makes where there is none.
 func within(content map[string]any, field string) map[string]any {
 	inner, ok := content[field].(map[string]any)
 	if !ok {

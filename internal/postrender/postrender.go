@@ -19,7 +19,7 @@ import (
 type Input struct {
 	// Owner is the custom resource that the objects are rendered for. Hooks must not change it.
 	Owner *unstructured.Unstructured
-	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
+	// ClusterScoped reports whether objects of a kind live outside of namespaces; nil if none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
 	// PodSecurity is the level of the Pod Security Standards that the chart asks of its pods; empty if it leaves that to the namespace.
 	PodSecurity Level
@@ -34,13 +34,13 @@ type Input struct {
 type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
-	// There is what is there of the objects that are referred to; nil where that is not known.
+	// There is what is there of the objects that are referred to; nil if that is not known.
 	There map[dependency.Object]dependency.State
 	// Policy is what the platform allows in the namespace; everything where that is not known.
 	Policy policy.Rules
 	// Selectors are those of workloads that are there and select their pods by other labels than are rendered; nil for none.
 	Selectors map[kube.Key]map[string]string
-	// Content is the version of the content that pods take from what is referred to; empty where that is not known.
+	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
 }
 

@@ -1,4 +1,4 @@
-// Package problem puts errors into the words of the API, and tells what may end them.
+// Package problem puts errors into the words of the API, and says what may end them.
 package problem
 
 import (

@@ -53,7 +53,7 @@ func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) wor
 	}
 }
 
-// AddWithOpts queues requests. Where both a delay and the rate limiter apply, the shorter time counts.
+// AddWithOpts queues requests. If both a delay and the rate limiter apply, the shorter time counts.
 func (q *Queue) AddWithOpts(options priorityqueue.AddOpts, requests ...reconcile.Request) {
 	if q.ShuttingDown() {
 		return

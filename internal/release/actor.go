@@ -25,7 +25,7 @@ func NewActor(writer *cluster.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep}
 }
 
-// Task is one resource, what it is to become, and what Decide was told about it.
+// Task is one resource, what it is to become, and the input of Decide about it.
 type Task struct {
 	Owner *unstructured.Unstructured
 	// Chart rendered what is desired.
@@ -104,7 +104,7 @@ func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, reco
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
-// again if the name of an installed release turns out to be somebody else's. The error is a NotOursError, a PreviousError, a StaleError
+// again if the name of an installed release turns out to be another owner's. The error is a NotOursError, a PreviousError, a StaleError
 // or the API server's. Records of earlier releases are left for Retire.
 func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
 	session := a.writer.Begin(task.Owner.GetUID())

@@ -14,7 +14,7 @@ import (
 )
 
 // SpareAdmitted takes out of a plan the objects that differ only in what admission made of the operator's own write, such as the image of a
-// mirror: it would make the same of the next one. Managed fields, which the caches do not hold, tell that from what others changed: who changes
+// mirror: it would make the same of the next one. Managed fields, which the caches do not hold, distinguish that from what others changed: whoever changes
 // a field owns it from then on. It reads each object once that is rendered as before and differs. The error is a StaleError if the caches
 // are behind, or the API server's.
 func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {

@@ -34,7 +34,7 @@ func AdoptionOf(resource client.Object) *Adoption {
 	return &Adoption{Release: annotations[v1.AnnotationAdoptRelease], Restart: annotations[v1.AnnotationAdoptRestart] == "true"}
 }
 
-// String tells adoptions apart.
+// String identifies an adoption.
 func (a *Adoption) String() string {
 	if a == nil {
 		return ""

@@ -14,7 +14,7 @@ type lack struct {
 }
 
 // lacking finds where live lacks what want has: the first field, and how many more there are. Fields and list elements that only live has
-// are somebody else's and do not count. Empty maps and lists in want count as left out.
+// belong to others and do not count. Empty maps and lists in want count as left out.
 func lacking(path string, want, live any) (first *lack, more int) {
 	found := &lacks{}
 	found.compare(path, want, live)
@@ -118,7 +118,7 @@ func (l *lacks) compareLists(path string, want, live []any) {
 	}
 }
 
-// keysFor gives the merge keys of the list at a path such as .spec.template.spec.containers[app].ports.
+// keysFor returns the merge keys of the list at a path such as .spec.template.spec.containers[app].ports.
 func keysFor(path string) []string {
 	field := path[strings.LastIndex(path, ".")+1:]
 	if field != "ports" {

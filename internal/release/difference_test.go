@@ -146,7 +146,7 @@ func TestMergeKeysAreThoseOfTheAPI(t *testing.T) {
 	}
 }
 
-// keyedLists gives the keys of all lists of a kind as its schema has them, by path; nil for a list that is one value.
+// keyedLists returns the keys of all lists of a kind as its schema has them, by path; nil for a list that is one value.
 func keyedLists(t *testing.T, version, kind string) map[string][]string {
 	t.Helper()
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)

@@ -17,7 +17,7 @@ import (
 type Difference struct {
 	// Field is its path, for example spec.replicas.
 	Field string
-	// Old and New are its values, empty where they are not for print.
+	// Old and New are its values, empty if they are not for print.
 	Old, New string
 	// Restarts says that pods restart for it.
 	Restarts bool

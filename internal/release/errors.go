@@ -8,7 +8,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// NotOursError says that an object or a Helm release of a rendered name belongs to somebody else.
+// NotOursError says that an object or a Helm release of a rendered name belongs to another owner.
 type NotOursError struct {
 	// Key of the object; kind "Helm release" for a release.
 	Key kube.Key
@@ -30,7 +30,7 @@ type PreviousError struct{ Left []Remnant }
 // Remnant is an object of an earlier resource.
 type Remnant struct {
 	kube.Key
-	// Finalizers that hold it: it goes when whoever set them has taken them off.
+	// Finalizers that hold it: it is deleted once they are removed.
 	Finalizers []string
 }
 
@@ -83,5 +83,5 @@ type StaleError struct{ Err error }
 
 func (e *StaleError) Error() string { return fmt.Sprintf("caches are behind: %v", e.Err) }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *StaleError) Unwrap() error { return e.Err }

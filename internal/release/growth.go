@@ -8,12 +8,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// asFarAsMutable returns a rendered object less what differs from the one that is there by design and can be changed by nobody.
+// asFarAsMutable returns a rendered object less what differs from the one that is there by design and cannot be changed.
 func asFarAsMutable(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	return withOldTemplates(withGrowth(desired, live), live)
 }
 
-// withGrowth leaves a claim the size that somebody else gave it since it was rendered: a claim cannot shrink. A size that
+// withGrowth leaves a claim the size that another writer set since it was rendered: a claim cannot shrink. A size that
 // is rendered again stays as it is, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Grows || stampOf(desired) != stampOf(live) {

@@ -69,8 +69,8 @@ func (a *Actor) Retire(ctx context.Context, owner *unstructured.Unstructured, du
 	return records.delete(ctx, due.Delete...)
 }
 
-// supersede makes a record say that another release came after it. What it holds from then on is in the record already, so that nobody
-// has to read it.
+// supersede makes a record say that another release came after it. What it holds from then on is in the record already, so that it need
+// not be read.
 func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
 	patch, err := json.Marshal([]map[string]string{
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": record.Version},

@@ -19,13 +19,13 @@ import (
 type immutability struct {
 	// fixed are the paths of fields, each with all below it.
 	fixed []string
-	// only are the fields of spec that can change; nil where all can but the fixed ones.
+	// only are the fields of spec that can change; nil if all can but the fixed ones.
 	only []string
 	// sealed are the fields that are fixed as well in an object that calls itself immutable.
 	sealed []string
 }
 
-// immutables are the built-in kinds that have such fields. The API server decides: this foretells what it says, where it is not asked.
+// immutables are the built-in kinds that have such fields. The API server decides: this foretells what it says, if it is not asked.
 var immutables = map[schema.GroupKind]immutability{
 	{Group: appsv1.GroupName, Kind: "Deployment"}: {fixed: []string{"spec.selector"}},
 	{Group: appsv1.GroupName, Kind: "DaemonSet"}:  {fixed: []string{"spec.selector"}},

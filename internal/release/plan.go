@@ -42,9 +42,9 @@ func (p *Plan) Adopting(keys []kube.Key) *Plan {
 type Change struct {
 	Desired *unstructured.Unstructured
 	Live    client.Object
-	// Field is the path of the first difference, for example spec.replicas; empty where something is no longer rendered.
+	// Field is the path of the first difference, for example spec.replicas; empty if something is no longer rendered.
 	Field string
-	// Old and New are the values of that field, empty where they are not for print.
+	// Old and New are the values of that field, empty if they are not for print.
 	Old, New string
 	// More is how many more fields differ.
 	More int
@@ -216,13 +216,13 @@ func turn(object *unstructured.Unstructured) int {
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
 	have, full := kube.Content(live)
-	if !full { // an outline is of a version that was found to be right, unless the stamp tells
+	if !full { // an outline is of a version that was found to be right, unless the stamp says otherwise
 		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
 	var first *lack
 	var more int
-	if renderedAgain && want != nil { // what the metadata say comes last, and the stamp tells nobody anything
+	if renderedAgain && want != nil { // what the metadata say comes last, and the stamp means nothing to people
 		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
 		if first, more = lacking("", withoutMetadata(want), have); first == nil {
 			first, more = metadata, moreMetadata

@@ -31,7 +31,7 @@ const (
 )
 
 // records keeps what Helm keeps of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects are
-// as it says (until then, the objects themselves tell what is still to be written), marked when the next one is there, and deleted when
+// as it says (until then, the objects themselves show what is still to be written), marked when the next one is there, and deleted when
 // enough others are.
 type records struct {
 	session *cluster.Session

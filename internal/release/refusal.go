@@ -23,7 +23,7 @@ import (
 type RefusedError struct {
 	reason  string
 	message string // with the remedy
-	// Err is the answer of the API server; nil where it was not asked.
+	// Err is the answer of the API server; nil if it was not asked.
 	Err error
 }
 
@@ -32,7 +32,7 @@ func (e *RefusedError) Error() string { return e.message }
 // Reason is that of Ready.
 func (e *RefusedError) Reason() string { return e.reason }
 
-// Unwrap gives the answer of the API server.
+// Unwrap returns the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
 // Refused reports whether the API server said no, rather than not now.
@@ -157,7 +157,7 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
 }
 
-// takenPort names the Service that holds a node port where it is in the same namespace; any other is somebody else's business.
+// takenPort names the Service that holds a node port where it is in the same namespace; the names of others are not disclosed.
 func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause, err error) error {
 	port := portOf(cause)
 	holder := "a Service in another namespace"

@@ -28,7 +28,7 @@ func liveWeb(t *testing.T, replicas int64, annotations map[string]string) *unstr
 	return live
 }
 
-// replicasOf gives the number of replicas that a Deployment wants, and what it says it started with.
+// replicasOf returns the number of replicas that a Deployment wants, and what it says it started with.
 func replicasOf(t *testing.T, d *unstructured.Unstructured) (replicas int64, startedWith string) {
 	t.Helper()
 	replicas, _, err := unstructured.NestedInt64(d.Object, "spec", "replicas")

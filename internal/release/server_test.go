@@ -27,7 +27,7 @@ type server struct {
 	log []string
 	// patchRecord patches a release record, which is kept elsewhere.
 	patchRecord func(ctx context.Context, object client.Object, patch client.Patch) error
-	// refuse gives the answer to a request, by its line in the log; nil lets it through.
+	// refuse returns the answer to a request, by its line in the log; nil lets it through.
 	refuse func(request string) error
 
 	uids int
@@ -163,7 +163,7 @@ func invalid(name string) error {
 	return apierrors.NewInvalid(schema.GroupKind{Kind: "Thing"}, name, nil)
 }
 
-// has gives an object of the server, nil where there is none.
+// has returns an object of the server, nil if there is none.
 func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}

@@ -61,7 +61,7 @@ var actions = map[State]Action{
 	InSync: {Metric: "", Failure: v1.ReasonUpgradeFailed},
 }
 
-// ActionOf returns what is done in a state. That of an unknown state, where nothing was decided, is the one of InSync.
+// ActionOf returns what is done in a state. That of an unknown state, in which nothing was decided, is the one of InSync.
 func ActionOf(state State) Action {
 	if action, known := actions[state]; known {
 		return action

@@ -17,7 +17,7 @@ type Verified struct {
 	lastGood bool
 }
 
-// Verify returns the objects that were found to be as the release with a digest has them. Nobody may change them afterwards.
+// Verify returns the objects that were found to be as the release with a digest has them. They must not be changed afterwards.
 func Verify(digest string, objects map[kube.Key]client.Object) Verified {
 	return Verified{digest: digest, objects: remembered(objects)}
 }

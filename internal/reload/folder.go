@@ -1,4 +1,4 @@
-// Package reload watches the folders that charts and the policy are read from. What a change means is for whoever asked for it.
+// Package reload watches the folders that charts and the policy are read from. What a change means is up to the caller.
 package reload
 
 import (

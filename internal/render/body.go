@@ -20,7 +20,7 @@ type Body struct {
 	metadata int // where the fields of metadata begin
 }
 
-// JSON returns the object. Nobody may change it.
+// JSON returns the object. It must not be changed.
 func (b Body) JSON() []byte { return b.data }
 
 // With returns the object with more fields of metadata, such as the UID and the version of the object that is to be written.

@@ -28,7 +28,7 @@ type Platform struct {
 	Overrides map[string]string
 }
 
-// digest tells apart what platforms say; empty if that is nothing.
+// digest identifies what a platform says; empty if that is nothing.
 func (p Platform) digest() string {
 	if len(p.Defaults) == 0 && len(p.Overrides) == 0 {
 		return ""

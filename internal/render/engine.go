@@ -202,7 +202,7 @@ func (p *program) execute(name string, scope chartutil.Values, traced *trace) (s
 	return strings.ReplaceAll(out.text.String(), "<no value>", ""), nil // as Helm does
 }
 
-// cleanupExecError tells what a template says by fail or required from what went wrong otherwise. Helm exports no other way to that.
+// cleanupExecError distinguishes what a template says by fail or required from other errors. Helm exports no other way to that.
 //
 //go:linkname cleanupExecError helm.sh/helm/v3/pkg/engine.cleanupExecError
 func cleanupExecError(filename string, err error) error

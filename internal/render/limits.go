@@ -147,7 +147,7 @@ func (w *work) tpl(parent *template.Template) func(string, any) (string, error) 
 	}
 }
 
-// bind gives templates that have Helm's functions those with bounds instead.
+// bind replaces Helm's functions in templates by those with bounds.
 func (w *work) bind(all *template.Template) {
 	functions := w.bounded(helmFunctions())
 	functions["include"], functions["tpl"] = w.include(all), w.tpl(all)

@@ -87,7 +87,7 @@ func documents(text string) []string {
 	return list
 }
 
-// testHook tells whether an object is a test of the chart's, which is nobody's business here. It refuses what Helm would take
+// testHook reports whether an object is a test of the chart, which the operator does not run. It refuses what Helm would take
 // for another hook: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
 func testHook(object *unstructured.Unstructured) (bool, error) {
 	event, found := object.GetAnnotations()[release.HookAnnotation]

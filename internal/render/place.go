@@ -20,7 +20,7 @@ type documentError struct {
 func (e *documentError) Error() string { return e.err.Error() }
 func (e *documentError) Unwrap() error { return e.err }
 
-// place finds the line of the template that a mistake of the chart comes from, if rendering it again tells.
+// place finds the line of the template that a mistake of the chart comes from, if rendering it again shows it.
 func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError
 	var document *documentError
@@ -68,7 +68,7 @@ func (r *Renderer) place(of run, err error) error {
 	return fault
 }
 
-// excerpt returns the lines of a template around a number. Where the column is not known, it is that of the first action of the line.
+// excerpt returns the lines of a template around a number. If the column is not known, it is that of the first action of the line.
 func (r *Renderer) excerpt(file, number string, column int) string {
 	at, _ := strconv.Atoi(number) // it is digits
 	for _, template := range appchart.TemplateFiles(r.Chart) {

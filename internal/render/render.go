@@ -44,7 +44,7 @@ type Renderer struct {
 	Hooks    []postrender.Hook
 	// Revision is what templates see as that of their release; 0 stands for 1, which is what the operator always says.
 	Revision int
-	// ClusterScoped tells whether objects of a kind live outside of namespaces; nil where none do.
+	// ClusterScoped reports whether objects of a kind live outside of namespaces; nil if none do.
 	ClusterScoped func(schema.GroupVersionKind) bool
 
 	schemas   schemas
@@ -81,13 +81,13 @@ type Outline struct {
 	Unserved []kube.Key
 	// Lacking are objects of such kinds that nothing can do without: nothing of the result may be written.
 	Lacking []Lack
-	// Unknown are the paths of fields of the spec that are not among the values, because nobody here knows them.
+	// Unknown are the paths of fields of the spec that are not among the values, because this operator does not know them.
 	Unknown []string
 	// ClusterScoped says that some of the objects live outside of namespaces.
 	ClusterScoped bool
 }
 
-// Result is what one resource becomes. It is shared: nobody may change it.
+// Result is what one resource becomes. It is shared and must not be changed.
 type Result struct {
 	Outline
 	// Values are the chart's values, without the chart's defaults.
@@ -108,7 +108,7 @@ func (e *InvalidSpecError) Error() string { return e.Err.Error() }
 // Reason is that of Ready.
 func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 
-// Unwrap gives the cause.
+// Unwrap returns the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
 // Render renders one resource for a cluster with the given capabilities, of which nothing else is known.
@@ -161,7 +161,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err := unique(&draft.result); err != nil {
 		return nil, r.blame(err)
 	}
-	if err := patch.Apply(draft.result.Objects); err != nil { // before anybody looks at what pods refer to, and at how they are secured
+	if err := patch.Apply(draft.result.Objects); err != nil { // before references and Pod Security are checked
 		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)
@@ -221,7 +221,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	return &result, nil
 }
 
-// served tells whether a cluster serves the kind of an object. Built-in kinds are taken for granted.
+// served reports whether a cluster serves the kind of an object. Built-in kinds are taken for granted.
 func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilities) bool {
 	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
@@ -238,7 +238,7 @@ func (r *Renderer) execute(of run) ([]manifest, error) {
 	return manifestsOf(files)
 }
 
-// input gives what the templates see, and the chart without the subcharts that the values switch off.
+// input returns what the templates see, and the chart without the subcharts that the values switch off.
 func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 	c, vals := clone(r.Chart), of.vals
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {

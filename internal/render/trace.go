@@ -7,7 +7,7 @@ import (
 )
 
 // trace follows from which line of a file each line comes that its template writes. It costs a parse and another render, so it is asked
-// for only where something is wrong.
+// for only if something is wrong.
 type trace struct {
 	file  string // that is traced
 	text  string // of the file
@@ -68,7 +68,7 @@ func (t *trace) lines(node *parse.TextNode) []parse.Node {
 	return out
 }
 
-// markOf is a text that stands for the line of a position. Where it is in memory tells it from others.
+// markOf is a text that stands for the line of a position. Its address distinguishes it from others.
 func (t *trace) markOf(position int) parse.Node {
 	text := []byte{0}
 	t.marks[&text[0]] = 1 + bytes.Count([]byte(t.text[:min(position, len(t.text))]), []byte("\n"))

@@ -1,5 +1,5 @@
 // Package reserved owns which labels and annotations a spec may not set, whatever it is of: those of the operator and of Helm, and those
-// that tell Kubernetes what to do. Charts are the platform's, and may.
+// that control what Kubernetes does. Charts are the platform's, and may.
 package reserved
 
 import (

@@ -16,7 +16,7 @@ const (
 )
 
 // OfCode lists what the code has to be allowed, whatever charts render. Who adds a request to the code adds it here: the integration tests
-// fail where a right is missing, and where one is not used.
+// fail if a right is missing, and if one is not used.
 func OfCode() []Need {
 	var list []Need
 	add := func(need Need, group string, verbs []string, resources ...string) {

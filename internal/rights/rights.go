@@ -39,7 +39,7 @@ var (
 type Need struct {
 	schema.GroupResource
 	Verbs []string
-	// By says who needs it, as in "which templates/cronjob.yaml renders"; empty if nobody knows.
+	// By says who needs it, as in "which templates/cronjob.yaml renders"; empty if that is not known.
 	By string
 	// Why is what the role says of it, for those who read it.
 	Why string
@@ -93,7 +93,7 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Explain returns an error with all that a chart tells of a right that is missing; an error of another cause as it is.
+// Explain returns an error with all that a chart says of a right that is missing; an error of another cause as it is.
 func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) error {
 	var known *MissingError
 	verbs, resource, found := refused(err)

@@ -17,7 +17,7 @@ const labelInstance = "app.kubernetes.io/instance"
 // served are the groups of kinds that others act on by sending traffic to the pods, from a namespace of their own as a rule.
 var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", "monitoring.coreos.com"}
 
-// shutOut warns of a NetworkPolicy that lets in nobody who may be the controller of an Ingress or a route, or Prometheus. Policies add up,
+// shutOut warns of a NetworkPolicy that lets in no pod that may be the controller of an Ingress or a route, or Prometheus. Policies add up,
 // so another one of the namespace may do: the message says so.
 func shutOut(in Input) []v1.Problem {
 	var list []v1.Problem
@@ -44,7 +44,7 @@ func shutOut(in Input) []v1.Problem {
 	return list
 }
 
-// admitsControllers reports whether a policy lets in anybody but AppServices of its namespace.
+// admitsControllers reports whether a policy lets in others than AppServices of its namespace.
 func admitsControllers(policy *networkingv1.NetworkPolicy) bool {
 	if !slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
 		return true

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// conditions gives all conditions, always the same types in the same order.
+// conditions returns all conditions, always the same types in the same order.
 func conditions(in Input, main client.Object, v verdict) []metav1.Condition {
 	return []metav1.Condition{
 		{Type: v1.ConditionReady, Status: ready(v), Reason: v.reason, Message: v.message},

@@ -10,7 +10,7 @@ func neverReady(in Input, list []standing) bool {
 	return (isNew || in.Previous.NeverReady) && !answers(in, list)
 }
 
-// answers reports whether the application is ready to answer requests: a pod of the main workload, or, where there is none, all objects
+// answers reports whether the application is ready to answer requests: a pod of the main workload, or, if there is none, all objects
 // but the routes, which may have to wait for just that.
 func answers(in Input, list []standing) bool {
 	if mainObject(in.Resource, in.Snapshot) != nil {

@@ -27,7 +27,7 @@ const (
 	paused                 // left as it is
 )
 
-// judge decides how the resource stands, and where that is to be stuck, what goes on meanwhile.
+// judge decides how the resource stands, and if that is to be stuck, what goes on meanwhile.
 func judge(in Input, list []standing) verdict {
 	switch {
 	case in.Paused:

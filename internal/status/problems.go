@@ -83,7 +83,7 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 // mostUnknown is how many fields that the operator does not know are listed.
 const mostUnknown = 5
 
-// unknown tells of fields that the operator does not know.
+// unknown returns the problem of fields that the operator does not know.
 func unknown(paths []string) []v1.Problem {
 	var list []v1.Problem
 	for i, path := range paths[:min(len(paths), mostUnknown)] {
@@ -156,7 +156,7 @@ func caused(causes []diagnose.Cause) []v1.Problem {
 	return list
 }
 
-// ignoredSize tells of a size that was changed after autoscaling began with another one.
+// ignoredSize returns the problem of a size that was changed after autoscaling began with another one.
 func ignoredSize(main client.Object) (problem v1.Problem, ignored bool) {
 	if main == nil {
 		return problem, false

@@ -21,7 +21,7 @@ type reach struct {
 	have     v1.AppServiceStatus
 	template *corev1.PodTemplateSpec
 	services []corev1.ServicePort
-	// earlier versions, as a look found them; nil where nobody has looked, be it because nothing was wrong.
+	// earlier versions, as a look found them; nil if there was no look, for example because nothing was wrong.
 	earlier *diagnose.Earlier
 }
 
@@ -91,7 +91,7 @@ const (
 	previousServes = "; rollout stalled, the previous version still serves"
 )
 
-// meanwhile says what the previous version does while the rollout is stuck; empty where it does nothing, or may do nothing.
+// meanwhile says what the previous version does while the rollout is stuck; empty if it does nothing, or may do nothing.
 func (r reach) meanwhile() string {
 	available := r.have.AvailableReplicas
 	switch {

@@ -29,11 +29,11 @@ type Input struct {
 	Previous *v1.AppServiceStatus
 	// Snapshot of what is there after the action.
 	Snapshot *cluster.Snapshot
-	// Digest of what is rendered; empty where it cannot be rendered.
+	// Digest of what is rendered; empty if it cannot be rendered.
 	Digest string
-	// Rendered objects, those that the cluster does not serve excepted; nil where nothing can be rendered.
+	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key
-	// Problem that kept the operator from bringing the objects to what is rendered; nil where they are as rendered.
+	// Problem that kept the operator from bringing the objects to what is rendered; nil if they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
@@ -71,7 +71,7 @@ type Waits struct {
 
 // Problem is what stands in the way.
 type Problem struct {
-	// Reason of the conditions Ready and, where it is blocked, Stalled.
+	// Reason of the conditions Ready and, if it is blocked, Stalled.
 	Reason string
 	// Message is one line, cause first.
 	Message string

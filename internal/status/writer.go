@@ -25,7 +25,7 @@ import (
 )
 
 // Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status, whatever the cache
-// shows, spaces the writes of what flaps, and asks for a reconcile if somebody else changed a status. It is safe for concurrent use.
+// shows, spaces the writes of what flaps, and requeues a resource if another writer changed its status. It is safe for concurrent use.
 type Writer struct {
 	Client client.Client
 	Clock  clock.PassiveClock
@@ -38,7 +38,7 @@ type Writer struct {
 type written struct {
 	uid  types.UID
 	pace pace
-	// sum is that of the last written status, 0 for none: another one in the cluster is somebody else's.
+	// sum is that of the last written status, 0 for none: another one in the cluster is another writer's.
 	sum uint64
 	// seen is the version that the newest event showed, which may overtake the answer to a write.
 	seen string
@@ -142,7 +142,7 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 	return jsonpatch.CreateMergePatch(before, after)
 }
 
-// withoutVerdict is a stored status without the conditions and the generation that they are of. They are written together, always: where
+// withoutVerdict is a stored status without the conditions and the generation that they are of. They are written together, always: if
 // another process has written meanwhile, its conditions would else be taken for those of our generation, or ours for those of its.
 func withoutVerdict(stored map[string]any) map[string]any {
 	out := maps.Clone(stored)
@@ -199,7 +199,7 @@ func (w *Writer) Delete(context.Context, event.DeleteEvent, queue) {}
 // Generic implements handler.EventHandler.
 func (w *Writer) Generic(context.Context, event.GenericEvent, queue) {}
 
-// foreign takes a new version of a resource into account and reports whether somebody else changed its status.
+// foreign takes a new version of a resource into account and reports whether another writer changed its status.
 func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,4 +1,4 @@
-// Package typed says which fields of an object do not fit the Go type of its kind, in the words of whoever writes templates: decoding says
+// Package typed says which fields of an object do not fit the Go type of its kind, in the words of template authors: decoding says
 // only that it fails.
 package typed
 
@@ -59,7 +59,7 @@ func (m Misfit) Field() string {
 	return out.String()
 }
 
-// Allowed returns the values that a type of texts takes; none where any text will do.
+// Allowed returns the values that a type of texts takes; none if any text will do.
 type Allowed func(reflect.Type) []string
 
 // Check lists what does not fit in an object of a built-in kind. Of other kinds nothing is known.

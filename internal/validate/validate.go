@@ -1,4 +1,4 @@
-// Package validate says what a cluster would say of a resource, before anybody applies it: what the API server refuses by the custom resource
+// Package validate says what a cluster would say of a resource, before it is applied: what the API server refuses by the custom resource
 // definition, and what the operator refuses by its bounds, the chart and the platform's policy. It asks no cluster, so it does not know what
 // is missing there.
 package validate

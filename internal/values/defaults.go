@@ -21,7 +21,7 @@ func PlaceOf(t Translator) fields.Place {
 }
 
 // OfDefaults translates what lies beneath all specs of a kind, as if a spec held it, without overrides. The error names a field that cannot
-// be there: nobody knows it, it cannot be decoded, or each spec has it anyway.
+// be there: it is unknown, it cannot be decoded, or each spec has it anyway.
 func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 	place := PlaceOf(t)
 	if err := reachable(place, given, ""); err != nil {
@@ -42,7 +42,7 @@ func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 		slices.Sort(unknown)
 		return nil, unknownField(place, unknown[0])
 	}
-	for name := range values { // what a Go type writes though nobody said so
+	for name := range values { // what a Go type writes although it was not set
 		if _, said := given[name]; !said {
 			delete(values, name)
 		}

@@ -1,4 +1,4 @@
-// Package version tells which build of the operator this is.
+// Package version says which build of the operator this is.
 package version
 
 import (
@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// development is the version of builds that nobody set one for.
+// development is the version of builds for which none was set.
 const development = "dev"
 
 // Version is set by the linker: -X github.com/example/appservice-operator/internal/version.Version=1.2.3.

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// CRDKind is the kind that tells which further APIs the cluster serves. It is only watched as metadata.
+// CRDKind is the kind that says which further APIs the cluster serves. It is only watched as metadata.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
 // discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later, on a busy API server after
@@ -34,7 +34,7 @@ func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, ren
 func apiEvents(rendering func(group string) []types.NamespacedName, invalidate func(), later func(time.Duration, func())) handler.EventHandler {
 	changed := func(object client.Object, q queue) {
 		_, group, _ := strings.Cut(object.GetName(), ".") // a CRD is named PLURAL.GROUP
-		invalidate()                                      // also where nobody asks for the kind yet
+		invalidate()                                      // even if nothing uses the kind yet
 		for _, delay := range discoveryDelays {           // not by AddAfter: of several delays, a queue keeps the shortest
 			later(delay, func() {
 				for _, name := range rendering(group) {

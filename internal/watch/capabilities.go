@@ -17,7 +17,7 @@ import (
 	"k8s.io/utils/clock"
 )
 
-// CapabilitiesSource tells what the cluster serves, for .Capabilities in templates.
+// CapabilitiesSource returns what the cluster serves, for .Capabilities in templates.
 type CapabilitiesSource interface {
 	// Get returns the capabilities and a number that changes whenever they do.
 	Get(ctx context.Context) (*chartutil.Capabilities, int64, error)

@@ -114,7 +114,7 @@ func (d *Defaults) says(object client.Object) string {
 	return defaults.Of(config, d.Kind).Digest
 }
 
-// Later asks for a reconcile behind those that people ask for.
+// Later adds a request behind those that people wait for.
 func Later(q workqueue.TypedRateLimitingInterface[reconcile.Request], name types.NamespacedName) {
 	request := reconcile.Request{NamespacedName: name}
 	if priorities, is := q.(priorityqueue.PriorityQueue[reconcile.Request]); is {

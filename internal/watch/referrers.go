@@ -26,7 +26,7 @@ import (
 	"github.com/example/appservice-operator/internal/rights"
 )
 
-// Referrers knows which resources of one kind refer to which objects of others, tells what is there of those, and turns
+// Referrers knows which resources of one kind refer to which objects of others, returns what is there of those, and turns
 // their events into reconciles. A kind is watched from the moment that something first refers to it. It is safe for concurrent use.
 type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
@@ -83,7 +83,7 @@ func (r *Referrers) Forget(name types.NamespacedName) {
 	delete(r.of, name)
 }
 
-// Facts tells what hooks may know of the cluster. What is only reported is left out: nothing is rendered again because of it.
+// Facts returns what hooks may know of the cluster. What is only reported is left out: nothing is rendered again because of it.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
 	known, err := r.ensure(ctx, dependency.NamespaceKind.Kind)
@@ -163,7 +163,7 @@ func (e *UnseenError) Unwrap() error { return e.Err }
 // Reason is that of Ready.
 func (e *UnseenError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// watch returns since when a kind is watched, never where the operator may not. Whether it may watch a kind everywhere, the API server
+// watch returns since when a kind is watched, the zero time if the operator may not watch it. Whether it may watch a kind everywhere, the API server
 // is asked while nobody waits for the lock.
 func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, everywhere bool) (since time.Time, err error) {
 	if since, decided := r.watchedSince(kind); decided {

@@ -40,9 +40,9 @@ type Tracker struct {
 	Mapper     meta.RESTMapper
 	Observer   *cluster.Observer
 	Controller controller.Controller
-	// Enqueue is false where watches.yaml switches reconciles by dependent resources off.
+	// Enqueue is false if watches.yaml switches reconciles by dependent resources off.
 	Enqueue bool
-	// UIDOf gives the UID of a resource that was reconciled before; empty for any other.
+	// UIDOf returns the UID of a resource that was reconciled before; empty for any other.
 	UIDOf func(types.NamespacedName) types.UID
 
 	mu      sync.Mutex
@@ -184,8 +184,8 @@ type owner struct {
 	uid types.UID
 }
 
-// ownerOf gives the resource that an object belongs to, by controller reference, as a claim that is kept for it, or as a
-// cluster-scoped object with its UID; its zero value where it belongs to none.
+// ownerOf returns the resource that an object belongs to, by controller reference, as a claim that is kept for it, or as a
+// cluster-scoped object with its UID; the zero value if it belongs to none.
 func (t *Tracker) ownerOf(object client.Object) owner {
 	if retained := kube.RetainedFor(object); retained != "" {
 		name := types.NamespacedName{Namespace: object.GetNamespace(), Name: retained}
