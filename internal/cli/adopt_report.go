@@ -131,7 +131,7 @@ func (r *adoption) lines() []compare.Line {
 		add(compare.Explanation, "    keep these fields in the spec, or allow it: --restart")
 	}
 	for _, text := range r.Stays {
-		add(compare.Consequent, "  ! "+text+" of the Helm release is not rendered: it stays as it is, and nobody looks after it")
+		add(compare.Consequent, "  ! "+text+" of the Helm release is not rendered: it stays as it is, and nothing manages it")
 	}
 	for _, thing := range r.Objects {
 		add(compare.Differs, fmt.Sprintf("  ~ %s, %s", thing.key, thing.Owner))

@@ -184,7 +184,7 @@ func explainRefusal(name named, err error) error {
 		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)
 	}
 	if _, unknown, found := strings.Cut(err.Error(), "strict decoding error: unknown field "); found {
-		return fmt.Errorf("cannot change %s: its kind has no field %s, so nobody can set it", name, unknown)
+		return fmt.Errorf("cannot change %s: its kind has no field %s, so it cannot be set", name, unknown)
 	}
 	return fmt.Errorf("cannot change %s: %w", name, err)
 }

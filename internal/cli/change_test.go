@@ -23,7 +23,7 @@ func TestWhatTheAPIServerRefusesIsExplained(t *testing.T) {
 		},
 		"a field that the kind has no longer": {
 			apierrors.NewBadRequest(`strict decoding error: unknown field "spec.former"`),
-			[]string{`cannot change appjob/migrate: its kind has no field "spec.former", so nobody can set it`},
+			[]string{`cannot change appjob/migrate: its kind has no field "spec.former", so it cannot be set`},
 		},
 		"all else": {errors.New("out of order"), []string{"cannot change appjob/migrate: out of order"}},
 	} {

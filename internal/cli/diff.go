@@ -28,7 +28,7 @@ func diffCommand(s *shell) *cobra.Command {
 	d := &diffing{}
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
-		Short: "Say what a change does, before anybody applies it",
+		Short: "Say what a change does, before it is applied",
 		Long: "Renders resources before and after a change, and says first what comes of it: pods restart, ports and hosts go away, data is lost, the\n" +
 			"API server refuses it. What differs follows, object by object. What Secrets, ConfigMaps, environments and arguments hold is not printed.\n\n" +
 			"What is before:\n" +

@@ -30,7 +30,7 @@ func lintCommand(s *shell) *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "lint [CHART...]",
 		Short: "Hold charts to the rules that keep the operator calm",
-		Long: "Lint finds the mistakes of charts before anybody serves them: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
+		Long: "Lint finds the mistakes of charts before they are served: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
 			"folder. Its kind is that of the watches.yaml in a folder above it; without CHART, all charts of the watches.yaml here are checked, or, if there\n" +
 			"is none, those of this program. Each rule has a page: docs/lint. It exits with 1 if it finds something.",
 		Example: `# a chart, with a sample

@@ -81,7 +81,7 @@ func configuring(c container, message string) Cause {
 		cause.Message = c.source() + " must not run as root, and its image does"
 		cause.Hint = "use an image with a numeric user other than 0, or set spec.security.container.runAsUser"
 	case strings.Contains(message, "non-numeric user"):
-		cause.Message = c.source() + " must not run as root, and the user of its image is a name, which does not tell"
+		cause.Message = c.source() + " must not run as root, and the user of its image is a name, which does not show that"
 		cause.Hint = "give the image a numeric USER, or set spec.security.container.runAsUser"
 	case strings.Contains(message, "timed out waiting for the condition"):
 		cause.Effect, cause.Detail = Passing, "the node has not read its ConfigMaps and Secrets yet"

@@ -19,7 +19,7 @@ var hints = map[string]string{
 	v1.ReasonUnschedulable:             "lower spec.resources.requests, loosen spec.nodeSelector, affinity or tolerations, or ask for more nodes",
 	v1.ReasonDependencyMissing:         "create it or change the reference",
 	v1.ReasonVolumeNotBound:            "check spec.persistence.storageClassName and the cluster's provisioner (kubectl describe pvc)",
-	v1.ReasonVolumeNotMounted:          "see kubectl describe pod; the storage driver of the node tells more",
+	v1.ReasonVolumeNotMounted:          "see kubectl describe pod; the storage driver of the node says more",
 	v1.ReasonNodeTrouble:               "ask the platform team: network or container runtime of the node are in trouble",
 	v1.ReasonDefaultsInvalid:           "correct the defaults that the message names; the spec is not at fault",
 	v1.ReasonQuotaExceeded:             "lower spec.size or spec.resources, or ask for a larger quota",

@@ -65,11 +65,11 @@ func missingClass(class string, others []string) State {
 	state := State{
 		Verdict: Stuck,
 		Reason:  v1.ReasonDependencyMissing,
-		Message: fmt.Sprintf("IngressClass %q does not exist, so nobody serves it; the cluster has none", class),
+		Message: fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has none", class),
 		Hint:    "install an ingress controller, or leave the class out where the cluster has a default one",
 	}
 	if len(others) > 0 {
-		state.Message = fmt.Sprintf("IngressClass %q does not exist, so nobody serves it; the cluster has %s", class, quoted(others))
+		state.Message = fmt.Sprintf("IngressClass %q does not exist, so no controller serves it; the cluster has %s", class, quoted(others))
 		state.Hint = "take one of the classes that there are, or ask the platform team to install that one"
 	}
 	return state

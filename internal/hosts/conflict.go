@@ -30,7 +30,7 @@ func (e *ConflictError) Error() string {
 	case e.Granted:
 		return e.Claim + " is granted to another namespace by the platform's policy: choose another host"
 	}
-	return e.Claim + " is served by somebody in another namespace, and a host belongs to one: choose another host"
+	return e.Claim + " is served from another namespace, and a host belongs to one: choose another host"
 }
 
 // Reason is that of Ready.

@@ -68,7 +68,7 @@ func setKind(object client.Object) error {
 	}
 	kinds, _, err := scheme.Scheme.ObjectKinds(object)
 	if err != nil {
-		return fmt.Errorf("cannot tell the kind of %T: %w", object, err)
+		return fmt.Errorf("cannot find out the kind of %T: %w", object, err)
 	}
 	object.GetObjectKind().SetGroupVersionKind(kinds[0])
 	return nil

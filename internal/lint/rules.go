@@ -62,7 +62,7 @@ var Rules = []Rule{
 	{chart.RuleRevision, Error, "A template uses the revision of the release"},
 	{chart.RuleHook, Error, "A template makes a Helm hook"},
 	{chart.RuleReadyWhen, Error, "An expression of the annotation ready-when is wrong"},
-	{chart.RuleUndeclared, Error, "A template uses a value that nobody declares"},
+	{chart.RuleUndeclared, Error, "A template uses a value that is not declared"},
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},
 	{ruleFieldless, Warning, "An entry of values.yaml is no field, so no spec can set it"},

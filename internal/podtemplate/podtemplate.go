@@ -42,7 +42,7 @@ func (e *Error) Unwrap() error { return e.Misfits }
 
 // Hint says what to do.
 func (e *Error) Hint() string {
-	return "change or remove what the message names; `kubectl explain pod.spec` tells about the fields that spec.podTemplate.spec takes"
+	return "change or remove what the message names; `kubectl explain pod.spec` describes the fields that spec.podTemplate.spec takes"
 }
 
 func refused(path []any, message string, args ...any) error {

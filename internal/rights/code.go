@@ -32,7 +32,7 @@ func OfCode() []Need {
 	references := Need{Why: "What specs refer to by name: internal/dependency. The defaults of a namespace are in a ConfigMap."}
 	add(references, "", ToRefer, "configmaps", "persistentvolumeclaims", "serviceaccounts")
 
-	add(Need{Why: "Events tell what was done, and, listed while a rollout does not go on, why it does not: internal/diagnose."},
+	add(Need{Why: "Events say what was done, and, listed while a rollout does not go on, why it does not: internal/diagnose."},
 		"", []string{"list", "create", "patch"}, "events")
 	stuck := Need{Why: "Why a rollout does not go on: they are listed while one does not, and never watched. internal/diagnose."}
 	add(stuck, "", []string{"list"}, "pods")

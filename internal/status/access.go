@@ -36,7 +36,7 @@ func shutOut(in Input) []v1.Problem {
 			Type:   v1.ProblemWarning,
 			Source: key.String(),
 			Reason: v1.ReasonAccessTooNarrow,
-			Message: OneLine(fmt.Sprintf("it lets in nobody from other namespaces, so that what acts on %s does not reach the pods, unless another NetworkPolicy lets it in",
+			Message: OneLine(fmt.Sprintf("it lets in no pod from other namespaces, so that what acts on %s does not reach the pods, unless another NetworkPolicy lets it in",
 				in.Rendered[at])),
 			Hint: diagnose.Hint(v1.ReasonAccessTooNarrow),
 		})

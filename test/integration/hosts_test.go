@@ -45,7 +45,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		app.Spec.Ingress, app.Spec.Image = ingressOf(host, "/login"), "nginx:1.27"
 	})
 	condition := cluster.Condition(t, older, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	if !strings.Contains(condition.Message, host+"/login is served by somebody in another namespace") || strings.Contains(condition.Message, two) {
+	if !strings.Contains(condition.Message, host+"/login is served from another namespace") || strings.Contains(condition.Message, two) {
 		t.Errorf("message: %s", condition.Message)
 	}
 	if err := want("image of who has to wait for the host", deployment(t, older).Spec.Template.Spec.Containers[0].Image, "nginx:1.27"); err != nil {
