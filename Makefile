@@ -21,6 +21,9 @@ NAMESPACES ?=
 # What it may do besides: folders of config/rights, such as gatewayAPI.
 RIGHTS ?=
 INSTALLER ?= dist/install.yaml
+# The registry that make chart-push pushes to, and flags of helm push, as --plain-http.
+CHART_REPOSITORY ?=
+CHART_PUSH_FLAGS ?=
 CHANNELS ?= stable,fast,candidate
 DEFAULT_CHANNEL ?= stable
 BUNDLE_GEN_FLAGS ?= -q --overwrite --version $(VERSION) --channels=$(CHANNELS) --default-channel=$(DEFAULT_CHANNEL)
@@ -447,6 +450,23 @@ build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager 
 .PHONY: build-chart
 build-chart: ## Package the Helm chart that installs the operator: dist/appservice-operator-VERSION.tgz.
 	@mkdir -p dist && $(call tool,helm) package config/chart --version '$(VERSION)' --app-version '$(VERSION)' --destination dist
+
+.PHONY: chart-push
+chart-push: build-chart ## Push that package to CHART_REPOSITORY, a registry of OCI artifacts such as oci://ghcr.io/OWNER/charts.
+	@: $(or $(CHART_REPOSITORY),$(error CHART_REPOSITORY is missing: make chart-push CHART_REPOSITORY=oci://ghcr.io/OWNER/charts))
+	$(call tool,helm) push 'dist/appservice-operator-$(VERSION).tgz' '$(CHART_REPOSITORY)' $(CHART_PUSH_FLAGS)
+
+.PHONY: release-notes
+release-notes: ## Write dist/release-notes.md: the section of CHANGELOG.md about VERSION.
+	@mkdir -p dist && awk -v version='$(VERSION)' '/^## /{found=($$2 == version)} found' CHANGELOG.md > dist/release-notes.md
+	@test -s dist/release-notes.md || { echo 'CHANGELOG.md has no section that begins with "## $(VERSION)"' >&2; exit 1; }
+
+# Patterns of the files that a release publishes, below dist.
+RELEASE_FILES := install.yaml admission.yaml appservice-operator-$(VERSION).* $(addprefix cli/,*.tar.gz *.zip appservice.yaml)
+
+.PHONY: release-files
+release-files: sbom build-installer build-chart cli release-notes ## Write all files of a release with the image IMG to dist: installers, charts, lists of contents, command lines, notes, checksums.
+	@cd dist && sha256sum $(RELEASE_FILES) > checksums.txt && sha256sum --quiet --check checksums.txt && cat checksums.txt
 
 .PHONY: package-charts
 package-charts: ## Package the charts that the operator serves, as a ConfigMap holds them: dist/charts/NAME.tgz.

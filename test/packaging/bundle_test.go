@@ -3,12 +3,15 @@ package packaging
 import (
 	"encoding/base64"
 	"encoding/json"
+	"fmt"
 	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // Consoles show descriptors: every field at the top of spec and status has one, and none is of a field that is not there.
@@ -163,11 +166,29 @@ func TestVersionsAgree(t *testing.T) {
 	if versions := regexp.MustCompile(`VERSION=[0-9.]+`).FindAllString(string(dockerfile), -1); len(versions) != 1 || versions[0] != "VERSION="+version {
 		t.Errorf("the Dockerfile has %q, want VERSION=%s once", versions, version)
 	}
+	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	newest := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(string(changes)) // make release-notes looks for it
+	if newest == nil {
+		t.Fatal("CHANGELOG.md has no section of a version")
+	}
+	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, named := range regexp.MustCompile(`appservice-operator(?::v|-)(\d+\.\d+\.\d+)`).FindAllStringSubmatch(string(readme), -1) {
+		if named[1] != version {
+			t.Errorf("README.md has %s, want %s", named[0], version)
+		}
+	}
 	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
 	for what, got := range map[string]any{
 		"the bundle's name":           strings.TrimPrefix(bundle.GetName(), "appservice-operator.v"),
 		"the bundle's version":        at[string](t, bundle.Object, "spec", "version"),
 		"what is skipped ends at":     bundle.GetAnnotations()["olm.skipRange"][len(">=0.1.0 <"):],
+		"CHANGELOG.md's newest":       newest[1],
 		"the chart's version":         chart["version"],
 		"the version that it deploys": chart["appVersion"],
 		"the annotated image":         strings.TrimPrefix(bundle.GetAnnotations()["containerImage"], "example.com/appservice-operator:v"),
@@ -176,6 +197,31 @@ func TestVersionsAgree(t *testing.T) {
 		if got != version {
 			t.Errorf("%s is %v, want %s, the Makefile's VERSION", what, got, version)
 		}
+	}
+}
+
+// Artifact Hub reads from the installation chart what OperatorHub reads from the bundle.
+func TestArtifactHubSaysWhatTheBundleSays(t *testing.T) {
+	annotations := at[object](t, read[object](t, filepath.Join(root, "config/chart/Chart.yaml")), "annotations")
+	if got, want := annotations["artifacthub.io/operatorCapabilities"], csv(t).GetAnnotations()["capabilities"]; got != want {
+		t.Errorf("the capability level is %v, want %s", got, want)
+	}
+	var kinds []object
+	if err := yaml.Unmarshal([]byte(annotations["artifacthub.io/crds"].(string)), &kinds); err != nil {
+		t.Fatal(err)
+	}
+	var got, want []string
+	for _, kind := range kinds {
+		got = append(got, fmt.Sprint(kind["name"], " ", kind["kind"], " ", kind["version"]))
+	}
+	for _, owned := range at[list](t, csv(t).Object, "spec", "customresourcedefinitions", "owned") {
+		crd := owned.(object)
+		want = append(want, fmt.Sprint(crd["name"], " ", crd["kind"], " ", crd["version"]))
+	}
+	slices.Sort(got)
+	slices.Sort(want)
+	if !slices.Equal(got, want) {
+		t.Errorf("the kinds are %q, want %q", got, want)
 	}
 }
 
