@@ -137,8 +137,8 @@ func says(values map[string]any, path []string) bool {
 	return true
 }
 
-// refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the chart's own values. Given are the
-// values that the spec was translated into; used are those merged with the chart's defaults.
+// refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the chart's own values.
+// Given are the values that the spec was translated into; used are those merged with the chart's defaults.
 func refusal(given, used map[string]any, found []misfit) error {
 	var ofSpec, ofChart []string
 	for _, misfit := range found {

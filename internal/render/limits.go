@@ -11,7 +11,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// Limits of one render. The largest charts need a thousandth of them: a render that exceeds them would not end, or not fit into the API server.
+// Limits of one render. The largest charts need a thousandth of them: what exceeds them would not end, or not fit into the API server.
 const (
 	// maxBytes limits the total size of all texts that templates write, include or produce with functions.
 	maxBytes = 32 << 20
