@@ -49,8 +49,8 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 	return all
 }
 
-// withOldTemplates keeps the live values of those parts of an object's claim templates that can be changed in the claims themselves: metadata, and
-// the size if it grows. Anything else stays as it is rendered, so that the API server refuses it.
+// withOldTemplates keeps, in the claim templates of an object, the live values of what can be changed in the claims themselves: metadata,
+// and the size if it grows. Anything else stays as it is rendered, so that the API server refuses it.
 func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
 	if path == nil {

@@ -13,8 +13,8 @@ type lack struct {
 	old, want any
 }
 
-// lacking finds the fields of want whose values live does not have: the first field, and how many more there are. Fields and list elements that
-// only live has belong to others and do not count. Empty maps and lists in want count as left out.
+// lacking finds the fields of want whose values live does not have: the first one, and how many more there are. Fields and
+// list elements that only live has belong to others and do not count. Empty maps and lists in want count as left out.
 func lacking(path string, want, live any) (first *lack, more int) {
 	found := &lacks{}
 	found.compare(path, want, live)

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object; that is written, with all its
+// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object: written, with all its
 // managed fields, if nothing had to be removed. The operator takes over the added fields, so that its next apply, which does not
 // have them, removes them. Otherwise a mixture of two pod templates would run after an undone rollout.
 func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {

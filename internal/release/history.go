@@ -23,7 +23,7 @@ const statusSuperseded = string(helmrelease.StatusSuperseded)
 type Retirement struct {
 	// Supersede are the records to be marked as superseded.
 	Supersede []*cluster.Record
-	// Delete are the records in excess of the number kept.
+	// Delete are the records beyond those kept.
 	Delete []*cluster.Record
 }
 

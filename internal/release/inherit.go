@@ -19,10 +19,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Inherit deletes the release records that the record of a task takes the place of, the oldest first: those of an earlier resource of its kind and
-// name that were left, of which nothing is read, and Helm's of the release that was adopted, so that helm uninstall does not find it. It comes
-// after the objects and before the record: while that is missing, the release is unfinished, and this is done again. It returns the objects of
-// the adopted release that are not rendered: they stay.
+// Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier resource of its kind and
+// name, which are not read, and Helm's records of the adopted release, so that helm uninstall does not find it. It runs after the objects and
+// before the record are written: while the record is missing, the release is unfinished, and this is repeated. It returns the objects of the
+// adopted release that are not rendered: they stay.
 func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, err error) {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()

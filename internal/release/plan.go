@@ -205,7 +205,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 	return plan
 }
 
-// turn returns the place of an object in the order of writes.
+// turn returns when an object is written.
 func turn(object *unstructured.Unstructured) int {
 	if kube.TraitsOf(object.GroupVersionKind().GroupKind()).First {
 		return 0

@@ -27,8 +27,8 @@ func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified 
 	return Verified{digest: digest, objects: remembered(objects), lastGood: true}
 }
 
-// remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared again when their version
-// changes.
+// remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared again when
+// their version changes.
 func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 	out := maps.Clone(objects)
 	for key, object := range out {
