@@ -146,7 +146,7 @@ func pathOf(match Match, text string) Path {
 	return out
 }
 
-// plain writes a path without percent encoding and without elements that mean nothing. A slash at the end stays.
+// plain returns a path without percent encoding and without redundant elements. A slash at the end stays.
 func plain(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		text = decoded

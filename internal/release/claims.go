@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change during its lifetime. Changes of the
+// The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change. Changes of the
 // rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A claim that is created from the old
 // templates later differs from the rendered ones, too, and is changed then. Nothing has to be recreated, so pods stay, and so does the
 // number of replicas that an autoscaler chose.

@@ -57,7 +57,7 @@ func (p *pace) take(now time.Time) time.Duration {
 	return left
 }
 
-// meaning is a status without what changes while pods come and go: counters, and what says the same in other words.
+// meaning returns a status without what changes while pods come and go: counters, and the wording of messages.
 func meaning(status *v1.AppServiceStatus) *v1.AppServiceStatus {
 	out := *status
 	out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
