@@ -14,9 +14,9 @@ import (
 )
 
 // The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change. Changes of the
-// rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A claim that is created from the old
-// templates later differs from the rendered ones, too, and is changed then. Nothing has to be recreated, so pods stay, and so does the
-// number of replicas that an autoscaler chose.
+// rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A claim that is created
+// from the old templates later differs from the rendered ones, too, and is changed then. Nothing has to be recreated, so pods stay,
+// and so does the number of replicas that an autoscaler chose.
 
 // requested is the path of the size in a claim, or in its template.
 var requested = []string{"spec", "resources", "requests", "storage"}
