@@ -87,7 +87,7 @@ func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause
 	list.SetGroupVersionKind(certificates)
 	err := live.List(ctx, list, client.InNamespace(a.GetNamespace()))
 	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err): // there is no cert-manager, or the operator may not read its objects
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err): // no cert-manager, or the operator may not read its objects
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot list Certificates: %w", err)
