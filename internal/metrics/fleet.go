@@ -41,7 +41,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: only the leader exports the fleet.
+// NeedLeaderElection returns true: only the leader exports the fleet.
 func (*Fleet) NeedLeaderElection() bool { return true }
 
 // list returns all resources, shared with the cache: they must not be changed. While the cache cannot be read there are none.
