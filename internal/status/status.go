@@ -69,7 +69,7 @@ type Waits struct {
 	Hint string
 }
 
-// Problem is why a resource cannot be brought to its desired state.
+// Problem prevents the desired state.
 type Problem struct {
 	// Reason of the conditions Ready and, if it is blocked, Stalled.
 	Reason string
