@@ -1,4 +1,4 @@
-// Command kubectl-appservice is what people call as "kubectl appservice": it shows what AppServices become, and why they are as they are.
+// Command kubectl-appservice is the kubectl plugin "kubectl appservice": it shows what AppServices become, and explains their state.
 package main
 
 import (

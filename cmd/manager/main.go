@@ -1,4 +1,4 @@
-// Command manager is the operator: it serves the kinds of watches.yaml, AppService first of all.
+// Command manager is the operator: it serves the kinds of watches.yaml, above all AppService.
 package main
 
 import (
@@ -24,8 +24,8 @@ func main() {
 	}
 }
 
-// loudest is the most verbose level of the log, 6: from 8 on, the client writes the bodies of requests and answers into it, those of Secrets
-// among them.
+// loudest is the most verbose log level, 6: from 8 on, the client logs the bodies of requests and responses, including those of
+// Secrets.
 const loudest zapcore.Level = -6
 
 func run() error {
@@ -44,7 +44,7 @@ func run() error {
 		return operator.CheckFiles(options)
 	}
 
-	// Before there is a logger: what this function logs is in its error.
+	// There is no logger yet: messages of this function are in its error.
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)

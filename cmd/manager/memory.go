@@ -8,12 +8,13 @@ import (
 	"strconv"
 )
 
-// collectAt makes the garbage collector run when the heap has grown by half rather than doubled: most of it are caches that
-// stay, and memory is dearer than the little CPU that this takes. GOGC overrides it.
+// collectAt makes the garbage collector run when the heap has grown by half rather than doubled: most of it is long-lived
+// caches, and memory is more expensive than the little CPU that this takes. GOGC overrides it.
 const collectAt = 50
 
-// memoryLimit is the variable by which manifests say how many bytes the container may use, and limitShare how many percent of that the
-// collector aims at: the rest is for what it does not count, and for what is allocated before it is done. GOMEMLIMIT overrides both.
+// memoryLimit is the variable in which manifests set the container's memory limit in bytes, and limitShare the percentage of it that
+// the collector aims at: the rest is for memory that it does not count, and for allocations before it is done. GOMEMLIMIT overrides
+// both.
 const (
 	memoryLimit = "MEMORY_LIMIT"
 	limitShare  = 90

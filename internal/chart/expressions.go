@@ -16,13 +16,13 @@ import (
 
 var (
 	comments = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}`)
-	// expressionLine has the indentation and the name of an annotation.
+	// expressionLine matches the indentation and the name of an annotation.
 	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` + regexp.QuoteMeta(v1.AnnotationReadyMessage) + `)["']?:(?:\s|$)`)
 )
 
-// checkExpressions looks for wrong expressions that stand in the templates as they are. It reads the text rather than what the
-// defaults render: that has no lines, lacks what is off by default, and is nothing at all if the chart refuses its defaults. Those
-// that a template computes are checked when they are rendered.
+// checkExpressions looks for invalid expressions that are written literally in templates. It reads the text rather than the output
+// for the defaults: that has no lines, lacks what is off by default, and does not exist if the chart refuses its defaults.
+// Expressions that a template computes are checked when they are rendered.
 func checkExpressions(c *chart.Chart) error {
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		text := comments.ReplaceAllStringFunc(file.Text, func(comment string) string {
@@ -42,7 +42,7 @@ func checkExpressions(c *chart.Chart) error {
 	return nil
 }
 
-// entry is the first line and those that belong to it: they are indented more.
+// entry returns the first line and those that belong to it: they are indented more.
 func entry(lines []string, indentation int) string {
 	end := 1
 	for end < len(lines) && (strings.TrimSpace(lines[end]) == "" || strings.HasPrefix(lines[end], strings.Repeat(" ", indentation+1))) {
@@ -54,7 +54,7 @@ func entry(lines []string, indentation int) string {
 func checkEntry(annotation, text string) error {
 	var read map[string]any
 	if strings.Contains(text, "{{") || yaml.Unmarshal([]byte(text), &read) != nil {
-		return nil // it is what rendering says
+		return nil // checked after rendering
 	}
 	expression, isText := read[annotation].(string)
 	if !isText {

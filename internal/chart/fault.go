@@ -14,9 +14,9 @@ import (
 
 // Fault is a mistake at a place of a chart.
 type Fault struct {
-	// Rule is the one that is broken.
+	// Rule is the broken rule.
 	Rule string
-	// File is its path in the chart, as in templates/cronjob.yaml or charts/sub/values.yaml.
+	// File is its path in the chart, for example templates/cronjob.yaml or charts/sub/values.yaml.
 	File string
 	// Line and Column count from 1; 0 if they are not known.
 	Line, Column int
@@ -28,7 +28,7 @@ type Fault struct {
 	Text string
 }
 
-// Error is one line.
+// Error returns one line.
 func (f *Fault) Error() string {
 	message := strings.Join(strings.Fields(f.Message), " ")
 	if f.Remedy != "" {
@@ -77,7 +77,7 @@ func Excerpt(text string, line, column int) string {
 	return out.String()
 }
 
-// Explain returns an error in as many lines as it takes: the mistakes of a chart with the lines around them.
+// Explain returns an error with all its lines: the mistakes of a chart with the lines around them.
 func Explain(err error) string {
 	if list, isList := err.(interface{ Unwrap() []error }); isList {
 		parts := make([]string, 0, len(list.Unwrap()))
@@ -98,7 +98,7 @@ func Explain(err error) string {
 	return err.Error() + "\n"
 }
 
-// Faults are what is wrong with the fields of a chart.
+// Faults returns the problems with the fields of a chart as faults.
 func Faults(c *chart.Chart, problems fields.Problems) error {
 	texts := map[string]string{}
 	for _, file := range c.Raw {
@@ -116,7 +116,7 @@ func Faults(c *chart.Chart, problems fields.Problems) error {
 	return errors.Join(faults...)
 }
 
-// ofFields is an error of a fields.yaml with the places that it names.
+// ofFields returns an error of a fields.yaml with the places that it names.
 func ofFields(c *chart.Chart, err error) error {
 	var problems fields.Problems
 	if !errors.As(err, &problems) {

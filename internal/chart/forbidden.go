@@ -10,8 +10,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 )
 
-// What is rendered must be a function of the values and of the cluster's capabilities: what differs from render to render would be
-// another release each time. Templates never read the cluster, and there is no second installation of a release.
+// The output of templates must be a function of the values and of the cluster's capabilities: anything that differs between
+// renders would cause another release each time. Templates never read the cluster, and a release is never installed twice.
 
 // forbidden are functions that templates may not use, and why.
 var forbidden = map[string]reason{
@@ -39,13 +39,13 @@ func init() {
 	}
 }
 
-// fixed are fields of .Release that have one value in every render.
+// fixed are fields of .Release that have the same value in every render.
 var fixed = []string{"IsInstall", "IsUpgrade", "Revision"}
 
-// calming are functions that take a list and return the same for it in any order.
+// calming are functions of a list whose result does not depend on its order.
 var calming = []string{"sortAlpha", "len", "has", "empty", "not"}
 
-// hookLine is a Helm hook that a template has in so many words.
+// hookLine matches a Helm hook that is written literally in a template.
 var hookLine = regexp.MustCompile(`(?m)["']?helm\.sh/hook["']?\s*:[ \t]*["']?([a-z][a-z,\- ]*)`)
 
 // Found is what CheckTree found at a position of a template.
@@ -54,7 +54,7 @@ type Found struct {
 	Rule, Message, Remedy string
 }
 
-// CheckTree returns what a parsed template uses that makes no sense here: functions that are not the same in each render, facts that no
+// CheckTree returns what a parsed template may not use: functions that differ between renders, facts that no
 // render has, templates in values, Helm hooks.
 func CheckTree(tree *parse.Tree) []Found {
 	if tree == nil || tree.Root == nil {
@@ -75,7 +75,7 @@ func (c *checker) add(rule string, at parse.Node, remedy, message string, args .
 	c.found = append(c.found, Found{At: at.Position(), Rule: rule, Message: fmt.Sprintf(message, args...), Remedy: remedy})
 }
 
-// node looks at a node and at all below.
+// node checks a node and all below it.
 func (c *checker) node(node parse.Node) {
 	switch node := node.(type) {
 	case *parse.ListNode:
@@ -114,7 +114,7 @@ func (c *checker) branch(node *parse.BranchNode) {
 	c.node(node.ElseList)
 }
 
-// pipe looks at a pipeline and at what it calls.
+// pipe checks a pipeline and the functions that it calls.
 func (c *checker) pipe(pipe *parse.PipeNode) {
 	if pipe == nil {
 		return
@@ -130,14 +130,14 @@ func (c *checker) pipe(pipe *parse.PipeNode) {
 	}
 }
 
-// function looks at the name of a function.
+// function checks the name of a function.
 func (c *checker) function(at parse.Node, name string) {
 	if why, found := forbidden[name]; found {
 		c.add(why.rule, at, why.remedy, "uses %s: %s", name, why.why)
 	}
 }
 
-// call looks at the function that a command calls, whose result the next commands take.
+// call checks the function that a command calls, whose result is passed to the next commands.
 func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 	name := functionOf(command)
 	c.function(command, name)
@@ -163,7 +163,7 @@ func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
 
 func calms(command *parse.CommandNode) bool { return slices.Contains(calming, functionOf(command)) }
 
-// functionOf is the function that a command calls; empty for none.
+// functionOf returns the function that a command calls; empty for none.
 func functionOf(command *parse.CommandNode) string {
 	if len(command.Args) > 0 {
 		if identifier, isFunction := command.Args[0].(*parse.IdentifierNode); isFunction {
@@ -173,7 +173,7 @@ func functionOf(command *parse.CommandNode) string {
 	return ""
 }
 
-// ofChart reports whether a node is a text that the chart brings along: a constant, or made of .Files.
+// ofChart reports whether a node is a text of the chart: a constant, or made of .Files.
 func ofChart(node parse.Node) bool {
 	switch node := node.(type) {
 	case *parse.StringNode:
@@ -190,14 +190,14 @@ func ofChart(node parse.Node) bool {
 	return false
 }
 
-// path looks at a chain of fields.
+// path checks a chain of fields.
 func (c *checker) path(node parse.Node, fields []string) {
 	if len(fields) > 1 && fields[0] == "Release" && slices.Contains(fixed, fields[1]) {
 		c.add(RuleRevision, node, "leave it out", "uses .Release.%s, which is the same in every render: there are no revisions to tell apart", fields[1])
 	}
 }
 
-// text looks for hooks in what stands in a template as it is.
+// text looks for hooks in the literal text of a template.
 func (c *checker) text(node *parse.TextNode) {
 	for _, match := range hookLine.FindAllSubmatchIndex(node.Text, -1) {
 		event := strings.TrimSpace(string(node.Text[match[2]:match[3]]))
@@ -223,7 +223,7 @@ func checkTemplates(c *chart.Chart) []error {
 	var faults []error
 	for _, file := range slices.Backward(TemplateFiles(c)) {
 		if strings.HasSuffix(file.Name, "NOTES.txt") {
-			continue // what it renders is not read
+			continue // its output is not used
 		}
 		for _, found := range checkText(file.Text) {
 			faults = append(faults, faultAt(inside(file), file.Text, found))
@@ -232,7 +232,7 @@ func checkTemplates(c *chart.Chart) []error {
 	return faults
 }
 
-// checkText parses a template, which was seen to parse before, and returns what is found in it, in order.
+// checkText parses a template, which is known to parse, and returns what is found in it, in order.
 func checkText(text string) []Found {
 	trees := map[string]*parse.Tree{}
 	tree := parse.New("file")
@@ -248,7 +248,7 @@ func checkText(text string) []Found {
 	return found
 }
 
-// faultAt is what was found at a position of a file.
+// faultAt returns the fault for a finding at a position of a file.
 func faultAt(file, text string, found Found) *Fault {
 	at := min(int(found.At), len(text))
 	return &Fault{

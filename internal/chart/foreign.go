@@ -9,24 +9,24 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// AnnotationForeignKinds of a Chart.yaml says what cannot be known of kinds that are no part of Kubernetes, by kind and group, as in
+// AnnotationForeignKinds of a Chart.yaml describes kinds that are not part of Kubernetes, by kind and group, for example
 // "Bucket.example.com: {resource: buckets, option: storage}".
 const AnnotationForeignKinds = "app.example.com/foreign-kinds"
 
-// optionName is what can be a folder, and a key of values.
+// optionName matches names that are valid as a folder and as a key of values.
 var optionName = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
 
-// Foreign is what a chart says of a kind that is no part of Kubernetes.
+// Foreign describes a kind that is not part of Kubernetes.
 type Foreign struct {
 	// Resource is its name in URLs and in rules of roles: the plural of its CRD.
 	Resource string `json:"resource"`
-	// ClusterScoped says that its objects live outside of namespaces.
+	// ClusterScoped says that the kind is cluster-scoped.
 	ClusterScoped bool `json:"clusterScoped,omitempty"`
-	// Option is the name by which an installation asks for the rights on it; if it is empty, every installation has them.
+	// Option is the name by which an installation requests the rights for it; if it is empty, every installation has them.
 	Option string `json:"option,omitempty"`
 }
 
-// ForeignKinds returns what a chart says of such kinds.
+// ForeignKinds returns a chart's descriptions of such kinds.
 func ForeignKinds(c *chart.Chart) (map[schema.GroupKind]Foreign, error) {
 	if c.Metadata == nil {
 		return nil, nil

@@ -14,21 +14,21 @@ import (
 var (
 	documents  = regexp.MustCompile(`(?m)^---\s*$`)
 	apiVersion = regexp.MustCompile(`(?m)^apiVersion:[ \t]*["']?(.*?)["']?\s*$`)
-	// claimTemplates are those by which the objects of a kind make claims.
+	// claimTemplates matches the templates from which objects of a kind create claims.
 	claimTemplates = regexp.MustCompile(`(?m)^\s+volumeClaimTemplates:`)
 	kindLine       = regexp.MustCompile(`(?m)^kind:[ \t]*["']?(.*?)["']?\s*$`)
 )
 
-// claim is the kind of what claim templates make: it is watched, and written to, like what is rendered.
+// claim is the kind of the objects created from claim templates: it is watched, and written to, like rendered kinds.
 var claim = corev1.SchemeGroupVersion.WithKind("PersistentVolumeClaim")
 
-// Kinds lists the kinds that the templates of a chart name in so many words, sorted. Kinds that a template computes are
-// not among them; they come up when they are first rendered.
+// Kinds lists the kinds that are written literally in the templates of a chart, sorted. Kinds that a template computes
+// are not included; they are found when they are first rendered.
 func Kinds(c *chart.Chart) []schema.GroupVersionKind {
 	return slices.SortedFunc(maps.Keys(Templates(c)), func(a, b schema.GroupVersionKind) int { return strings.Compare(a.String(), b.String()) })
 }
 
-// Templates returns these kinds, and of each the first template that names it, as in templates/service.yaml.
+// Templates returns these kinds, each with the first template that names it, for example templates/service.yaml.
 func Templates(c *chart.Chart) map[schema.GroupVersionKind]string {
 	found := map[schema.GroupVersionKind]string{}
 	var look func(folder string, c *chart.Chart)

@@ -19,9 +19,9 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Load reads the chart in folder dir of fsys, less what its .helmignore names, or in the package dir.tgz, and refuses one that cannot be used
-// whatever the values are: templates, expressions in them, or fields.yaml that do not parse, or templates that use what is not the same in
-// each render. The error wraps a Fault for each mistake that has a place. The values of the chart have the defaults of its fields.yaml.
+// Load reads the chart in folder dir of fsys, without what its .helmignore excludes, or in the package dir.tgz, and refuses one that cannot
+// be used for any values: templates, expressions in them, or a fields.yaml that do not parse, or templates whose output differs between
+// renders. The error wraps a Fault for each mistake that has a place. The values of the chart include the defaults of its fields.yaml.
 func Load(fsys fs.FS, dir string) (*chart.Chart, error) {
 	list, err := files(fsys, dir)
 	if err != nil {
@@ -66,7 +66,7 @@ func checked(files []*loader.BufferedFile) (*chart.Chart, error) {
 	return c, checkExpressions(c)
 }
 
-// checkYAML looks at the files that Helm reads as YAML: it names no line of theirs.
+// checkYAML checks the files that Helm reads as YAML, because Helm's errors do not name the line.
 func checkYAML(files []*loader.BufferedFile) error {
 	var faults []error
 	for _, file := range files {
@@ -80,7 +80,7 @@ func checkYAML(files []*loader.BufferedFile) error {
 	return errors.Join(faults...)
 }
 
-// checkDependencies looks for subcharts that Chart.yaml asks for and that are not there.
+// checkDependencies looks for subcharts that Chart.yaml requires and that are missing.
 func checkDependencies(c *chart.Chart) error {
 	var missing []string
 	for _, wanted := range c.Metadata.Dependencies {
@@ -129,7 +129,7 @@ func read(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {
 	return files, err
 }
 
-// walk is fs.WalkDir, which does not follow links to folders.
+// walk is like fs.WalkDir, but does not follow links to folders.
 func walk(fsys fs.FS, dir string, visit fs.WalkDirFunc) error {
 	return fs.WalkDir(fsys, dir, func(p string, entry fs.DirEntry, err error) error {
 		if err == nil && entry.Type()&fs.ModeSymlink != 0 {

@@ -8,8 +8,8 @@ import (
 	"helm.sh/helm/v3/pkg/chart/loader"
 )
 
-// PackageSuffix is what the name of a packaged chart ends with: if there is no folder DIR, DIR.tgz is read, as helm package
-// makes it. A ConfigMap, whose entries have no folders, can hold no other chart.
+// PackageSuffix is the suffix of a packaged chart: if there is no folder DIR, DIR.tgz is read, as helm package
+// creates it. A ConfigMap, whose entries have no folders, can hold no other chart.
 const PackageSuffix = ".tgz"
 
 // files reads the files of a chart from its folder, else from the package beside it.

@@ -19,15 +19,15 @@ type Template struct {
 	// Name is the path with the names of the charts that it is in, as Helm has it: web/charts/sub/templates/a.yaml.
 	Name string
 	Text string
-	// Chart is the one, or the subchart, that the file is in.
+	// Chart is the chart, or subchart, that contains the file.
 	Chart *chart.Chart
 }
 
 // Partial reports whether the file only defines templates that others include.
 func (t *Template) Partial() bool { return strings.HasPrefix(path.Base(t.Name), "_") }
 
-// TemplateFiles lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of a name, that of the file
-// closer to the root stays.
+// TemplateFiles lists those of a chart and its subcharts in the order in which Helm parses them: of two definitions of a name, the one in the
+// file closer to the root wins.
 func TemplateFiles(c *chart.Chart) []Template {
 	var list []Template
 	var add func(c *chart.Chart)
@@ -61,25 +61,25 @@ func Parse(c *chart.Chart) (*template.Template, error) {
 	return all, nil
 }
 
-// bindFunctions gives a template Helm's functions. Helm exports no other way to them.
+// bindFunctions adds Helm's functions to a template. Helm does not export them.
 //
 //go:linkname bindFunctions helm.sh/helm/v3/pkg/engine.Engine.initFunMap
 func bindFunctions(engine.Engine, *template.Template)
 
-// inside is the path of a file without the name of the chart that it is in: charts/sub/templates/a.yaml.
+// inside returns the path of a file without the name of the chart that contains it: charts/sub/templates/a.yaml.
 func inside(file Template) string {
 	_, below, _ := strings.Cut(file.Name, "/")
 	return below
 }
 
 var (
-	// parseError is how text/template says that a template does not parse; it has no fields for it.
+	// parseError matches the parse errors of text/template, which has no fields for their place.
 	parseError = regexp.MustCompile(`(?s)^template: .+?:(\d+): (.*)$`)
 	quotedWord = regexp.MustCompile(`"((?:[^"\\]|\\.)*)"|<(.*?)>`)
 )
 
-// parseFault says where a template does not parse. Text/template knows the line: the column is that of the word that its message quotes,
-// else of the first action of the line.
+// parseFault returns where a template does not parse. Package text/template knows the line: the column is that of the word that its
+// message quotes, else of the first action of the line.
 func parseFault(err error, file, text string) error {
 	match := parseError.FindStringSubmatch(err.Error())
 	if match == nil {

@@ -11,12 +11,13 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Journal remembers what this process wrote until the informers show it, so that a cache that lags behind is never taken
-// for a cluster that lost something. It is safe for concurrent use. The zero value is empty and ready.
+// Journal remembers what this process wrote until the informers show it, so that a stale cache is never mistaken for
+// lost objects. It is safe for concurrent use. The zero value is empty and ready.
 type Journal struct {
 	mu     sync.Mutex
 	owners map[types.UID]map[kube.Key]entry
-	// told holds the newest event of each object since an action of its owner began: an event may overtake the note of the write.
+	// told holds the newest event of each object since an action of its owner began: an event may overtake the record of the
+	// write.
 	told map[types.UID]map[kube.Key]event
 }
 
@@ -33,7 +34,7 @@ type event struct {
 	deleted bool
 }
 
-// tells reports whether an event covers an entry: the informer shows what the entry has, or something newer.
+// tells reports whether an event covers an entry: the informer shows the version of the entry, or a newer one.
 func (t event) tells(e entry) bool {
 	if e.written == nil {
 		return t.deleted && t.object.GetUID() == e.deleted
@@ -41,12 +42,12 @@ func (t event) tells(e entry) bool {
 	return t.deleted && t.object.GetUID() == e.written.GetUID() || !kube.Older(t.object, e.written)
 }
 
-// Lapse is how long a write is remembered at the most: if a watch breaks, the event that would end it may never come.
-// To forget too early costs a look at the API server, no more.
+// Lapse is how long a write is remembered at most: if a watch breaks, the event that would end it may never arrive.
+// Forgetting too early costs only a read from the API server.
 const Lapse = 30 * time.Second
 
-// Begin says that an action of an owner begins; what it writes is noted until the end. From the first request on, events
-// are remembered: one that is newer than a write may come before the write is noted.
+// Begin marks the beginning of an action of an owner; its writes are recorded until the end. From the first request on,
+// events are remembered: an event that is newer than a write may arrive before the write is recorded.
 func (j *Journal) Begin(owner types.UID) (end func()) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -61,25 +62,25 @@ func (j *Journal) Begin(owner types.UID) (end func()) {
 	}
 }
 
-// Wrote notes an object as the API server returned it after a write. It must not be changed afterwards.
+// Wrote records an object as the API server returned it after a write. It must not be changed afterwards.
 func (j *Journal) Wrote(owner types.UID, object client.Object) {
 	j.put(owner, kube.KeyOf(object), entry{written: object})
 }
 
-// Deleted notes that an object was deleted.
+// Deleted records that an object was deleted.
 func (j *Journal) Deleted(owner types.UID, object client.Object) {
 	j.put(owner, kube.KeyOf(object), entry{deleted: object.GetUID()})
 }
 
-// Forget drops all that is noted for an owner.
+// Forget drops everything that is recorded for an owner.
 func (j *Journal) Forget(owner types.UID) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	delete(j.owners, owner)
 }
 
-// Seen takes a watch event into account and reports whether it is the echo of a write of this process, which then needs no
-// further attention.
+// Seen records a watch event and reports whether it is the echo of a write of this process, which needs no further
+// attention.
 func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -103,14 +104,14 @@ func (j *Journal) Seen(owner types.UID, object client.Object, deleted bool) (ech
 		}
 		return false
 	case kube.Older(object, noted.written):
-		return true // the event of an earlier write, or of what that write replaced
+		return true // the event of an earlier write, or of a version replaced by it
 	}
 	delete(j.owners[owner], key)
 	return object.GetResourceVersion() == noted.written.GetResourceVersion()
 }
 
-// noted returns the entries of an owner. It is called before the informers are read: what an event takes from the journal
-// after that, the informers show.
+// noted returns the entries of an owner. It is called before the informers are read: whatever an event removes from the
+// journal after that is shown by the informers.
 func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -118,7 +119,7 @@ func (j *Journal) noted(owner types.UID) map[kube.Key]entry {
 	return maps.Clone(j.owners[owner])
 }
 
-// overlay corrects what the informers show of an owner's objects by what this process wrote after it, and reports whether it
+// overlay corrects the objects of an owner in the informers by newer writes of this process, and reports whether it
 // had to.
 func overlay(noted map[kube.Key]entry, objects map[kube.Key]client.Object) (corrected bool) {
 	for key, noted := range noted {

@@ -1,6 +1,6 @@
-// Package cluster owns what is there for a resource: one Snapshot of its objects and of its release records, read from informers
-// and corrected by the Journal of what this process wrote. It never writes. Of Secrets and of large objects the informers hold
-// outlines; the content of one that is rendered is fetched if another writer changed it.
+// Package cluster owns the live state of a resource: one Snapshot of its objects and of its release records, read from informers
+// and corrected by the Journal of what this process wrote. It never writes objects by itself. Of Secrets and of large objects
+// the informers hold outlines; the content of a rendered one is fetched if another writer changed it.
 package cluster
 
 import (
@@ -18,35 +18,35 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// controllerIndex finds objects by the UID of their controller, or by the resource that they are kept for.
+// controllerIndex finds objects by the UID of their controller, or by the resource that they are retained for.
 const controllerIndex = "metadata.controller"
 
-// Snapshot is what is there for one resource. Its objects are shared with the caches: they must not be changed.
+// Snapshot is the live state of one resource. Its objects are shared with the caches: they must not be changed.
 type Snapshot struct {
-	// Objects that the resource controls, or that are kept for it, release records excepted. Of Secrets and of large objects it
-	// may be the outline. kube.Content and kube.As read the others, whatever they are in the caches.
+	// Objects that the resource controls, or that are retained for it, except for release records. Secrets and large objects
+	// may be outlines. kube.Content and kube.As read the others, whatever they are in the caches.
 	Objects map[kube.Key]client.Object
 	// Records are the release records that the resource controls, the newest first.
 	Records []*Record
-	// Record is that of what was released last: the newest of them; nil if there is none, or if it is lost: what is left says then that
-	// another release came after it.
+	// Record is the newest of them, of the last release; nil if there is none, or if it is lost: then the remaining ones say that
+	// another release came after them.
 	Record *Record
-	// Unconfirmed says that the informers do not show all that this process wrote. The events that would may never come
+	// Unconfirmed says that the informers do not show all writes of this process. Their events may never arrive
 	// if a watch broke, so the resource has to be reconciled again after Lapse.
 	Unconfirmed bool
-	// Unseen are the kinds that cannot be seen. None of their objects are in the snapshot, whether they are there or not.
+	// Unseen are the kinds that cannot be read. The snapshot has none of their objects, whether they exist or not.
 	Unseen []Unseen
 }
 
-// Unseen is a kind that cannot be seen, and why.
+// Unseen is a kind that cannot be read, and why.
 type Unseen struct {
 	schema.GroupVersionKind
 	ClusterScoped bool
 	Err           error
 }
 
-// Sees returns an error where the snapshot cannot show all that is there of some objects and of the release records: to
-// be missing in it means nothing then.
+// Sees returns an error if the snapshot cannot show all of some objects and of the release records: that an object is
+// missing in it proves nothing then.
 func (s *Snapshot) Sees(keys []kube.Key) error {
 	for _, unseen := range s.Unseen {
 		if unseen.GroupVersionKind == kube.SecretKind || slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == unseen.GroupKind() }) {
@@ -68,7 +68,7 @@ type tracked struct {
 	seen          func() error
 }
 
-// Observer makes snapshots. It is safe for concurrent use.
+// Observer takes snapshots. It is safe for concurrent use.
 type Observer struct {
 	cache   cache.Informers
 	index   Index // of that cache
@@ -78,16 +78,16 @@ type Observer struct {
 	mu       sync.RWMutex
 	indexed  []schema.GroupVersionKind
 	kinds    []tracked
-	verified map[types.UID]map[kube.Key]string // by owner and outlined object: the resource version whose content is known to be right
+	verified map[types.UID]map[kube.Key]string // by owner and outlined object: the resource version whose content is known to be as rendered
 }
 
-// Index finds the objects of informers by a value that they have. kube.Informers is one.
+// Index finds the objects of informers by an indexed value. kube.Informers is one.
 type Index interface {
 	AddIndex(kind schema.GroupVersionKind, name string, values func(client.Object) []string) error
 	ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error)
 }
 
-// New makes an observer that reads from the informers of a cache by their index and, if these hold an outline only, from live.
+// New returns an observer that reads from the informers of a cache by their index and, if these hold only an outline, from live.
 func New(informers cache.Informers, index Index, live client.Reader) *Observer {
 	return &Observer{cache: informers, index: index, live: live, verified: map[types.UID]map[kube.Key]string{}}
 }
@@ -110,7 +110,7 @@ func (o *Observer) Track(ctx context.Context, kind schema.GroupVersionKind) (cli
 	return object, nil
 }
 
-// Include makes the objects of a tracked kind part of all snapshots from now on, while seen returns nil: its informer then
+// Include makes the objects of a tracked kind part of all later snapshots, while seen returns nil: its informer then
 // shows all of them.
 func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, seen func() error) {
 	o.mu.Lock()
@@ -120,7 +120,7 @@ func (o *Observer) Include(kind schema.GroupVersionKind, clusterScoped bool, see
 	}
 }
 
-// owners are the values of the index for an object: its namespace, and what it belongs to.
+// owners returns the values of the index for an object: its namespace, and what it belongs to.
 func owners(object client.Object) []string {
 	if owner := ownerOf(object); owner != "" {
 		return []string{indexed(object.GetNamespace(), owner)}
@@ -128,10 +128,10 @@ func owners(object client.Object) []string {
 	return nil
 }
 
-// indexed is the value of the index for what belongs to an owner. Who makes an object elsewhere can name an owner of another namespace.
+// indexed returns the index value for what belongs to an owner. An object may name an owner of another namespace.
 func indexed(namespace, owner string) string { return namespace + "/" + owner }
 
-// ownerOf returns the UID of the controller of an object, or the resource that it is kept for; empty if it belongs to none.
+// ownerOf returns the UID of the controller of an object, or the resource that it is retained for; empty if it belongs to none.
 func ownerOf(object client.Object) string {
 	if owner := metav1.GetControllerOfNoCopy(object); owner != nil {
 		return string(owner.UID)
@@ -142,11 +142,11 @@ func ownerOf(object client.Object) string {
 	return kube.LabelledOwner(object)
 }
 
-// retained stands for a resource that objects are kept for. No UID contains a slash.
+// retained stands for a resource that objects are retained for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot returns what is there for a resource. The objects that are rendered are whole in it, or of a version that was found
-// to be right before; of any other it may hold an outline.
+// Snapshot returns the live state of a resource. Rendered objects are complete in it, or in a version that was verified
+// before; any other object may be an outline.
 func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendered []kube.Key) (*Snapshot, error) {
 	o.mu.RLock()
 	kinds := o.kinds
@@ -193,7 +193,8 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 	return snapshot, o.payloads(ctx, resource.GetUID(), rendered, snapshot)
 }
 
-// Look returns what is there of a resource of the kinds of some keys: a part of a snapshot. The error says which kind cannot be seen.
+// Look returns the live objects of a resource of the kinds of some keys: a part of a snapshot. The error names the kind that cannot be
+// read.
 func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]client.Object, error) {
 	o.mu.RLock()
 	kinds := o.kinds
@@ -228,7 +229,7 @@ func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, i
 	return err
 }
 
-// Wrote notes an object as the API server returned it after a write. It must not be changed afterwards.
+// Wrote records an object as the API server returned it after a write. It must not be changed afterwards.
 func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	o.journal.Wrote(owner, object)
 	if key := kube.KeyOf(object); isOutlined(key, object) && !IsRecord(object) {
@@ -236,17 +237,17 @@ func (o *Observer) Wrote(owner types.UID, object client.Object) {
 	}
 }
 
-// Deleted notes that this process deleted an object.
+// Deleted records that this process deleted an object.
 func (o *Observer) Deleted(owner types.UID, object client.Object) {
 	o.journal.Deleted(owner, object)
 }
 
-// Seen takes a watch event into account and reports whether it is the echo of a write of this process.
+// Seen records a watch event and reports whether it is the echo of a write of this process.
 func (o *Observer) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
 	return o.journal.Seen(owner, object, deleted)
 }
 
-// Forget drops what is remembered of a resource that is gone.
+// Forget drops everything remembered about a resource that is gone.
 func (o *Observer) Forget(owner types.UID) {
 	o.journal.Forget(owner)
 	o.mu.Lock()

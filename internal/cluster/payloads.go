@@ -15,14 +15,14 @@ import (
 )
 
 // onlyCompared are the kinds whose content is only compared with what is rendered: it need not be fetched again
-// while it has the version that was last found to be right.
+// while the object has the version that was last verified.
 var onlyCompared = map[schema.GroupKind]bool{
 	kube.SecretKind.GroupKind(): true,
 	{Kind: "ConfigMap"}:         true,
 }
 
 // payloads fetches the content of rendered objects of which the informers hold an outline. No other content is fetched:
-// anybody can create large objects that name the resource as their controller.
+// anyone can create large objects that name the resource as their controller.
 func (o *Observer) payloads(ctx context.Context, owner types.UID, rendered []kube.Key, snapshot *Snapshot) error {
 	for _, key := range rendered {
 		object := snapshot.Objects[key]
@@ -53,7 +53,7 @@ func (o *Observer) isVerified(owner types.UID, key kube.Key, object client.Objec
 	return o.verified[owner][key] == object.GetResourceVersion()
 }
 
-// prune forgets which payloads were right of objects that are no longer there.
+// prune forgets the verified versions of objects that no longer exist.
 func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 	o.mu.RLock()
 	left := 0
@@ -75,7 +75,7 @@ func (o *Observer) prune(owner types.UID, snapshot *Snapshot) {
 	}
 }
 
-// Verified notes that the objects in a snapshot were found to be right.
+// Verified records that the objects in a snapshot were found to be as rendered.
 func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	for key, object := range snapshot.Objects {
 		if isOutlined(key, object) && !o.isVerified(owner, key, object) {
@@ -84,7 +84,7 @@ func (o *Observer) Verified(owner types.UID, snapshot *Snapshot) {
 	}
 }
 
-// isOutlined reports whether the informers hold no more than the outline of an object.
+// isOutlined reports whether the informers hold only the outline of an object.
 func isOutlined(key kube.Key, object client.Object) bool {
 	return key.GroupKind == kube.SecretKind.GroupKind() || kube.IsOutline(object) || kube.Large(object)
 }

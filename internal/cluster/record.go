@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Record is what the labels of a release Secret say.
+// Record is the content of the labels of a release Secret.
 type Record struct {
 	Name     string // of the Secret, as its UID and version
 	UID      types.UID
@@ -36,20 +36,20 @@ type Record struct {
 	Made    time.Time
 }
 
-// statusSuperseded is Helm's status of a release after which there was another one.
+// statusSuperseded is Helm's status of a release that was followed by another one.
 const statusSuperseded = "superseded"
 
-// ShortDigest is the beginning of a digest, which is enough for people.
+// ShortDigest returns the beginning of a digest, for people.
 func ShortDigest(digest string) string { return digest[:min(len(digest), 12)] }
 
-// RecordPrefix is what the names of release records begin with.
+// RecordPrefix is the common prefix of the names of release records.
 const RecordPrefix = "sh.helm.release.v1."
 
-// RecordType is the type of the Secrets that Helm 3 keeps releases in.
+// RecordType is the type of the Secrets in which Helm 3 stores releases.
 const RecordType = "helm.sh/release.v1"
 
-// IsRecord reports whether an object is a release record rather than a Secret that is rendered. Metadata does not have the
-// type of a Secret.
+// IsRecord reports whether an object is a release record rather than a rendered Secret. The type of a Secret is not part
+// of its metadata.
 func IsRecord(object client.Object) bool {
 	if object.GetObjectKind().GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() ||
 		object.GetLabels()["owner"] != "helm" || !strings.HasPrefix(object.GetName(), RecordPrefix) {

@@ -16,11 +16,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Writer is the only client that writes objects of resources: it notes each write in the journal of the Observer, so that none can
-// be forgotten. It is safe for concurrent use.
+// Writer is the only client that writes objects of resources: it records each write in the journal of the Observer, so that none
+// can be forgotten. It is safe for concurrent use.
 type Writer struct {
 	Client   client.Client
-	Secrets  typedcorev1.SecretsGetter // writes release records, whose payload is not worth a way by unstructured content
+	Secrets  typedcorev1.SecretsGetter // writes release records, whose payload is too large to convert to unstructured content
 	Observer *Observer
 }
 
@@ -29,17 +29,17 @@ func (w *Writer) Begin(owner types.UID) *Session {
 	return &Session{writer: w, owner: owner, End: w.Observer.journal.Begin(owner)}
 }
 
-// Session are the writes of one action for one resource.
+// Session is the set of writes of one action for one resource.
 type Session struct {
-	// End is called when the action is over.
+	// End has to be called when the action is over.
 	End func()
 
 	writer *Writer
 	owner  types.UID
 }
 
-// Apply writes an object with server-side apply: body is its JSON. Into says which object it is; afterwards it is as the API server
-// returned it, managed fields included, and may still be changed. Dry runs are not noted.
+// Apply writes an object with server-side apply: body is its JSON. Into identifies the object; afterwards it is as the API server
+// returned it, including managed fields, and may still be changed. Dry runs are not recorded.
 func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, body []byte, options ...client.PatchOption) error {
 	if err := s.writer.Client.Patch(ctx, into, client.RawPatch(types.ApplyPatchType, body), options...); err != nil {
 		return err
@@ -50,7 +50,7 @@ func (s *Session) Apply(ctx context.Context, into *unstructured.Unstructured, bo
 	return nil
 }
 
-// Patch patches an object. Afterwards it is as the API server returned it.
+// Patch patches an object, which is updated to what the API server returned.
 func (s *Session) Patch(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	if err := s.writer.Client.Patch(ctx, object, patch, options...); err != nil {
 		return err
@@ -59,12 +59,13 @@ func (s *Session) Patch(ctx context.Context, object client.Object, patch client.
 	return nil
 }
 
-// PatchForeign patches an object that is not the resource's: it is not noted. Afterwards it is as the API server returned it.
+// PatchForeign patches an object that is not the resource's: that is not recorded. The object is updated to what the API server
+// returned.
 func (s *Session) PatchForeign(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	return s.writer.Client.Patch(ctx, object, patch, options...)
 }
 
-// Try has the API server say what a patch would make of an object. Nothing is written, and nothing noted.
+// Try returns the result of a patch by a dry run. Nothing is written or recorded.
 func (s *Session) Try(ctx context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 	return s.writer.Client.Patch(ctx, object, patch, append(options, client.DryRunAll)...)
 }
@@ -103,7 +104,7 @@ func (s *Session) DeleteRecord(ctx context.Context, namespace, name string, uid 
 	return err
 }
 
-// Record reads the Secret of a release record, past the caches, which hold its metadata only.
+// Record reads the Secret of a release record from the API server: the caches hold only its metadata.
 func (s *Session) Record(ctx context.Context, namespace, name string) (*corev1.Secret, error) {
 	return s.writer.Secrets.Secrets(namespace).Get(ctx, name, metav1.GetOptions{})
 }
@@ -127,7 +128,7 @@ func (s *Session) wroteRecord(written *corev1.Secret, err error) {
 	s.writer.Observer.Wrote(s.owner, record)
 }
 
-// shallow copies what may change of an object between two writes: its metadata. The rest is shared.
+// shallow copies the part of an object that may change between two writes: its metadata. The rest is shared.
 func shallow(object *unstructured.Unstructured) *unstructured.Unstructured {
 	content := maps.Clone(object.Object)
 	if metadata, ok := content["metadata"].(map[string]any); ok {

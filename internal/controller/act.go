@@ -26,41 +26,41 @@ import (
 	"github.com/example/appservice-operator/internal/rights"
 )
 
-// action is what was done about a resource.
+// action is what a reconcile did for a resource.
 type action struct {
-	// state that asked for it; empty if nothing was decided.
+	// state that required the action; empty if nothing was decided.
 	state release.State
 	// plan that was carried out; nil if nothing was decided.
 	plan *release.Plan
-	// changes in words, of this action or of the one whose record it wrote.
+	// changes is a summary in words of what this action changed, or the one whose record it wrote.
 	changes string
-	// there is what is there afterwards.
+	// there is the state of the cluster after the action.
 	there *cluster.Snapshot
-	// unrecorded is a release whose objects are written: its record is to come. Nothing is reported before that.
+	// unrecorded is a release whose objects are written but whose record is not. Nothing is reported until it is.
 	unrecorded *unrecorded
-	// repaired is what was written to keep the recorded release alive; nil for nothing.
+	// repaired is the plan that was written to repair the recorded release; nil if there was none.
 	repaired *release.Plan
-	// turn of the action, which may have to wait for other rollouts.
+	// turn says whether the action has to wait for other rollouts.
 	turn fleet.Turn
-	// hold says why a new chart, or new defaults, may not change the resource.
+	// hold says why a new chart, or new defaults, may not change the resource yet.
 	hold fleet.Hold
-	// unfit says why they cannot be rendered for it, though earlier ones were.
+	// unfit is the error of rendering the resource with them, if it could be rendered before.
 	unfit error
 	took  time.Duration
 	// err says why the objects are not as rendered.
 	err error
 }
 
-// acted reports whether something was to be written.
+// acted reports whether anything had to be written.
 func (a action) acted() bool { return a.state != "" && a.state != release.InSync && !a.waits() }
 
-// released reports whether a release was made that is new.
+// released reports whether a new release was made.
 func (a action) released() bool {
 	return !a.waits() && (a.state == release.Absent || a.state == release.OutOfDate)
 }
 
-// act brings objects and record to what is rendered. Objects are written first and in a reconcile of their own, whatever becomes of the
-// record.
+// act brings objects and record to the rendered state. Objects are written first, in a reconcile of their own, even if the record
+// cannot be written afterwards.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
 	began := r.Clock.Now()
 	desired, plan, err := r.compare(ctx, s, wanted, there)
@@ -119,8 +119,8 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 	return r.record(ctx, s, wanted, task, a, pending)
 }
 
-// turn returns whether the action has to wait: never, unless the operator itself causes it. Whatever a new chart changes waits for its
-// turn, rollouts that anything else causes do.
+// turn returns whether the action has to wait. It waits only if the operator itself causes it: any change by a new chart waits for its
+// turn, and so do rollouts that anything else causes.
 func (r *Reconciler) turn(s *scope, wanted rendering, a action) (fleet.Turn, fleet.Hold) {
 	begun := s.begun(a.there.Record)
 	byUser := !deployed(s) && !begun || s.memory.settled != (surroundings{}) && s.memory.settled == wanted.inputs.surroundings
@@ -135,15 +135,15 @@ func (r *Reconciler) turn(s *scope, wanted rendering, a action) (fleet.Turn, fle
 	if turn.Waits || !news.Any() || begun {
 		return turn, fleet.Hold{}
 	}
-	hold := r.Gates.Hold(s.asked, news, s.name()) // again: who failed meanwhile has made place for it
+	hold := r.Gates.Hold(s.asked, news, s.name()) // again: a resource that failed meanwhile has freed its place
 	if hold.Closed() {
 		r.Rollouts.End(r.candidate(s.name()))
 	}
 	return turn, hold
 }
 
-// deployed reports whether what the resource asks for was once deployed. If it was not, its owner waits for it, and what is there is not
-// what it says: it may neither be held back nor be called ready.
+// deployed reports whether the current spec was ever deployed. If it was not, its owner is waiting for it, and the objects do not match
+// the spec: the resource must neither be held back nor be reported as ready.
 func deployed(s *scope) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionDeployed)
 	return condition != nil && condition.Status == metav1.ConditionTrue && condition.ObservedGeneration == s.resource.GetGeneration()
@@ -153,23 +153,23 @@ func (r *Reconciler) candidate(name types.NamespacedName) fleet.Candidate {
 	return fleet.Candidate{GroupKind: r.Kind.GroupKind(), NamespacedName: name}
 }
 
-// tried reports whether an attempt has failed before, in this process or, if it was refused, in an earlier one.
+// tried reports whether an attempt has failed before: in this process or, if the spec was refused, in an earlier one.
 func tried(s *scope) bool {
 	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
 	return s.memory.backoff.Failed() || ready != nil && (ready.Reason == v1.ReasonResourceExists || ready.Reason == v1.ReasonInstallFailed)
 }
 
-// first reports whether nothing of a resource was ever released: what is there of it was left by an attempt that came to nothing. What was
-// released and has no record is mentioned in the status, or its record is about to be written, or cannot be.
+// first reports whether nothing of a resource was ever released: its objects were left by an attempt that failed. A release without a
+// record is mentioned in the status, or its record is about to be written, or cannot be written.
 func first(s *scope, a action) bool {
 	spoken := s.previous.Release != nil || s.previous.AvailableReplicas > 0 || s.memory.unrecorded != nil
 	return a.state == release.Absent || len(a.there.Records) == 0 && !spoken
 }
 
-// reported reports whether an operator has said anything about a resource. If it has and nothing is left, the resource may be going, too.
+// reported reports whether a status was ever written. If it was and no objects are left, the resource may be about to be deleted, too.
 func reported(s *scope) bool { return len(s.previous.Conditions) > 0 }
 
-// record records a release whose objects are as rendered. The action that it ends is the one that wrote them, if this process did.
+// record writes the record of a release whose objects are as rendered. It completes the action that wrote them, if this process did.
 func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, task release.Task, a action, pending *unrecorded) action {
 	began := r.Clock.Now()
 	var created []client.Object
@@ -197,13 +197,13 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 	return a
 }
 
-// compare returns what is desired and what has to be written for it. If neither objects nor release have changed, nothing is looked at and
-// what is desired is nil.
+// compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed, nothing is compared
+// and the desired objects are nil.
 func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
-		s.memory.verified = release.Verify(digest, there.Objects) // lets go of what the caches no longer hold
+		s.memory.verified = release.Verify(digest, there.Objects) // drops what the caches no longer hold
 		return nil, nothing, nil
 	}
 	desired, err := wanted.packed.Unpack()
@@ -215,7 +215,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 		return nil, nil, err
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
-	plan.HoldBack(wanted.outline.Unserved...) // who no longer serves a kind has deleted it, and who has only begun to does not say so yet
+	plan.HoldBack(wanted.outline.Unserved...) // a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
 	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
 		r.Observer.Verified(s.resource.GetUID(), there)
 		s.memory.verified = release.Verify(digest, there.Objects)
@@ -223,7 +223,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 	return desired, plan, nil
 }
 
-// write carries out a plan, and returns what it created and what it took over from others.
+// write carries out a plan, and returns the objects that it created and those that it took over from other owners.
 func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task release.Task) (created []client.Object, taken []kube.Key, err error) {
 	if (task.State != release.Absent || reported(s)) && len(task.Plan.Create) > 0 {
 		if err := r.alive(ctx, s); err != nil {
@@ -242,9 +242,9 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 	return created, taken, err
 }
 
-// keepAlive repairs what the recorded release consists of, while the one that is rendered is refused or waits. Once that one was planned, it may
-// have deleted what it does not have: then only what both have is repaired. So it may have if a right is missing, which says nothing of the
-// release: rights are taken away at any time, and an API server that starts refuses everything for a moment.
+// keepAlive repairs the recorded release while the rendered one is refused or waits. Once the rendered one was planned, it may have deleted
+// objects that it lacks: then only the objects of both are repaired. The same applies if a right is missing, which proves nothing about the
+// release: rights can be removed at any time, and an API server that is starting refuses every request for a moment.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
 	refused := a.err != nil && problem.Blocked(a.err)
@@ -253,7 +253,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	}
 	if err := r.alive(ctx, s); err != nil {
-		return a // it is about to go: nothing is to be created again
+		return a // it is about to be deleted: nothing may be created again
 	}
 	plan, there, err := r.lastGood(ctx, s, wanted, a)
 	if err == nil {
@@ -284,14 +284,14 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	return a
 }
 
-// lastGood returns what has to be written so that the recorded release stays as it is, and what is there. Routes that another resource serves by
-// now are left out.
+// lastGood returns the plan that restores the recorded release, and the objects in the cluster. Routes that another resource serves by now
+// are left out.
 func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, a action) (*release.Plan, *cluster.Snapshot, error) {
 	objects, err := r.Actor.LastGood(ctx, s.resource, a.there.Record)
 	if err != nil {
 		return nil, nil, err
 	}
-	// The chart in use, if there is one, may name other kinds than the one of the release. Of a kind that cannot be watched nothing is known.
+	// The chart in use, if any, may name other kinds than that of the release. Nothing is known of a kind that cannot be watched.
 	objects = slices.DeleteFunc(objects, func(o *unstructured.Unstructured) bool { return r.Tracker.Ensure(ctx, o.GroupVersionKind()) != nil })
 	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
@@ -318,8 +318,8 @@ func keysOf(held []hosts.Held) []kube.Key {
 	return keys
 }
 
-// observe returns what is there for a resource. Payloads that the caches do not hold are read for rendered objects only: anybody can
-// create an object that appears to be the resource's.
+// observe returns the objects that exist for a resource. Payloads that the caches do not hold are read for rendered objects only: anyone
+// can create an object that appears to be the resource's.
 func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
 	var keys []kube.Key
 	if wanted.rendered != nil {
@@ -328,8 +328,8 @@ func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*
 	return r.Observer.Snapshot(ctx, s.resource, keys)
 }
 
-// alive asks the API server whether the resource is still there before anything is created again for it. Objects that the garbage
-// collector deletes with a resource may be seen to be missing before the resource is.
+// alive checks with the API server that the resource still exists before anything is created again for it. When the garbage collector
+// deletes the objects of a resource, informers may show that before they show that the resource is gone.
 func (r *Reconciler) alive(ctx context.Context, s *scope) error {
 	live := kube.Metadata(r.Kind)
 	err := r.Live.Get(ctx, s.name(), live)

@@ -24,18 +24,18 @@ import (
 	build "github.com/example/appservice-operator/internal/version"
 )
 
-// chartOf returns what a renderer renders with.
+// chartOf returns the chart of a renderer.
 func chartOf(renderer *render.Renderer) fleet.Chart {
 	return fleet.Chart{Identity: renderer.Identity(), Operator: build.Version}
 }
 
-// Chart returns what resources are rendered with now.
+// Chart returns the chart in use.
 func (r *Reconciler) Chart() fleet.Chart { return chartOf(r.Charts.Get()) }
 
-// Version returns what gates of charts compare with.
+// Version returns the version that gates of charts compare with.
 func (r *Reconciler) Version() fleet.Version { return r.Chart() }
 
-// DefaultsOf returns the defaults of a namespace in use now.
+// DefaultsOf returns the defaults in use of a namespace.
 func (r *Reconciler) DefaultsOf(namespace string) fleet.Defaults {
 	if r.Defaults == nil {
 		return fleet.Defaults{}
@@ -44,12 +44,12 @@ func (r *Reconciler) DefaultsOf(namespace string) fleet.Defaults {
 	return fleet.Defaults{Digest: text.Digest}
 }
 
-// begun reports whether what is new has begun to change the resource without its user.
+// begun reports whether a new chart, or new defaults, have begun to change the resource without its user asking for it.
 func (s *scope) begun(record *cluster.Record) bool {
 	return s.asked.Begun(record, s.resource.GetGeneration())
 }
 
-// news returns what is new since the recorded release was rendered, if nothing else can ask for another one.
+// news returns what is new since the recorded release was rendered, if nothing else can require a new release.
 func (s *scope) news(record *cluster.Record) fleet.Parts {
 	if record == nil || !deployed(s) && !s.begun(record) {
 		return fleet.Parts{}
@@ -61,7 +61,7 @@ func (s *scope) news(record *cluster.Record) fleet.Parts {
 }
 
 // admit decides whether a new chart, or new defaults of the namespace, may change the resource. A resource that is held back keeps the recorded
-// release, and so does one for which they cannot be rendered for: that is the fault of neither the spec nor its user.
+// release, and so does one that cannot be rendered with them: neither its spec nor its user is at fault.
 func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done action) action {
 	record := done.there.Record
 	news := s.news(record)
@@ -87,8 +87,8 @@ func (r *Reconciler) admit(ctx context.Context, s *scope, wanted rendering, done
 	return done
 }
 
-// standingOf returns how a resource stands with what is new to it. What defaults of its namespace are at fault for is none of the chart's
-// business, unless they did with the chart before.
+// standingOf returns how a resource fares with what is new to it. Failures that the defaults of its namespace cause do not count against the
+// chart, unless the same defaults could be rendered with the chart before.
 func standingOf(news fleet.Parts, unfit error) standing {
 	out := standing{
 		chart:    fleet.Standing{Waits: news.Chart, Unfit: news.Chart && unfit != nil},
@@ -101,8 +101,8 @@ func standingOf(news fleet.Parts, unfit error) standing {
 	return out
 }
 
-// mark returns what the next record says of a chart, or defaults, that change the resource, if nothing else does; empty otherwise, or if the
-// resource is not ready anyhow. It reports whether the present record is still to say so, before anything is written.
+// mark returns the note in the next record that only a chart, or defaults, changed the resource; empty if anything else did, or if the
+// resource is not ready anyway. It reports whether the current record still needs that note before anything is written.
 func (s *scope) mark(state release.State, plan *release.Plan, record *cluster.Record) (mark string, isNew bool) {
 	switch {
 	case s.begun(record):
@@ -113,7 +113,7 @@ func (s *scope) mark(state release.State, plan *release.Plan, record *cluster.Re
 	return "", false
 }
 
-// failedBefore reports whether the resource is not ready for the reason of an error already.
+// failedBefore reports whether the resource is already not ready for the same reason as an error.
 func (s *scope) failedBefore(err error) bool {
 	ready := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
 	return ready != nil && ready.Status == metav1.ConditionFalse && ready.Reason == problem.Of(err, nil, "").Reason
@@ -124,7 +124,7 @@ func (s *scope) wasReady() bool {
 	return meta.IsStatusConditionTrue(s.previous.Conditions, v1.ConditionReady)
 }
 
-// tellUnfit makes an event and a log line of what is new and cannot be rendered for a resource, once.
+// tellUnfit emits an event and logs once that a resource cannot be rendered with a new chart or new defaults.
 func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, news fleet.Parts, err error) {
 	unfit := unfit{what: s.asked.String(news), message: unnamed(news, err).Error()}
 	if s.memory.unfit == unfit {
@@ -136,8 +136,8 @@ func (r *Reconciler) tellUnfit(ctx context.Context, s *scope, news fleet.Parts, 
 	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", unfit.what, unfit.message))
 }
 
-// stand reports to the gates how the resource fares with what is new, and then leaves the line, unless it waits or is on its way: one that fails
-// closes the gate before another one takes its place.
+// stand reports to the gates how the resource fares with what is new, and then leaves the queue, unless it waits or is rolling out: a resource
+// that fails closes the gate before another one takes its place.
 func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) {
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	begun := s.begun(done.there.Record)
@@ -154,10 +154,10 @@ func (r *Reconciler) stand(s *scope, done action, current *v1.AppServiceStatus) 
 	}
 }
 
-// waits reports whether the resource keeps the recorded release for now, though its user asks for no other.
+// waits reports whether the resource keeps the recorded release for now, though its user did not ask for that.
 func (a action) waits() bool { return a.turn.Waits || a.hold.Closed() || a.unfit != nil }
 
-// why says what a resource waits for, and what to do if that is not for the platform team.
+// why returns what a resource waits for, and what its user can do about it, if anything.
 func (a action) why(s *scope) (waits status.Waits) {
 	if !a.waits() {
 		return waits
@@ -181,7 +181,7 @@ func (a action) why(s *scope) (waits status.Waits) {
 	return waits
 }
 
-// unnamed is an error without the name of the defaults that it comes from, if nothing else is spoken of.
+// unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.
 func unnamed(news fleet.Parts, err error) error {
 	var culprit *defaults.Error
 	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {
@@ -190,8 +190,8 @@ func unnamed(news fleet.Parts, err error) error {
 	return err
 }
 
-// recorded are the objects of the recorded release, by which a resource that waits is judged: those that its status lists, as far as they are
-// there. What was missing was created again.
+// recorded returns the objects of the recorded release, by which a resource that waits is judged: those that its status lists, if they
+// exist. Missing ones were created again.
 func recorded(s *scope, there *cluster.Snapshot) []kube.Key {
 	keys := slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare)
 	if len(s.previous.Resources) == 0 {

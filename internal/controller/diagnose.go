@@ -16,10 +16,10 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// schedules are those of looks, by the object that is not as desired. Objects that need no looks are left out.
+// schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
 type schedules map[kube.Key]*diagnose.Looks
 
-// diagnose returns why workloads are not as desired and what others wait for, and when that is looked at again.
+// diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
 func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
@@ -49,7 +49,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 	if workload.Settled && !mayCrashAgain(s, workload.Key) {
 		return diagnose.Causes(findings), nil
 	}
-	stalled := diagnosed(s.previous) // what was known before a restart is found again before anything else is said
+	stalled := diagnosed(s.previous) // after a restart, the known cause is looked for again before anything else is reported
 	looks := diagnose.Follow(s.memory.looks[workload.Key], workload, findings.Now, stalled || workload.Over)
 	first := stalled && !looks.Looked()
 	switch {
@@ -65,7 +65,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 	return looks.Causes, looks
 }
 
-// ask returns what others say of an object that waits for them, and the schedule of asking.
+// ask returns what other controllers report about an object that waits for them, and when to read that again.
 func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.Looks) {
 	now := r.Clock.Now()
 	looks := awaited.Follow(known, now)
@@ -84,7 +84,7 @@ func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *di
 	return looks.Causes, looks
 }
 
-// look reads pods and what belongs to them. What goes wrong with that leaves the causes as they were.
+// look reads pods and related objects. If that fails, the causes stay as they were.
 func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *diagnose.Findings) {
 	found := looks.Causes
 	findings.Known = found
@@ -96,14 +96,14 @@ func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *
 	looks.Done(findings.Now, found)
 }
 
-// diagnosed reports whether a status says that the rollout is stuck for a cause that pods show.
+// diagnosed reports whether a status says that the rollout is stuck for a cause found in its pods.
 func diagnosed(previous *v1.AppServiceStatus) bool {
 	condition := meta.FindStatusCondition(previous.Conditions, v1.ConditionStalled)
 	return condition != nil && condition.Status == metav1.ConditionTrue && diagnose.Seen(condition.Reason)
 }
 
-// mayCrashAgain reports whether pods of a workload that seem to be well may be about to crash again. If nothing is known, they may be those
-// of any.
+// mayCrashAgain reports whether pods of a workload that seem healthy may be about to crash again. If no cause is known, any workload's
+// pods may.
 func mayCrashAgain(s *scope, workload kube.Key) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionStalled)
 	if !diagnosed(s.previous) || !diagnose.Recurs(condition.Reason) || s.previous.ObservedGeneration != s.resource.GetGeneration() {

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// recordAction makes an event, a log line and metrics of an action that was carried out.
+// recordAction emits an event, logs, and updates metrics for an action that was carried out.
 func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done action) {
 	logger := log.FromContext(ctx)
 	if done.repaired != nil && !done.repaired.Empty() {
@@ -45,7 +45,7 @@ func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted renderin
 	}
 }
 
-// recordAdoption makes an event and a log line of objects that were taken over.
+// recordAdoption emits an event and logs which objects were taken over.
 func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.Key) {
 	if len(taken) == 0 {
 		return
@@ -59,7 +59,7 @@ func (r *Reconciler) recordAdoption(ctx context.Context, s *scope, taken []kube.
 	r.event(s, corev1.EventTypeNormal, v1.ReasonAdopted, "took over "+list)
 }
 
-// recordLeftOver makes an event and a log line of the objects of an adopted Helm release that nothing manages any more.
+// recordLeftOver emits an event and logs which objects of an adopted Helm release nothing manages any more.
 func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []string) {
 	if len(objects) == 0 {
 		return
@@ -69,7 +69,7 @@ func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []str
 	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them", of, list))
 }
 
-// measureDrift counts objects that were put back.
+// measureDrift counts objects whose drift was repaired.
 func (r *Reconciler) measureDrift(plan *release.Plan) {
 	for _, object := range plan.Create {
 		r.Metrics.Corrected(kube.KeyOf(object).Kind, "create")
@@ -82,8 +82,8 @@ func (r *Reconciler) measureDrift(plan *release.Plan) {
 	}
 }
 
-// recordState makes an event and a log line of what a status that was just written says and the one before did not. Messages that
-// change while the reason stays are no news, but for an error of ours.
+// recordState emits events and logs what is new in a status that was just written. A message that changes while its reason stays is not
+// news, unless it is an error of the operator.
 func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
 	before := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
 	if before == nil {
@@ -93,7 +93,7 @@ func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppS
 	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())
 	if problem != nil && !s.paused {
 		if now.Reason != v1.ReasonPending && (before.Reason != now.Reason || before.Message != now.Message) {
-			logger.Info("reconcile failed", "reason", problem.Reason, "message", problem.Message) // all of it: a status has room for the ends only
+			logger.Info("reconcile failed", "reason", problem.Reason, "message", problem.Message) // the full message: a status has room for its ends only
 			r.event(s, corev1.EventTypeWarning, problem.Reason, now.Message)
 		} else {
 			logger.V(1).Info("reconcile failed again", "reason", problem.Reason, "message", problem.Message)
@@ -119,7 +119,7 @@ func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppS
 	}
 }
 
-// event makes an event. The API server takes notes of 1,024 bytes.
+// event emits an event. The API server accepts notes of up to 1,024 bytes.
 func (r *Reconciler) event(s *scope, kind, reason, note string) {
 	r.Recorder.Event(s.resource, kind, reason, status.OneLine(note))
 }

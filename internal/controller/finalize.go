@@ -25,18 +25,19 @@ func (r *Reconciler) ensureFinalizer(ctx context.Context, s *scope, wanted rende
 	return r.patchFinalizers(ctx, s, held)
 }
 
-// reconcileDelete deletes the cluster-scoped objects of a resource that is going, and takes the finalizer off when none is left.
+// reconcileDelete deletes the cluster-scoped objects of a resource that is being deleted, and removes the finalizer
+// when none is left.
 func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Outcome, reconcile.Result, error) {
 	if !controllerutil.ContainsFinalizer(s.resource, v1.Finalizer) {
 		return metrics.Gone, reconcile.Result{}, nil
 	}
-	wanted, _ := r.render(ctx, s) // so that kinds which only a render names are looked at, too
+	wanted, _ := r.render(ctx, s) // so that kinds which only this render names are observed, too
 	there, err := r.observe(ctx, s, wanted)
 	if err != nil {
 		return metrics.Gone, reconcile.Result{}, err
 	}
 	for _, unseen := range there.Unseen {
-		if unseen.ClusterScoped { // there may be objects of it
+		if unseen.ClusterScoped { // objects of that kind may exist
 			return metrics.Gone, reconcile.Result{}, unseen.Err
 		}
 	}
@@ -65,7 +66,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 	return metrics.Gone, reconcile.Result{}, client.IgnoreNotFound(r.patchFinalizers(ctx, s, released))
 }
 
-// patchFinalizers writes the finalizers of a resource, unless another writer changed it meanwhile.
+// patchFinalizers writes the finalizers of a resource, unless another writer has changed it meanwhile.
 func (r *Reconciler) patchFinalizers(ctx context.Context, s *scope, changed client.Object) error {
 	patch := client.MergeFromWithOptions(s.resource.DeepCopy(), client.MergeFromWithOptimisticLock{})
 	return r.Client.Patch(ctx, changed, patch, client.FieldOwner(release.FieldManager))

@@ -16,15 +16,15 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// kept returns the selectors of the workloads that are there if they are others than the rendered ones: those of adopted workloads. The live
-// objects say so, as long as they are there, and nothing else does.
+// kept returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads. They are stored nowhere but in
+// the live objects.
 func (r *Reconciler) kept(ctx context.Context, s *scope, known *rendered, selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	if len(selectors) == 0 {
 		return nil, nil
 	}
 	there, err := r.Observer.Look(s.resource, slices.Collect(maps.Keys(selectors)))
 	if err != nil {
-		return nil, nil // the snapshot says so, too, and nothing is written then
+		return nil, nil // the snapshot has that error, too, and then nothing is written
 	}
 	var out map[kube.Key]map[string]string
 	for key, rendered := range selectors {
@@ -50,8 +50,8 @@ func (r *Reconciler) kept(ctx context.Context, s *scope, known *rendered, select
 	return out, nil
 }
 
-// others returns the object of others that has the name of a rendered workload, if it is about to be taken over: the resource asks for that, or the
-// caches hold one that has our label and that nobody controls.
+// others returns the object of another owner that has the name of a rendered workload, if it is about to be taken over: the resource asks for
+// adoption, or the caches hold one that has our label and no controller.
 func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.Object {
 	name := client.ObjectKey{Namespace: s.resource.GetNamespace(), Name: key.Name}
 	kind := key.WithVersion(appsv1.SchemeGroupVersion.Version) // workloads have no other
@@ -65,7 +65,7 @@ func (r *Reconciler) others(ctx context.Context, s *scope, key kube.Key) client.
 	return object
 }
 
-// selectorOf returns by which labels a live workload selects its pods, nil for none.
+// selectorOf returns the labels by which a live workload selects its pods; nil if there are none.
 func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.Key, live client.Object) (map[string]string, error) {
 	if selector, is := selectorOfTyped(live); is {
 		return selector, nil
@@ -86,11 +86,11 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 		}
 		content = whole.Object
 	}
-	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels") // its kind was rendered as one that has them
+	labels, _, _ := unstructured.NestedStringMap(content, "spec", "selector", "matchLabels") // its kind was rendered as one that has a selector
 	return labels, nil
 }
 
-// selectorOfTyped is selectorOf of a workload as informers show it, false for anything else: it is called in each reconcile.
+// selectorOfTyped is selectorOf for a typed workload from an informer; false for anything else. It is called in each reconcile.
 func selectorOfTyped(live client.Object) (map[string]string, bool) {
 	var selector *metav1.LabelSelector
 	switch whole := live.(type) {

@@ -19,15 +19,15 @@ type memory struct {
 	resources map[types.NamespacedName]*remembered
 }
 
-// remembered is what is remembered of one resource: each field belongs to the step that is named like it.
+// remembered is what is remembered of one resource: each field belongs to the step of the same name.
 type remembered struct {
 	uid types.UID
 	// rendered last; nil if that failed.
 	rendered *rendered
-	// verified are the objects that were found to be as a release has them.
+	// verified are the objects that were found to match a release.
 	verified release.Verified
-	// settled is where the objects were last as rendered in this process; zero if they never were. What changes in the same surroundings is
-	// not caused by a new chart or operator.
+	// settled are the surroundings in which the objects were last as rendered in this process; zero if they never were. A change in the
+	// same surroundings is not caused by a new chart or operator.
 	settled surroundings
 	// unrecorded is a release whose objects are written; nil if there is none.
 	unrecorded *unrecorded
@@ -41,25 +41,25 @@ type remembered struct {
 	groups groups
 }
 
-// unfit is what cannot be rendered for a resource, and why.
+// unfit says what cannot be rendered for a resource, and why.
 type unfit struct{ what, message string }
 
-// unrecorded is a release whose objects are written and whose record is yet to be.
+// unrecorded is a release whose objects are written and whose record is not.
 type unrecorded struct {
 	digest string
-	// state that asked for it: the action that the record ends.
+	// state that required it, which is the state of the action that the record completes.
 	state release.State
 	// changes in words.
 	changes string
 	// created are the objects that the action created.
 	created []client.Object
-	// whole says that these are all of it.
+	// whole reports whether these are all of it.
 	whole bool
 	// took is the time spent on it.
 	took time.Duration
 }
 
-// groups are the API groups of what a resource renders, left out or not. They are read while it is reconciled.
+// groups are the API groups of the objects that a resource renders, including those left out. They may be read while it is reconciled.
 type groups struct {
 	mu   sync.Mutex
 	list []string
@@ -77,14 +77,14 @@ func (g *groups) has(group string) bool {
 	return slices.Contains(g.list, group)
 }
 
-// of returns what is remembered of a resource, nil for nothing.
+// of returns what is remembered of a resource; nil if nothing is.
 func (m *memory) of(name types.NamespacedName) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	return m.resources[name]
 }
 
-// remember returns what is remembered of a resource, which is nothing at first.
+// remember returns what is remembered of a resource; empty at first.
 func (m *memory) remember(name types.NamespacedName, uid types.UID) *remembered {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -99,10 +99,10 @@ func (m *memory) remember(name types.NamespacedName, uid types.UID) *remembered 
 	return known
 }
 
-// UIDOf returns the UID of a resource that was reconciled before; empty for any other.
+// UIDOf returns the UID of a resource that was reconciled before; empty for any other resource.
 func (r *Reconciler) UIDOf(name types.NamespacedName) types.UID { return r.memory.uid(name) }
 
-// Rendering lists the resources of which a rendered object, left out or not, is of an API group.
+// Rendering lists the resources that render an object of an API group, including objects that are left out.
 func (r *Reconciler) Rendering(group string) []types.NamespacedName { return r.memory.rendering(group) }
 
 func (m *memory) uid(name types.NamespacedName) types.UID {

@@ -1,4 +1,4 @@
-// Package controller reconciles the resources of one kind: it reads the resource, renders it, looks at what is there, decides, acts and
+// Package controller reconciles the resources of one kind: it reads the resource, renders it, observes the cluster, decides, acts and
 // reports. Each step takes what the steps before it returned and returns what it found or did; everything else is owned by the packages
 // that the steps call.
 package controller
@@ -48,45 +48,45 @@ type Reconciler struct {
 	References   ReferenceSource
 	Hosts        *hosts.Hosts
 	Gates        *fleet.Gates
-	// Defaults knows what namespaces say beneath specs; nil if they may not say anything.
+	// Defaults of namespaces, which lie beneath specs; nil if namespaces may not have any.
 	Defaults DefaultsSource
 	Rollouts *fleet.Rollouts
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	InFlight *extent.InFlight               // bounds what is reconciled at a time; nil for no bound
 	Client   client.Client                  // reads come from informers
-	Live     client.Reader                  // reads past them
+	Live     client.Reader                  // reads from the API server
 	Recorder record.EventRecorder
 	Metrics  *metrics.Kind
 	Clock    clock.PassiveClock
-	// Period after which a resource is looked at again without cause; 0 for never.
+	// Period after which a resource is reconciled again without a cause; 0 for never.
 	Period time.Duration
 
 	memory memory
 }
 
-// KindTracker sees to it that a kind is watched and that its objects are in the caches.
+// KindTracker ensures that a kind is watched and that its objects are in the caches.
 type KindTracker interface {
 	Ensure(ctx context.Context, kind schema.GroupVersionKind) error
 }
 
-// ReferenceSource knows what is there of what resources refer to.
+// ReferenceSource knows which of the objects that resources refer to exist.
 type ReferenceSource interface {
-	// Refer notes all that a resource refers to, its namespace included.
+	// Refer records everything that a resource refers to, its namespace included.
 	Refer(name types.NamespacedName, references []dependency.Reference)
-	// Forget drops a resource that is gone.
+	// Forget drops a resource that no longer exists.
 	Forget(name types.NamespacedName)
-	// Facts returns what hooks may know of the cluster.
+	// Facts returns what hooks may know about the cluster.
 	Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error)
-	// Gateways returns what is known of Gateways, nil for those that do not exist.
+	// Gateways returns what is known about Gateways; nil for those that do not exist.
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
 
-// DefaultsSource knows what namespaces say beneath the specs of a kind.
+// DefaultsSource returns the defaults of namespaces for the specs of a kind.
 type DefaultsSource interface {
 	Of(ctx context.Context, namespace string) (defaults.Text, error)
 }
 
-// Reconcile brings one resource to what its spec says.
+// Reconcile brings one resource to the state that its spec describes.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
 	began, inUse := r.Clock.Now(), fleet.Asked{Chart: r.Chart(), Defaults: r.DefaultsOf(request.Namespace)}
 	outcome, next, err := r.reconcile(ctx, request)
@@ -94,13 +94,13 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 		outcome = metrics.Error
 	}
 	if outcome != metrics.Deferred {
-		r.Gates.Pass(inUse, request.NamespacedName) // a chart does not wait for a resource that cannot even be read
+		r.Gates.Pass(inUse, request.NamespacedName) // a chart must not wait for a resource that cannot even be read
 	}
 	r.Metrics.Reconciled(outcome, r.Clock.Since(began))
 	return next, err
 }
 
-// reconcile is the list of steps. It returns what came of it and when to look again.
+// reconcile runs the list of steps. It returns the outcome and when to reconcile again.
 func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
 	s, err := r.read(ctx, request)
 	if err != nil || s == nil {
@@ -129,7 +129,7 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	var wanted rendering
 	var done action
 	if !s.paused {
-		wanted, done.err = r.render(ctx, s) // first: it may find a kind that is to be watched
+		wanted, done.err = r.render(ctx, s) // first: it may find a kind that has to be watched
 	}
 	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
@@ -138,24 +138,24 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
 	done = r.admit(ctx, s, wanted, done)
-	if done.hold.Verdict == fleet.Trying { // it is woken as soon as that is over
+	if done.hold.Verdict == fleet.Trying { // it is requeued as soon as the trial is over
 		return metrics.Deferred, after(retry.Last), nil
 	}
 	if done.err == nil && !s.paused && !done.waits() {
 		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
 	} else {
-		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: what is live keeps what it serves
+		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: live routes keep the hosts that they serve
 	}
 	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
 	}
-	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart says what needs a right
+	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
 	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(retry.Stale), nil
 	}
 	s.memory.unrecorded = done.unrecorded
-	if done.unrecorded != nil { // people wait for objects: the record is written when no objects wait
+	if done.unrecorded != nil { // users wait for objects: the record is written when no objects wait
 		return metrics.Acted, reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(watch.Bookkeeping)}, nil
 	}
 	done = r.keepAlive(ctx, s, wanted, done)
@@ -169,5 +169,5 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	return r.report(ctx, s, wanted, done)
 }
 
-// after returns the result that requeues after a time.
+// after returns the result that requeues after a duration.
 func after(wait time.Duration) reconcile.Result { return reconcile.Result{RequeueAfter: wait} }

@@ -22,23 +22,23 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// reloadPeriod is the time between two rollouts of a resource that changed content of references causes.
+// reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its references.
 const reloadPeriod = 10 * time.Second
 
-// inputs are what a rendering depends on, but for the facts.
+// inputs are what a rendering depends on, except for the facts.
 type inputs struct {
 	generation int64
 	restarted  string
 	surroundings
 }
 
-// surroundings are those inputs that do not belong to the resource.
+// surroundings are the inputs that do not belong to the resource.
 type surroundings struct {
 	chart, defaults string // digests
 	capabilities    int64
 }
 
-// rendered is what a resource became, from what.
+// rendered is the result of rendering a resource, with its inputs.
 type rendered struct {
 	inputs     inputs
 	facts      postrender.Facts
@@ -47,9 +47,9 @@ type rendered struct {
 	selectors map[kube.Key]map[string]string
 	// content that pods take from the references.
 	content dependency.Content
-	// defaults are the fields that the spec left to them.
+	// defaults are the fields that the spec left to the defaults.
 	defaults []v1.DefaultsStatus
-	// outline and packed are what it became.
+	// outline and packed are the result.
 	outline render.Outline
 	packed  *render.Packed
 	// claims of the routes that were rendered.
@@ -58,19 +58,19 @@ type rendered struct {
 	reloaded time.Time
 }
 
-// rendering is what a resource is to become. The zero value stands for one that cannot be rendered.
+// rendering is what a resource has to become. The zero value stands for a resource that cannot be rendered.
 type rendering struct {
 	*rendered
-	// advice is what is missing, though pods start without it.
+	// advice is what is missing although pods start without it.
 	advice []dependency.Reference
-	// held are routes that stay as they are, because others serve what they claim.
+	// held are routes that are left as they are, because other resources serve their hosts and paths.
 	held []hosts.Held
-	// reload is the time until changed content of references is taken into account; 0 if it is.
+	// reload is the time until changed content of references is rendered; 0 if it already is.
 	reload time.Duration
 }
 
-// render returns what a resource is to become: rendered again, or from memory if nothing has changed that it depends on. With an error,
-// what is returned may not become real.
+// render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it returns an
+// error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
 		s.memory.rendered = nil
@@ -92,7 +92,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if known != nil && known.inputs == in {
 		references, selectors = known.references, known.selectors
 	} else {
-		s.memory.rendered = nil // what it was no longer counts if this fails
+		s.memory.rendered = nil // the previous rendering no longer counts if this one fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
@@ -135,7 +135,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
-			s.memory.rendered = nil // so that it is asked again
+			s.memory.rendered = nil // so that the cluster is queried again
 			return rendering{rendered: fresh}, err
 		}
 	}
@@ -144,7 +144,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	return out, err
 }
 
-// content returns the content that pods take, in the version that they have: as it was last rendered, or recorded by an earlier process.
+// content returns the content that pods take, in the version that they run with: as last rendered, or as recorded by an earlier process.
 func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []dependency.Reference, facts postrender.Facts) (dependency.Content, error) {
 	content := dependency.ContentOf(references, facts.There)
 	if known != nil {
@@ -163,7 +163,7 @@ func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, ref
 	return content.After(dependency.ParseContent(there.Record.References)), nil
 }
 
-// sameButContent reports whether facts differ in nothing but the content of what is there.
+// sameButContent reports whether facts differ in nothing but the content of existing objects.
 func sameButContent(a, b postrender.Facts) bool {
 	a.There, b.There = withoutContent(a.There), withoutContent(b.There)
 	a.Content, b.Content = "", ""
@@ -179,14 +179,14 @@ func withoutContent(there map[dependency.Object]dependency.State) map[dependency
 	return out
 }
 
-// drafted is what the templates made of a resource, and what lies beneath its spec.
+// drafted is the result of executing the templates for a resource, and the defaults beneath its spec.
 type drafted struct {
 	*render.Draft
 	layers   []defaults.Layer
 	defaults []v1.DefaultsStatus
 }
 
-// draft carries out the templates.
+// draft executes the templates.
 func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
@@ -213,7 +213,7 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 	return made, nil
 }
 
-// watched sees to it that the objects of some kinds are watched.
+// watched ensures that the objects of some kinds are watched.
 func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKind) error {
 	for _, kind := range kinds {
 		if err := r.Tracker.Ensure(ctx, kind); err != nil {
@@ -223,7 +223,7 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 	return nil
 }
 
-// blame says which layer an error comes from, if without it there is none.
+// blame adds to an error the layer that it comes from, if there is no error without that layer.
 func (r *Reconciler) blame(layers []defaults.Layer, err error, try func(fewer []defaults.Layer) error) error {
 	for i, layer := range layers {
 		if try(layers[i+1:]) == nil {
@@ -233,7 +233,7 @@ func (r *Reconciler) blame(layers []defaults.Layer, err error, try func(fewer []
 	return err
 }
 
-// finish puts what the templates made through the hooks.
+// finish runs the hooks on the output of the templates.
 func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made *drafted) error {
 	whole, err := s.renderer.Finish(ctx, made.Draft, into.facts)
 	if err != nil {
@@ -259,8 +259,8 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 	return err
 }
 
-// preflight looks for what stands in the way of what is rendered, before anything is written. It returns what is missing although
-// pods start without it.
+// preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns what is missing
+// although pods start without it.
 func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
 	if lacking := wanted.outline.Lacking; len(lacking) > 0 {
 		return nil, &render.UnservedError{Lack: lacking[0]}

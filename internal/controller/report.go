@@ -23,8 +23,8 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// report finds out why pods do not run, writes the status and makes events of what is new in it. It returns what came of the
-// reconcile and when to look again.
+// report diagnoses why pods do not run, writes the status and emits events of what is new in it. It returns the outcome of the
+// reconcile and when to reconcile again.
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
 	problem := problem.Of(done.err, done.plan, failureOf(done))
@@ -53,9 +53,9 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	in.NextAttempt = again
 	current, until := status.Summarize(in)
 	r.stand(s, done, current)
-	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // attempts that fail have a pace of their own
+	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // failed attempts have a backoff of their own
 	switch {
-	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or made again: its event is on the way
+	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or created again: its event is on the way
 		return metrics.Gone, after(retry.Stale), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
@@ -76,8 +76,8 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	return outcomeOf(s, done), next, err
 }
 
-// retire puts the records of earlier releases in order, last of all: it says nothing of the resource, so those of one release may wait until
-// the resource rests.
+// retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one release may wait until
+// the resource has settled.
 func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapshot, current *v1.AppServiceStatus) error {
 	due := r.Actor.Retirement(there)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
@@ -87,7 +87,7 @@ func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapsh
 	return r.Actor.Retire(ctx, s.resource, due)
 }
 
-// othersOf returns the names of what exists instead of what is missing.
+// othersOf returns the names of the objects that exist where one is missing.
 func othersOf(wanted rendering) map[dependency.Object][]string {
 	var out map[dependency.Object][]string
 	for _, missing := range wanted.advice {
@@ -101,7 +101,7 @@ func othersOf(wanted rendering) map[dependency.Object][]string {
 	return out
 }
 
-// gateways returns what is known of the Gateways that routes attach to. The live routes count: they serve while a spec is refused, too.
+// gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a spec is refused.
 func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName
 	for _, object := range there.Objects {
@@ -112,15 +112,15 @@ func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gate
 	return r.References.Gateways(ctx, names)
 }
 
-// failureOf is the reason of Ready if what was done fails.
+// failureOf returns the reason of Ready if an action fails.
 func failureOf(done action) string {
 	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
-		return v1.ReasonUpgradeFailed // the first release, taken up again, is still the install; any other is not
+		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
 	}
 	return release.ActionOf(done.state).Failure
 }
 
-// next returns when to look again: soon after a failure; else when the first thing is due that was put off, after the period of the kind
+// next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the period of the kind
 // at the latest.
 func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
 	var previous *release.PreviousError
@@ -129,7 +129,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(retry.Previous)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
-	case done.waits(): // it is woken when its turn comes
+	case done.waits(): // it is requeued when its turn comes
 		delayed = sooner(retry.Last, delayed)
 	default:
 		s.memory.backoff = retry.Backoff[version]{}
@@ -138,7 +138,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		}
 	}
 	wait := sooner(sooner(r.Period, delayed), wanted.reload)
-	if done.there.Unconfirmed { // where a watch broke, the events of our writes may never come
+	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
 		wait = sooner(wait, cluster.Lapse)
 	}
 	for _, looks := range s.memory.looks {
@@ -147,7 +147,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 	return after(wait)
 }
 
-// nextAttempt returns when what failed is tried again, if the next attempt is all that may end it; else the zero time.
+// nextAttempt returns when a failed action is tried again, if only the next attempt can end the failure; else the zero time.
 func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
 	if !problem.Retried(done.err) {
 		return time.Time{}
@@ -155,7 +155,7 @@ func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))
 }
 
-// sooner returns the shorter of two times to wait, of which 0 is none.
+// sooner returns the shorter of two waiting times, of which 0 stands for none.
 func sooner(a, b time.Duration) time.Duration {
 	if a == 0 || b != 0 && b < a {
 		return b
@@ -163,7 +163,7 @@ func sooner(a, b time.Duration) time.Duration {
 	return a
 }
 
-// outcomeOf is what came of a reconcile.
+// outcomeOf returns the outcome of a reconcile.
 func outcomeOf(s *scope, done action) metrics.Outcome {
 	switch {
 	case s.paused:
@@ -178,7 +178,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 	return metrics.Unchanged
 }
 
-// measureFailure counts a reconcile that could not bring the objects to what the spec says.
+// measureFailure counts a reconcile that could not bring the objects to the state that the spec describes.
 func (r *Reconciler) measureFailure(done action, problem *status.Problem) {
 	if done.err == nil {
 		return

@@ -19,36 +19,36 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// scope is what one reconcile is about.
+// scope holds the data of one reconcile.
 type scope struct {
 	resource *unstructured.Unstructured
 	previous *v1.AppServiceStatus // status of resource
 	paused   bool
 	// renderer in use when the reconcile began.
 	renderer *render.Renderer
-	// defaults of the namespace, and why they cannot be read.
+	// defaults of the namespace, and the error if they cannot be read.
 	defaults    defaults.Text
 	defaultsErr error
-	// asked is all that it renders with besides the spec.
+	// asked is everything that it renders with besides the spec.
 	asked fleet.Asked
-	// standing is how the resource stands with what of it is new.
+	// standing is how the resource fares with what of it is new.
 	standing standing
-	// size is how many bytes the resource has, and oversize why it is too large to be rendered: then next to nothing is known of its spec.
+	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is known of its spec.
 	size     int
 	oversize error
-	// undeleted is why the resource could not be deleted, whose time is over.
+	// undeleted is the error of deleting a resource whose time is over.
 	undeleted error
 	// memory of earlier reconciles, which saves work and decides nothing that could be read from the cluster.
 	memory *remembered
 }
 
-// standing is how a resource stands with a new chart and with new defaults.
+// standing is how a resource fares with a new chart and with new defaults.
 type standing struct{ chart, defaults fleet.Standing }
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
-// version is what an attempt is about: another spec, another chart, other defaults and another adoption are tried at once, whatever became
-// of the ones before.
+// version identifies what an attempt is for: another spec, chart, adoption or other defaults are tried at once, however the
+// attempts before ended.
 type version struct {
 	generation      int64
 	chart, defaults string // digests
@@ -60,7 +60,7 @@ func (s *scope) version() version {
 		adoption: release.AdoptionOf(s.resource).String()}
 }
 
-// read returns the scope of a reconcile, nil if the resource is gone: the garbage collector deletes what it controlled.
+// read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it controlled.
 func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(r.Kind)
@@ -73,7 +73,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 		return nil, fmt.Errorf("cannot read %s: %w", r.Kind.Kind, err)
 	}
 	if known := r.memory.of(request.NamespacedName); known != nil && known.uid != resource.GetUID() {
-		r.forget(request.NamespacedName) // it was made again under its name
+		r.forget(request.NamespacedName) // it was created again under the same name
 	}
 	resource, size, oversize := kube.Whole(r.Status.Newest(resource))
 	if resource == nil {
@@ -99,7 +99,7 @@ func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scop
 	return s, nil
 }
 
-// forget drops all that the process knows of a resource that is gone.
+// forget drops everything that the process knows about a resource that is gone.
 func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
 	r.Hosts.Gone(r.Kind.GroupKind(), name)
@@ -111,7 +111,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	}
 }
 
-// pausedBy reports whether a resource asks to be left as it is. Of other kinds than AppService, spec belongs to the chart.
+// pausedBy reports whether a resource asks to be left unchanged. For kinds other than AppService, spec belongs to the chart.
 func (r *Reconciler) pausedBy(resource *unstructured.Unstructured) bool {
 	paused, _, _ := unstructured.NestedBool(resource.Object, "spec", "paused")
 	return paused && r.Kind == v1.GroupVersion.WithKind(v1.Kind)

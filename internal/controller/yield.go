@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// yield deletes the routes of a resource that have to go, because another one that precedes it has the host, or waits for it. It comes first:
-// a resource that is paused, refused or held by a finalizer must not keep a host that is not its own.
+// yield deletes the routes of a resource whose host belongs to another resource that precedes it, or waits for it. It runs first: a resource
+// that is paused, refused or held by a finalizer must not keep a host that is not its own.
 func (r *Reconciler) yield(ctx context.Context, s *scope) error {
 	r.Hosts.Note(r.Kind.GroupKind(), s.name(), wasEverReady(s.previous))
 	routes := r.Hosts.Yields(r.Kind.GroupKind(), s.name())
@@ -40,8 +40,8 @@ func (r *Reconciler) yield(ctx context.Context, s *scope) error {
 	return nil
 }
 
-// wasEverReady reports whether the application of a resource with a status was ever ready. Operators that did not note that are believed to
-// have seen it.
+// wasEverReady reports whether the application of a resource with a status was ever ready. Statuses of operators that did not record that
+// count as ready once.
 func wasEverReady(status *v1.AppServiceStatus) bool {
 	return len(status.Conditions) > 0 && !status.NeverReady
 }

@@ -7,8 +7,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// folded returns an error if a text says more than a namespace may, once each alias stands for what it repeats: of a few bytes, aliases make
-// gigabytes. What is no YAML is reported by the reader.
+// folded returns an error if a text exceeds the limit once each alias is expanded: from a few bytes, aliases make
+// gigabytes. Invalid YAML is reported by the reader.
 func folded(text string) error {
 	document := &yaml.Node{}
 	if yaml.Unmarshal([]byte(text), document) != nil {
@@ -20,15 +20,15 @@ func folded(text string) error {
 	return nil
 }
 
-// unfolding has the sizes of nodes that were looked at.
+// unfolding holds the sizes of nodes that were visited.
 type unfolding map[*yaml.Node]int
 
-// size is about how many bytes a node says; one that contains itself says all there are.
+// size estimates the expanded size of a node in bytes; a node that contains itself has no limit.
 func (u unfolding) size(node *yaml.Node) int {
 	if known, there := u[node]; there {
 		return known
 	}
-	u[node] = math.MaxInt32 // until it is known: within itself, it has no end
+	u[node] = math.MaxInt32 // until it is known: within itself, it is infinite
 	size := len(node.Value)
 	if node.Kind == yaml.AliasNode {
 		size = u.size(node.Alias)

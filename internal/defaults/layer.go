@@ -12,15 +12,15 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Layer is what one source says, in the shape of a spec.
+// Layer holds the defaults of one source, in the shape of a spec.
 type Layer struct {
-	// Source is how people call it.
+	// Source is the name of the source for people.
 	Source string
 	Values map[string]any
 }
 
-// Under lays layers beneath a spec, the highest first, and returns what becomes of it and which fields came from where. The spec stays
-// as it is. An object that a spec does not have comes from the layers if it has all that it needs; else they only add to it.
+// Under lays layers beneath a spec, the highest first, and returns the result and which fields came from where. The spec is not
+// changed. An object that a spec lacks comes from the layers if they set everything it requires; else they only add to it.
 func Under(spec map[string]any, place fields.Place, layers ...Layer) (map[string]any, []v1.DefaultsStatus) {
 	together := map[string]any{}
 	for _, layer := range layers {
@@ -45,7 +45,7 @@ func Under(spec map[string]any, place fields.Place, layers ...Layer) (map[string
 	return out, applied
 }
 
-// lay adds to a map what is missing of another one, and notes the paths that come from there.
+// lay adds to a map the missing entries of another one, and reports the paths that come from there.
 func lay(over, under map[string]any, at fields.Place, path []string, note func(path []string)) {
 	before := maps.Clone(over)
 	for _, key := range slices.Sorted(maps.Keys(under)) {
@@ -68,7 +68,7 @@ func lay(over, under map[string]any, at fields.Place, path []string, note func(p
 	}
 }
 
-// says reports whether a layer has a part in what is taken at a path, though others are above it.
+// says reports whether a layer contributes to the value at a path, though others are above it.
 func says(layer Layer, above []Layer, path []string) bool {
 	value, there := valueAt(layer.Values, path)
 	if !there {
@@ -99,7 +99,7 @@ func valueAt(values map[string]any, path []string) (value any, there bool) {
 	return value, there
 }
 
-// mostFields is how many fields of a source a status lists.
+// mostFields is the number of fields of a source that a status lists.
 const mostFields = 20
 
 func shorten(names []string) []string {

@@ -24,14 +24,14 @@ const (
 	ByNamespace = "ConfigMap " + Name
 	// ByPlatform is the source of the layer beneath it.
 	ByPlatform = "defaultValues of watches.yaml"
-	// most is how many bytes a namespace may say of a kind.
+	// most is the size limit in bytes of a namespace's defaults for a kind.
 	most = 64 << 10
 )
 
-// Key is the key of the ConfigMap that is about a kind.
+// Key returns the ConfigMap's key for a kind.
 func Key(kind string) string { return strings.ToLower(kind) + ".yaml" }
 
-// Text is what a namespace says of a kind, as it stands in the ConfigMap. The zero value says nothing.
+// Text is the text of a namespace's defaults for a kind in the ConfigMap. The zero value sets nothing.
 type Text struct {
 	// Digest identifies a text; empty for none.
 	Digest string
@@ -40,7 +40,7 @@ type Text struct {
 	err  error
 }
 
-// Of returns what a ConfigMap says of a kind.
+// Of returns the text for a kind in a ConfigMap.
 func Of(config *corev1.ConfigMap, kind string) Text {
 	key := Key(kind)
 	text, there := config.Data[key]
@@ -63,7 +63,7 @@ func digest(text string) string {
 	return hex.EncodeToString(sum[:])[:32]
 }
 
-// Read parses what a namespace says of a kind, of which it may set some fields.
+// Read parses a namespace's defaults for a kind, which may set the allowed fields.
 func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	fail := func(err error) (Layer, error) { return Layer{}, &Error{Source: ByNamespace, Kind: kind, Err: err} }
 	if t.err != nil {
@@ -109,7 +109,7 @@ func permitted(values map[string]any, path string, allowed []string) error {
 	return nil
 }
 
-// Error says that defaults cannot be used.
+// Error reports that defaults cannot be used.
 type Error struct {
 	// Source of the defaults, and the kind that they are for.
 	Source, Kind string
@@ -121,10 +121,10 @@ func (e *Error) Error() string { return e.Source + ": " + e.Err.Error() }
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *Error) Reason() string { return v1.ReasonDefaultsInvalid }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *Error) Hint() string {
 	if e.Source == ByPlatform {
 		return "ask the platform team to correct defaultValues in watches.yaml; the spec is not at fault"
@@ -132,7 +132,7 @@ func (e *Error) Hint() string {
 	return fmt.Sprintf("correct %s of ConfigMap %s in this namespace; what runs is kept as it is until then", Key(e.Kind), Name)
 }
 
-// Strip is the transform of a cache of ConfigMaps: of what they hold, it keeps what can be read.
+// Strip is the transform of a cache of ConfigMaps: it keeps only the part of their data that can be read.
 func Strip(in any) (any, error) {
 	config, is := in.(*corev1.ConfigMap)
 	if !is {

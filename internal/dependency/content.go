@@ -9,16 +9,16 @@ import (
 	"strings"
 )
 
-// Content identifies the content that pods take from what objects refer to. The zero value stands for none.
+// Content identifies the content that pods take from referenced objects. The zero value stands for none.
 type Content struct {
-	// Digest of the content. It is a plain one: whoever reads it can test guesses at a value, so that it is kept in Secrets only.
+	// Digest of the content, unsalted: anyone who reads it can test guesses at a value, so it is stored in Secrets only.
 	Digest string
-	// Version is another one whenever the digest changes, also when that was seen before, and says nothing of the content: it is made of
+	// Version changes whenever the digest changes, even to an earlier digest, and reveals nothing about the content: it is computed from
 	// the UIDs and versions of the objects. It is for pods, which more people may read than Secrets.
 	Version string
 }
 
-// ContentOf returns what identifies the content that pods take: 32 and 24 hexadecimal characters; zero if they take none.
+// ContentOf returns the identity of the content that pods take: 32 and 24 hexadecimal characters; zero if they take none.
 func ContentOf(references []Reference, there map[Object]State) Content {
 	digest, version := sha256.New(), sha256.New()
 	some := false
@@ -42,13 +42,13 @@ func ContentOf(references []Reference, there map[Object]State) Content {
 	return Content{Digest: hex.EncodeToString(digest.Sum(nil))[:32], Version: hex.EncodeToString(version.Sum(nil))[:24]}
 }
 
-// TakesContent reports whether pods take any content from what objects refer to.
+// TakesContent reports whether pods take any content from referenced objects.
 func TakesContent(references []Reference) bool {
 	return slices.ContainsFunc(references, func(r Reference) bool { return r.Content })
 }
 
-// After returns the content under its earlier version if it is the same as then: what else changes of an object, such as its labels, rolls
-// no pods.
+// After returns the content with its earlier version if the digest is the same: other changes of an object, such as labels, roll no
+// pods.
 func (c Content) After(earlier Content) Content {
 	if c.Digest == earlier.Digest {
 		return earlier
@@ -56,7 +56,7 @@ func (c Content) After(earlier Content) Content {
 	return c
 }
 
-// String is the content as ParseContent reads it; empty for none. It fits into a label.
+// String formats the content for ParseContent; empty for none. It fits into a label.
 func (c Content) String() string {
 	if c == (Content{}) {
 		return ""
@@ -64,7 +64,7 @@ func (c Content) String() string {
 	return c.Digest + "." + c.Version
 }
 
-// ParseContent reads what String made; zero for anything else.
+// ParseContent parses the output of String; zero for anything else.
 func ParseContent(text string) Content {
 	digest, version, found := strings.Cut(text, ".")
 	if !found {

@@ -7,7 +7,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// MissingError says that something is not there without which no pod can start.
+// MissingError reports that something is missing without which no pod can start.
 type MissingError struct{ Reference }
 
 func (e *MissingError) Error() string {
@@ -17,11 +17,11 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("%s does not exist, %s needs it: create it or change the reference", e.Object, e.By)
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *MissingError) Reason() string { return v1.ReasonDependencyMissing }
 
-// Missing returns the references whose object or key is not there and that are not optional. If an object is missing
-// as a whole, the references to its keys come without the key. An object of which nothing is known counts as there.
+// Missing returns the references that are not optional and whose object or key is missing. If a whole object is
+// missing, the references to its keys come without the key. An object of which nothing is known counts as existing.
 func Missing(references []Reference, there map[Object]State) []Reference {
 	var list []Reference
 	for _, reference := range references {

@@ -6,7 +6,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// defaultServiceAccount is in every namespace, or about to be.
+// defaultServiceAccount exists in every namespace, or is about to.
 const defaultServiceAccount = "default"
 
 func ofPod(pod *corev1.PodSpec) []Reference {
@@ -79,7 +79,7 @@ func ofVolume(volume *corev1.Volume) []Reference {
 	return nil
 }
 
-// items are the keys that a volume shows; all of them where it names none.
+// items returns the keys that a volume contains; all of them if it names none.
 func items(kind, name string, keys []corev1.KeyToPath, optional *bool, by string) []Reference {
 	if len(keys) == 0 {
 		return []Reference{content(kind, name, "", optional, by)}

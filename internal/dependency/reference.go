@@ -1,5 +1,5 @@
-// Package dependency finds what rendered objects refer to and do not bring along (ConfigMaps, Secrets and other objects that
-// others create), and reads what is there of it.
+// Package dependency finds the objects that rendered objects refer to and do not contain (ConfigMaps, Secrets and other
+// objects that others create), and reads their state.
 package dependency
 
 import (
@@ -19,11 +19,11 @@ import (
 type Object struct {
 	Kind string
 	Name string
-	// Namespace is empty for that of what refers to it, and for kinds without namespaces.
+	// Namespace is empty for that of the referring object, and for cluster-scoped kinds.
 	Namespace string
 }
 
-// String is the kind and the name in quotes, as in `Secret "web"`.
+// String returns the kind and the name in quotes, for example `Secret "web"`.
 func (o Object) String() string {
 	if o.Namespace != "" {
 		return fmt.Sprintf("%s %q", o.Kind, o.Namespace+"/"+o.Name)
@@ -31,7 +31,7 @@ func (o Object) String() string {
 	return fmt.Sprintf("%s %q", o.Kind, o.Name)
 }
 
-// From is where the object is that something in a namespace refers to.
+// From resolves a reference from a namespace to the place of the object.
 func (o Object) From(namespace string) Object {
 	if _, clusterScoped := ReferenceKind(o.Kind); clusterScoped {
 		namespace = ""
@@ -51,17 +51,17 @@ const (
 	Gateway               = "Gateway"
 )
 
-// Need says what becomes of the one who refers where the object is missing.
+// Need says what happens to the referring object if the referenced one is missing.
 type Need int
 
 const (
-	// Required objects keep every pod from starting.
+	// Required objects prevent every pod from starting if they are missing.
 	Required Need = iota
-	// Optional objects are taken into account when a pod starts, if they are there.
+	// Optional objects are used when a pod starts, if they exist.
 	Optional
-	// Advisory objects are missed by something, but not by pods.
+	// Advisory objects are needed by something, but not by pods.
 	Advisory
-	// Reported objects say something for the status: nothing is rendered otherwise because of them, and nothing misses them.
+	// Reported objects are only read for the status: they do not affect rendering, and nothing needs them.
 	Reported
 )
 
@@ -71,37 +71,37 @@ type Reference struct {
 	// Key of the ConfigMap's or Secret's data; empty if all of it, or nothing but the object, is meant.
 	Key  string
 	Need Need
-	// Content says that pods take the content of the object when they start.
+	// Content reports whether pods take the content of the object when they start.
 	Content bool
-	// By is what refers to it, in words, as in `env DATABASE_URL of container "app"`.
+	// By describes what refers to it, for example `env DATABASE_URL of container "app"`.
 	By string
 }
 
-// State is what is there of an object.
+// State is what is known about an object.
 type State struct {
-	// Found reports whether it is there.
+	// Found reports whether it exists.
 	Found bool
 	// Data holds a digest of each entry of a ConfigMap or Secret, by key.
 	Data map[string]string
-	// Version is the UID and version that a ConfigMap or Secret had when its content was first seen to be as it is.
+	// Version is the UID and version that a ConfigMap or Secret had when its present content was first seen.
 	Version string
-	// Others are the names of the objects of its kind that there are, if it is a class that does not exist.
+	// Others are the names of the existing objects of its kind, if it is a class that does not exist.
 	Others []string
 	// Gateway is what was read of a Gateway.
 	Gateway *gateway.Gateway
 }
 
-// ByTLS is who refers to a certificate. cert-manager makes it when it sees the Ingress, so that nothing may wait for it.
+// ByTLS is what refers to a certificate. cert-manager creates it once it sees the Ingress, so that nothing may wait for it.
 const ByTLS = "TLS of the Ingress"
 
-// Of lists what rendered objects refer to, less what is among them, each reference once, sorted.
+// Of lists what rendered objects refer to, without the rendered objects themselves, each reference once, sorted.
 func Of(objects []*unstructured.Unstructured) []Reference {
 	rendered := map[Object]bool{}
 	for _, object := range objects {
 		rendered[Object{Kind: object.GetKind(), Name: object.GetName()}] = true
 	}
 	var all, list []Reference
-	made := map[Object]bool{} // once the objects are there
+	made := map[Object]bool{} // once the objects exist
 	for _, object := range objects {
 		references := of(object)
 		all = append(all, references...)
@@ -179,7 +179,7 @@ func ofIngress(ingress *networkingv1.Ingress) []Reference {
 	return list
 }
 
-// ofRoute are the Gateways of a route: a route whose Gateway is missing says so itself.
+// ofRoute returns references to the Gateways of a route: a route reports itself that its Gateway is missing.
 func ofRoute(route *gateway.Route) []Reference {
 	var list []Reference
 	for _, name := range route.Gateways() {

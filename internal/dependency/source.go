@@ -24,7 +24,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// NamespaceKind is the kind whose labels say what namespaces enforce.
+// NamespaceKind is the kind whose labels determine what namespaces enforce.
 var NamespaceKind = corev1.SchemeGroupVersion.WithKind("Namespace")
 
 // referenceKinds are the kinds that references point to, by name.
@@ -39,7 +39,7 @@ var referenceKinds = map[string]schema.GroupVersionKind{
 	NamespaceKind.Kind:    NamespaceKind,
 }
 
-// ReferenceKind returns the kind that references of a name point to, and whether its objects live outside of namespaces.
+// ReferenceKind returns the kind that references of a name point to, and whether it is cluster-scoped.
 func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped bool) {
 	switch name {
 	case IngressClass, StorageClass, NamespaceKind.Kind:
@@ -48,8 +48,8 @@ func ReferenceKind(name string) (kind schema.GroupVersionKind, clusterScoped boo
 	return referenceKinds[name], clusterScoped
 }
 
-// Version returns what differs between two versions of an object if anything does that is read of it. Of a Gateway that is the
-// generation: its status changes whenever a route comes or goes, whoever it belongs to.
+// Version returns a value that changes whenever anything changes that is read of an object. For a Gateway that is the
+// generation: its status changes whenever any route is added or removed.
 func Version(object client.Object) string {
 	if object.GetObjectKind().GroupVersionKind() == gateway.Kind {
 		return strconv.FormatInt(object.GetGeneration(), 10)
@@ -57,8 +57,8 @@ func Version(object client.Object) string {
 	return object.GetResourceVersion()
 }
 
-// Strip is the transform of caches that are asked for versions and labels of namespaces only: it keeps name, UID, version and,
-// of namespaces, the labels: one says which Pod Security level they enforce, and the platform's policy may select by any.
+// Strip is the transform of caches that are used for versions and labels of namespaces only: it keeps name, UID, version and,
+// for namespaces, the labels: one sets the Pod Security level that they enforce, and the platform's policy may select by any.
 func Strip(in any) (any, error) {
 	object, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {
@@ -73,8 +73,8 @@ func Strip(in any) (any, error) {
 	return kept, nil
 }
 
-// Dependencies returns what is there of objects that others own. It sees their metadata in informers and fetches the payload
-// of a ConfigMap, Secret or Gateway that is referred to when its version is new; of that it keeps digests or listeners only. It is
+// Dependencies returns the state of objects that others own. It reads their metadata from informers and fetches the payload of
+// a ConfigMap, Secret or Gateway that is referred to when its version is new; it keeps only digests or listeners of it. It is
 // safe for concurrent use.
 type Dependencies struct {
 	informers client.Reader
@@ -91,13 +91,13 @@ type payload struct {
 	state   State
 }
 
-// NewDependencies makes a reader. The informers hold metadata of all objects of the kinds that are asked for.
+// NewDependencies returns a reader. The informers hold metadata of all objects of the kinds in question.
 func NewDependencies(informers, live client.Reader) *Dependencies {
 	return &Dependencies{informers: informers, live: live, payloads: map[Object]payload{}}
 }
 
-// Look returns what is there of one object that something in a namespace refers to. If the informers do not show it, confirm asks
-// the API server as well.
+// Look returns the state of one object that something in a namespace refers to. If the informers do not show it, confirm checks
+// with the API server as well.
 func (d *Dependencies) Look(ctx context.Context, namespace string, object Object, confirm bool) (State, error) {
 	kind, _ := ReferenceKind(object.Kind)
 	at := object.From(namespace)
@@ -166,7 +166,7 @@ func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVe
 	return read.state, nil
 }
 
-// Forget drops what is remembered of an object that is gone.
+// Forget drops what is remembered about an object that is gone.
 func (d *Dependencies) Forget(at Object) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -184,7 +184,7 @@ func contentOf(object *unstructured.Unstructured) State {
 	return State{Found: true, Data: digests(object), Version: fmt.Sprintf("%s/%s", object.GetUID(), object.GetResourceVersion())}
 }
 
-// digests are those of the entries of a ConfigMap or Secret: 32 hexadecimal characters of the SHA-256 each.
+// digests returns a digest of each entry of a ConfigMap or Secret: 32 hexadecimal characters of its SHA-256.
 func digests(object *unstructured.Unstructured) map[string]string {
 	out := map[string]string{}
 	for _, field := range []string{"data", "binaryData"} {

@@ -20,18 +20,18 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// certificates is the kind in which cert-manager says how far it is with a Secret for TLS.
+// certificates is the kind in which cert-manager reports the progress of a TLS Secret.
 var certificates = schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "CertificateList"}
 
-// Awaited is an object that waits for a controller that says elsewhere what is wrong: a Service for its load balancer, or an Ingress for its
+// Awaited is an object that waits for a controller which reports problems elsewhere: a Service for its load balancer, or an Ingress for its
 // certificates.
 type Awaited struct {
 	client.Object
-	// secrets for TLS that an Ingress waits for.
+	// secrets are the TLS Secrets that an Ingress waits for.
 	secrets []string
 }
 
-// AwaitedOf returns an object as one that waits; false if it does not. Missing is what is missing of all that is referred to.
+// AwaitedOf returns the Awaited of an object; false if it waits for nothing. Missing are the references to missing objects.
 func AwaitedOf(object client.Object, missing []dependency.Reference) (*Awaited, bool) {
 	switch typed := kube.Typed(object).(type) {
 	case *corev1.Service:
@@ -48,7 +48,7 @@ func AwaitedOf(object client.Object, missing []dependency.Reference) (*Awaited, 
 	return nil, false
 }
 
-// Follow returns the schedule of looks at what others say of the object: the one that is known if it is of the same object, else a new one.
+// Follow returns the schedule for reading what others report about the object: the known one if it is for the same object, else a new one.
 func (a *Awaited) Follow(known *Looks, now time.Time) *Looks {
 	about := subject{uid: a.GetUID()}
 	if known == nil || known.subject != about {
@@ -57,7 +57,7 @@ func (a *Awaited) Follow(known *Looks, now time.Time) *Looks {
 	return known
 }
 
-// Ask reads what others say of the object, by one request, and returns why it waits; nothing if that is not said.
+// Ask reads with one request what others report about the object, and returns why it waits; nothing if that is not reported.
 func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) {
 	if len(a.secrets) > 0 {
 		return a.certificates(ctx, live)
@@ -81,13 +81,13 @@ func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) 
 	}}, nil
 }
 
-// certificates returns what cert-manager says of the Secrets.
+// certificates returns what cert-manager reports about the Secrets.
 func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(certificates)
 	err := live.List(ctx, list, client.InNamespace(a.GetNamespace()))
 	switch {
-	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err): // there is no cert-manager, or it is not for the operator
+	case meta.IsNoMatchError(err), apierrors.IsNotFound(err), apierrors.IsForbidden(err): // no cert-manager, or the operator may not read its objects
 		return nil, nil
 	case err != nil:
 		return nil, fmt.Errorf("cannot list Certificates: %w", err)
@@ -103,7 +103,7 @@ func (a *Awaited) certificates(ctx context.Context, live client.Reader) ([]Cause
 	return causes, nil
 }
 
-// ofCertificate is what a Certificate says of its Secret: that issuing it failed, or how far it is.
+// ofCertificate returns the cause that a Certificate reports about its Secret: issuing failed, or is in progress.
 func ofCertificate(certificate *unstructured.Unstructured, secret string) Cause {
 	cause := Cause{
 		Reason: v1.ReasonCertificateMissing, Source: "Certificate " + certificate.GetName(), Effect: Passing,

@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Collect adds to findings what is not watched: pods of the workload and, of a Deployment, its ReplicaSets, events of those that are in
+// Collect adds to findings the objects that are not watched: pods of the workload, the ReplicaSets of a Deployment, events of those in
 // trouble, and the claims that they wait for. It takes one or two requests, and up to four more for events and claims each.
 func Collect(ctx context.Context, live client.Reader, findings *Findings) error {
 	workload := findings.Workload
@@ -20,7 +20,7 @@ func Collect(ctx context.Context, live client.Reader, findings *Findings) error 
 		return fmt.Errorf("cannot read the selector of %s: %w", workload, err)
 	}
 	namespace := workload.Namespace
-	// What the API server has in memory will do.
+	// Reads from the API server's cache are sufficient.
 	cached := &client.ListOptions{Namespace: namespace, LabelSelector: selector, Raw: &metav1.ListOptions{ResourceVersion: "0"}}
 	sets, pods := &appsv1.ReplicaSetList{}, &corev1.PodList{}
 	if workload.sets {

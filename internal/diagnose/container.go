@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// ofContainer returns the causes that one container shows; none if it runs as it should, or waits for others.
+// ofContainer returns the causes found in one container; none if it runs as it should, or waits for others.
 func ofContainer(f Findings, pod *corev1.Pod, c container) []Cause {
 	state := c.status.State
 	switch {
@@ -46,14 +46,14 @@ func waiting(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 	return nil
 }
 
-// The words of the kubelet about what a container takes from others.
+// The kubelet's messages about ConfigMaps and Secrets of a container.
 var (
 	missingObject = regexp.MustCompile(`(?i)\b(configmap|secret) "([^"]+)" not found`)
 	missingKey    = regexp.MustCompile(`(?i)couldn't find key (\S+) in (configmap|secret) [^/\s]+/(\S+)`)
 	kinds         = map[string]string{"configmap": "ConfigMap", "secret": "Secret"}
 )
 
-// missing returns the cause of a ConfigMap, Secret or key that is not there, if that is what a message says.
+// missing returns the cause of a missing ConfigMap, Secret or key, if a message reports one.
 func missing(message, source string) (Cause, bool) {
 	cause := Cause{Reason: v1.ReasonDependencyMissing, Source: source, Effect: Lasting}
 	if found := missingObject.FindStringSubmatch(message); found != nil {
@@ -67,7 +67,7 @@ func missing(message, source string) (Cause, bool) {
 	return cause, false
 }
 
-// configuring says why what a container is configured with cannot be had.
+// configuring returns why the configuration of a container is not available.
 func configuring(c container, message string) Cause {
 	if cause, found := missing(message, c.source()); found {
 		return cause
@@ -93,7 +93,7 @@ func configuring(c container, message string) Cause {
 
 var notInPath = regexp.MustCompile(`exec: \\?"([^"\\]+)\\?": (executable file not found in \$PATH|stat [^:]+: no such file or directory|no such file or directory|permission denied|is a directory)`)
 
-// unstartable says why the first process of a container cannot be started.
+// unstartable returns why the first process of a container cannot be started.
 func unstartable(c container, message string, effect Effect) Cause {
 	cause := Cause{Reason: v1.ReasonContainerStartFailed, Source: c.source(), Message: c.source() + " cannot be started", Effect: effect}
 	cause.restarts = c.status.RestartCount

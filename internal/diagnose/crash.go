@@ -10,21 +10,21 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// A container that crashed counts as crashed while it runs again, until it has run twice as long as it did before it
-// crashed, within these bounds: one that ends again and again would otherwise look well in between.
+// A container that crashed still counts as crashed when it runs again, until it has run twice as long as it did before
+// it crashed, within these bounds: otherwise one that keeps crashing would look healthy in between.
 const (
 	leastTrust = 10 * time.Second
 	mostTrust  = 5 * time.Minute
 )
 
-// recent reports whether a container that runs again may crash again at any moment.
+// recent reports whether a container that runs again may still crash again at any moment.
 func recent(f Findings, ended *corev1.ContainerStateTerminated, running *corev1.ContainerStateRunning) bool {
 	lasted := ended.FinishedAt.Sub(ended.StartedAt.Time)
 	return f.Now.Sub(running.StartedAt.Time) < min(mostTrust, max(leastTrust, 2*lasted))
 }
 
-// crashed says why a container ended that should run, or that should have ended otherwise. If it is not to run for ever, a Job decides
-// how often it is tried: what is tried again may pass.
+// crashed returns why a container ended that should run, or that should have ended differently. If it is not meant to run forever, a
+// Job decides how often it is retried: a failure that is retried may pass.
 func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	cause := ending(f, pod, c, ended)
 	if toEnd(pod) {
@@ -33,12 +33,12 @@ func crashed(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSt
 	return cause
 }
 
-// toEnd reports whether the containers of a pod are to end, as those of Jobs are.
+// toEnd reports whether the containers of a pod are meant to end, as those of Jobs are.
 func toEnd(pod *corev1.Pod) bool {
 	return pod.Spec.RestartPolicy == corev1.RestartPolicyNever || pod.Spec.RestartPolicy == corev1.RestartPolicyOnFailure
 }
 
-// ending says why a container ended.
+// ending returns why a container ended.
 func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) Cause {
 	state, restarts := c.status.State, c.status.RestartCount
 	effect := Passing
@@ -75,7 +75,7 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 	return cause
 }
 
-// heldBack reports whether the kubelet puts off to start a container again. Its status may say for long only that it ended.
+// heldBack reports whether the kubelet delays the restart of a container. For long, its status may show only that it ended.
 func heldBack(f Findings, pod *corev1.Pod, c container) bool {
 	for _, event := range f.eventsOf(pod.UID, "BackOff") {
 		if event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container") {
@@ -85,7 +85,7 @@ func heldBack(f Findings, pod *corev1.Pod, c container) bool {
 	return false
 }
 
-// signal names the signal that an exit code stands for.
+// signal returns the name of the signal that an exit code stands for.
 func signal(code int32) string {
 	names := map[int32]string{132: "illegal instruction", 134: "aborted", 135: "bus error", 137: "killed", 139: "segmentation fault", 143: "terminated"}
 	if name := names[code]; name != "" {
@@ -94,7 +94,7 @@ func signal(code int32) string {
 	return ""
 }
 
-// killedByProbe returns the probe because of which the kubelet ended a container, if it did.
+// killedByProbe returns the probe for which the kubelet stopped a container, if it did.
 func killedByProbe(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerStateTerminated) (Cause, bool) {
 	for _, event := range f.eventsOf(pod.UID, "Killing") {
 		if event.InvolvedObject.FieldPath != fieldPath(c) || lastTime(event).Before(ended.StartedAt.Time) {

@@ -8,7 +8,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// creation says why the cluster refuses to create pods, if it does.
+// creation returns why the cluster refuses to create pods, if it does.
 func creation(f Findings) []Cause {
 	message, refused := f.Workload.refusal(&f)
 	if !refused {
@@ -30,7 +30,7 @@ func creation(f Findings) []Cause {
 	return []Cause{cause}
 }
 
-// usage says of each resource what is requested and what is used, all given as "cpu=1,pods=2".
+// usage returns for each resource what is requested and what is used, all given as "cpu=1,pods=2".
 func usage(requested, used, limited string) string {
 	of := func(list, resource string) string {
 		for item := range strings.SplitSeq(list, ",") {
@@ -48,12 +48,12 @@ func usage(requested, used, limited string) string {
 	return strings.Join(parts, "; ")
 }
 
-// attempt is what controllers put before the words of the API server, in events.
+// attempt matches the prefix that controllers put before the API server's message, in events.
 var attempt = regexp.MustCompile(`^(?:create (?:Pod|Claim) .* in StatefulSet \S+ failed error|Error creating): `)
 
 var forbidden = regexp.MustCompile(`^pods "[^"]*" is forbidden: `)
 
-// refusals are the words of the API server's admission about pods, the first that fits.
+// refusals match the API server's admission messages about pods; the first match counts.
 var refusals = []struct {
 	words  *regexp.Regexp
 	reason string

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Findings are what is there of a workload. All but the workload may be left out; what is left out is not judged.
+// Findings are the objects found for a workload. All but the workload may be left out; missing ones are not judged.
 type Findings struct {
 	Workload *Workload
 	// ReplicaSets, of a Deployment, and Pods that the workload selects.
@@ -19,21 +19,21 @@ type Findings struct {
 	Events []corev1.Event
 	// Claims that pods wait for; see Waits.
 	Claims []corev1.PersistentVolumeClaim
-	// Known is what the look before found: pods of a Job may go when it fails.
+	// Known are the causes that the previous look found: pods of a Job may be deleted when it fails.
 	Known []Cause
 	// Now is the time of the findings.
 	Now time.Time
 }
 
-// Effect says how bad a cause is.
+// Effect is the severity of a cause.
 type Effect int
 
 const (
-	// Advice is worth knowing, and no pod is the worse for it.
+	// Advice is useful to know, and affects no pod.
 	Advice Effect = iota
 	// Passing causes may end by themselves.
 	Passing
-	// Lasting causes end with help only.
+	// Lasting causes end only with help.
 	Lasting
 )
 
@@ -41,25 +41,25 @@ const (
 type Cause struct {
 	// Reason is one of the constants of the API.
 	Reason string
-	// Source is what it is about, as in `container "app"`.
+	// Source is what it is about, for example `container "app"`.
 	Source string
 	// Message is one line in our words.
 	Message string
-	// Detail is what others say of it: the container, the kubelet, the registry; often empty.
+	// Detail is the original message of the container, the kubelet or the registry; often empty.
 	Detail string
 	// Hint says what to do.
 	Hint   string
 	Effect Effect
 	// Until is when a Passing cause becomes Lasting; zero if time alone does not decide.
 	Until time.Time
-	// Earlier is what was found of the version before in the same look; nil if there was no look.
+	// Earlier describes the previous version, as found in the same look; nil if there was no look.
 	Earlier *Earlier
 
-	pods     int   // that it was found at
+	pods     int   // with the cause
 	restarts int32 // of the container that restarted most
 }
 
-// Text is message and detail on one line.
+// Text returns message and detail on one line.
 func (c Cause) Text() string {
 	if c.Detail == "" {
 		return c.Message
@@ -67,7 +67,7 @@ func (c Cause) Text() string {
 	return c.Message + ": " + c.Detail
 }
 
-// Causes returns what keeps a workload from being as desired, the worst first.
+// Causes returns why a workload is not as desired, the worst cause first.
 func Causes(f Findings) []Cause {
 	var list []Cause
 	if w := f.Workload; w != nil {
@@ -101,7 +101,7 @@ func (f *Findings) cast() *cast {
 	return f.Workload.cast(f)
 }
 
-// current returns the pods that decide: those of the present version, and those of earlier ones that it waits for.
+// current returns the pods that count: those of the present version, and those of earlier ones that it waits for.
 func (f *Findings) current() []*corev1.Pod {
 	cast := f.cast()
 	if cast == nil {
@@ -110,11 +110,11 @@ func (f *Findings) current() []*corev1.Pod {
 	return slices.Concat(cast.present, cast.blocking)
 }
 
-// maxSuspects bounds the requests that one look takes.
+// maxSuspects limits the requests that one look takes.
 const maxSuspects = 3
 
-// Suspects returns whose events may say more than they do themselves: the workload if it has too few pods and does not say why, and one
-// pod of each kind of trouble.
+// Suspects returns the objects whose events may say more than they do themselves: the workload if it has too few pods and does not say
+// why, and one pod for each kind of trouble.
 func (f *Findings) Suspects() []types.UID {
 	var list []types.UID
 	if f.Workload != nil && f.Workload.short {

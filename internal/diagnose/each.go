@@ -8,16 +8,16 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// Sight is one pod and what it shows.
+// Sight is one pod and the causes found in it.
 type Sight struct {
 	Pod *corev1.Pod
 	// Earlier reports whether the pod is of an earlier version.
 	Earlier bool
-	// Causes that it shows, none if it runs as it should.
+	// Causes found in it; none if it runs as it should.
 	Causes []Cause
 }
 
-// Sights returns the pods of the workload that are not going, those of the present version first.
+// Sights returns the pods of the workload that are not being deleted, those of the present version first.
 func (f *Findings) Sights() []Sight {
 	cast := f.cast()
 	if cast == nil {
@@ -36,8 +36,8 @@ func (f *Findings) Sights() []Sight {
 	return list
 }
 
-// LastWords returns the last lines of what a container of a pod said when it ended, as Brief makes them; nothing if none ended, or said
-// nothing. Source is that of the cause.
+// LastWords returns the last lines of output of a pod's container when it ended, shortened by Brief; nothing if none ended, or
+// wrote nothing. Source is that of the cause.
 func LastWords(pod *corev1.Pod, source string, lines int) []string {
 	c, ended := endedOf(pod, source)
 	if c == nil {
@@ -46,7 +46,7 @@ func LastWords(pod *corev1.Pod, source string, lines int) []string {
 	return lastLines(ended.Message, lines)
 }
 
-// LogsOf is the command that shows all that a container said before it ended; empty if none ended.
+// LogsOf returns the command that shows all output of a container before it ended; empty if none ended.
 func LogsOf(pod *corev1.Pod, source string) string {
 	c, _ := endedOf(pod, source)
 	if c == nil {

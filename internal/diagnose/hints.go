@@ -2,7 +2,7 @@ package diagnose
 
 import v1 "github.com/example/appservice-operator/api/v1"
 
-// hints say what to do, by reason. If more is known of a cause, it has a hint of its own.
+// hints are the hints by reason. If more is known of a cause, it has a hint of its own.
 var hints = map[string]string{
 	v1.ReasonImageNotFound:             "correct name and tag in spec.image, or push the image",
 	v1.ReasonImagePullUnauthorized:     "check the name of the image, and name a Secret with the registry's credentials in spec.imagePullSecrets",
@@ -65,21 +65,21 @@ var hints = map[string]string{
 	v1.ReasonSizeIgnored:               "set spec.autoscaling.minReplicas or maxReplicas instead, or remove spec.autoscaling",
 }
 
-// refusedHint is for what the API server refuses, whatever was about to be done.
+// refusedHint is the hint for anything that the API server refuses.
 const refusedHint = "change what the API server refuses; it is tried again by itself"
 
-// Hint says what to do about a reason; empty if nothing is to be done.
+// Hint returns what to do about a reason; empty if nothing has to be done.
 func Hint(reason string) string { return hints[reason] }
 
-// recurring are the reasons of causes that pods do not show all the time: between two crashes a container seems to be well.
+// recurring are the reasons of causes that pods do not show all the time: between two crashes a container seems healthy.
 var recurring = map[string]bool{
 	v1.ReasonContainerCrashed: true, v1.ReasonOutOfMemory: true, v1.ReasonLivenessProbeFailing: true, v1.ReasonStartupProbeFailing: true,
 }
 
-// Recurs reports whether pods seem to be well at times while a reason lasts.
+// Recurs reports whether pods may seem healthy while a reason lasts.
 func Recurs(reason string) bool { return recurring[reason] }
 
-// shown are the reasons that only a look at pods finds.
+// shown are the reasons that are found only by looking at pods.
 var shown = map[string]bool{
 	v1.ReasonImageNotFound: true, v1.ReasonImagePullUnauthorized: true, v1.ReasonImageNameInvalid: true, v1.ReasonImagePullFailed: true,
 	v1.ReasonContainerStartFailed: true, v1.ReasonContainerConfigInvalid: true, v1.ReasonReadinessProbeFailing: true, v1.ReasonUnschedulable: true,
@@ -87,5 +87,5 @@ var shown = map[string]bool{
 	v1.ReasonJobFailed: true,
 }
 
-// Seen reports whether a reason is one that pods show.
+// Seen reports whether a reason is found by looking at pods.
 func Seen(reason string) bool { return shown[reason] || recurring[reason] }

@@ -11,18 +11,18 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// The words of registries and of container runtimes about images, the first that fits.
+// Messages of registries and container runtimes about images; the first match counts.
 var pullFailures = []struct {
 	words  *regexp.Regexp
 	reason string
-	detail string // empty for their own words
-	hint   string // empty for that of the reason
+	detail string // empty for the original message
+	hint   string // empty for the hint of the reason
 }{
 	{regexp.MustCompile(`(?i)toomanyrequests|429 Too Many Requests|rate limit`), v1.ReasonImagePullFailed, "the registry answers no more requests for now (rate limit)", "wait, or pull with an account of that registry: name a Secret with its credentials in spec.imagePullSecrets"},
 	{regexp.MustCompile(`(?i)pull access denied|insufficient_scope`), v1.ReasonImagePullUnauthorized, "the registry denies access, or there is no such repository", ""},
 	{regexp.MustCompile(`(?i)\b401\b|\b403\b|unauthorized|authentication required|no basic auth credentials|authorization failed|access denied|denied:`), v1.ReasonImagePullUnauthorized, "the registry denies access", ""},
 	{regexp.MustCompile(`(?i)no match for platform`), v1.ReasonImagePullFailed, "the image does not exist for the processors of the nodes", "take an image that is built for the processors of the nodes, or select other nodes by spec.nodeSelector"},
-	// The words of containerd since 2.0 and of Docker since 26. CRI-O still converts such images.
+	// Messages of containerd since 2.0 and of Docker since 26. CRI-O still converts such images.
 	{regexp.MustCompile(`(?i)docker\.distribution\.manifest\.v1\b|\bschema ?1\b.*\b(no longer|not) supported|pulling schema 1 images|schema 1 support is disabled`),
 		v1.ReasonImagePullFailed, "the image is too old: its format (Docker schema 1) is no longer supported", "no longer run by nodes, take a newer tag"},
 	{regexp.MustCompile(`(?i)manifest unknown|name unknown|\bnot found\b|\b404\b|code = NotFound`), v1.ReasonImageNotFound, "the registry does not have it", ""},
@@ -33,10 +33,11 @@ var pullFailures = []struct {
 	{regexp.MustCompile(`(?i)no space left on device`), v1.ReasonImagePullFailed, "the disk of the node is full", "ask the platform team: nodes have no room left for images"},
 }
 
-// pullPatience is for how long a first attempt may fail. Kubelets may show it until the next one, which they put off.
+// pullPatience is how long a failed first attempt counts as passing. Kubelets may report it until the next one, which
+// they delay.
 const pullPatience = 8 * time.Second
 
-// pulling says why the image of a container is not on its node.
+// pulling returns why the image of a container is not on its node.
 func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerStateWaiting) Cause {
 	cause := Cause{
 		Reason: v1.ReasonImagePullFailed, Source: c.source(), Effect: Lasting,

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// job has pods that are to end. It decides itself how often they are tried; once it has failed, nothing is tried again.
+// job returns a workload whose pods are meant to end. The Job itself decides how often they are retried; once it has failed, nothing is.
 func job(j *batchv1.Job) *Workload {
 	w, have := workload(batchv1.GroupName, "Job", j, j.Spec.Selector, &j.Spec.Template), j.Status
 	suspended, started := ptr.Deref(j.Spec.Suspend, false), have.StartTime != nil
@@ -50,7 +50,7 @@ func jobCondition(j *batchv1.Job, kind batchv1.JobConditionType) *batchv1.JobCon
 	return nil
 }
 
-// failureWords says why a Job failed, with the reason that it has itself.
+// failureWords describes why a Job failed, with the reason from its condition.
 func failureWords(j *batchv1.Job, failed *batchv1.JobCondition) string {
 	plain := "and says no more"
 	switch failed.Reason {
@@ -69,8 +69,8 @@ func failureWords(j *batchv1.Job, failed *batchv1.JobCondition) string {
 	return fmt.Sprintf("%s (%s)", plain, failed.Reason)
 }
 
-// cronJob makes Jobs, and speaks of the last one that its schedule asked for. Only the name of that is needed, which follows from the time
-// of the schedule: to read Jobs would take another right. A Job that was created from it by hand does not count.
+// cronJob returns a workload with the pods of the Job that its schedule created last. Only the name of that is needed, which follows from
+// the time of the schedule: reading Jobs would take another right. A Job that was created from it by hand does not count.
 func cronJob(c *batchv1.CronJob) *Workload {
 	w, have := workload(batchv1.GroupName, "CronJob", c, nil, &c.Spec.JobTemplate.Spec.Template), c.Status
 	last := lastJob(c)
@@ -104,7 +104,7 @@ func cronJob(c *batchv1.CronJob) *Workload {
 	return w
 }
 
-// lastJob is the name of the Job of the last time of the schedule; empty if there was none.
+// lastJob returns the name of the Job for the last scheduled time; empty if there was none.
 func lastJob(c *batchv1.CronJob) string {
 	if c.Status.LastScheduleTime == nil {
 		return ""
@@ -112,7 +112,7 @@ func lastJob(c *batchv1.CronJob) string {
 	return fmt.Sprintf("%s-%d", c.Name, c.Status.LastScheduleTime.Unix()/60)
 }
 
-// tries are the pods of a Job: those that are at work, and the one that failed last.
+// tries returns the pods of a Job: those that are running, and the one that failed last.
 func tries(pods []*corev1.Pod) *cast {
 	out := &cast{}
 	for _, pod := range pods {
@@ -126,12 +126,12 @@ func tries(pods []*corev1.Pod) *cast {
 	return out
 }
 
-// created compares pods by the time of their creation.
+// created compares pods by creation time.
 func created(a, b *corev1.Pod) int {
 	return cmp.Or(a.CreationTimestamp.Compare(b.CreationTimestamp.Time), cmp.Compare(a.Name, b.Name))
 }
 
-// triedAgain is the cause that a pod of a Job failed that is not over; none while a pod at work shows a cause.
+// triedAgain returns the cause for a failed pod of a Job that is not over; none if a running pod shows a cause.
 func triedAgain(f Findings, c *cast) []Cause {
 	if c.ended == nil {
 		return nil
@@ -144,7 +144,7 @@ func triedAgain(f Findings, c *cast) []Cause {
 	return []Cause{cause}
 }
 
-// lastTry returns the words of the newest of some pods that has any; empty if none has.
+// lastTry returns the last output of the newest pod that has any; empty if none has.
 func lastTry(f Findings, pods []*corev1.Pod) string {
 	pods = slices.SortedFunc(slices.Values(pods), created)
 	for _, pod := range slices.Backward(pods) {
@@ -155,8 +155,8 @@ func lastTry(f Findings, pods []*corev1.Pod) string {
 	return ""
 }
 
-// known returns what was said of a failure in the look before, or else of what led to it; empty if nothing was. When a Job fails whose
-// containers are started again in their pods, these go.
+// known returns what the previous look found about a failure, or else about what led to it; empty if nothing. When a Job fails whose
+// containers are restarted in their pods, these are deleted.
 func (f *Findings) known(failure Cause) string {
 	for _, cause := range f.Known {
 		switch {

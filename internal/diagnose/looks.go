@@ -8,26 +8,26 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-// Pods are looked at on demand: not at all while a workload is as desired or moves on, then at growing intervals.
+// Pods are read on demand: not at all while a workload is as desired or makes progress, then at growing intervals.
 const (
-	// patience is for how long a workload may stand still, and patienceAtMost for how long it may be on its way, before
-	// anybody looks.
+	// patience is how long a workload may make no progress, and patienceAtMost how long it may be progressing, before its
+	// pods are read.
 	patience, patienceAtMost = 3 * time.Second, 10 * time.Second
-	// closest is the time between a look and one that something brings forward.
+	// closest is the minimum time between a look and one that is brought forward.
 	closest = 5 * time.Second
-	// knownFirst and knownLater are the times between looks at a cause that is known to last, early and later on.
+	// knownFirst and knownLater are the intervals of looks at a cause that is known to last, early and later on.
 	knownFirst, knownLater = 20 * time.Second, time.Minute
-	// searching and searchingLater are those at any other workload.
+	// searching and searchingLater are the intervals for any other workload.
 	searching, searchingLater = 10 * time.Second, 30 * time.Second
-	// finished is that at one that has failed for good, once that was looked at often enough for all caches to show it.
+	// finished is the interval for a workload that has failed for good, once all caches must show that.
 	finished = time.Hour
-	// LookRetry is how soon a look is tried again that had to wait for others.
+	// LookRetry is the delay after a look that exceeded the rate limit.
 	LookRetry = time.Second
 )
 
 // Looks is the schedule of looks at the pods of a workload that is not as desired, and what the last one found.
 type Looks struct {
-	// Causes that the last look found; those that need no look before the first.
+	// Causes that the last look found; before the first look, those that need none.
 	Causes []Cause
 
 	subject  subject
@@ -39,17 +39,17 @@ type Looks struct {
 	next     time.Time // of the next look
 }
 
-// subject is what a diagnosis speaks of: another pod template is another case.
+// subject identifies what a diagnosis is about: another pod template is another subject.
 type subject struct {
 	uid      types.UID
 	template uint64
 }
 
-// progress is what changes when a workload moves on.
+// progress holds the counters that change when a workload makes progress.
 type progress struct{ replicas, updated, ready, available int32 }
 
-// Follow returns the schedule for a workload that is not as desired: the one that is known if it is the same case, else a new one. Known
-// is nil if nothing is known; at once asks for the first look of a new one now.
+// Follow returns the schedule for a workload that is not as desired: the known one if the subject is the same, else a new one. Known
+// is nil if there is none; atOnce requests the first look of a new one now.
 func Follow(known *Looks, workload *Workload, now time.Time, atOnce bool) *Looks {
 	about := subjectOf(workload)
 	if known == nil || known.subject != about {
@@ -69,7 +69,7 @@ func (l *Looks) Due(now time.Time) bool { return !now.Before(l.next) }
 // Looked reports whether there was a look already.
 func (l *Looks) Looked() bool { return l != nil && !l.looked.IsZero() }
 
-// Postpone puts a look off that has to wait for others.
+// Postpone delays a look that exceeded the rate limit.
 func (l *Looks) Postpone(now time.Time) { l.next = now.Add(LookRetry) }
 
 // Wait returns the time until the next look.
@@ -77,7 +77,7 @@ func (l *Looks) Wait(now time.Time) time.Duration {
 	return max(time.Millisecond, l.next.Sub(now))
 }
 
-// saw notes how far the workload is. Before the first look, progress puts that off; later, it brings the next one forward.
+// saw records the progress of the workload. Before the first look, progress delays it; later, it brings the next one forward.
 func (l *Looks) saw(now time.Time, at progress) {
 	if at == l.progress {
 		return
@@ -95,7 +95,7 @@ func (l *Looks) saw(now time.Time, at progress) {
 	}
 }
 
-// Done takes a look into account, be it one that failed and found what was known before, and sets the time of the next.
+// Done records a look, even one that failed and returned the known causes, and schedules the next.
 func (l *Looks) Done(now time.Time, found []Cause) {
 	l.Causes, l.looked = found, now
 	l.count++

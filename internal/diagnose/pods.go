@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// pods returns the causes that pods of the present version show, or earlier ones that it waits for, those of several pods as one.
+// pods returns the causes found in pods of the present version, or in earlier ones that it waits for; equal ones are merged.
 func pods(f Findings) []Cause {
 	cast := f.cast()
 	if cast == nil {
@@ -68,7 +68,7 @@ func merge(list []Cause, cause Cause) []Cause {
 	return append(list, cause)
 }
 
-// restarted describes restarts in steps, so that the words do not change with each.
+// restarted describes restarts in steps, so that the message does not change with each.
 func restarted(count int32) string {
 	for _, step := range []int32{100, 20, 5} {
 		if count > step {
@@ -78,7 +78,7 @@ func restarted(count int32) string {
 	return ""
 }
 
-// ofPod returns the causes that one pod shows.
+// ofPod returns the causes found in one pod.
 func ofPod(f Findings, pod *corev1.Pod) []Cause {
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil && scheduled.Status == corev1.ConditionFalse {
 		return scheduling(f, pod, scheduled)
@@ -96,14 +96,14 @@ func ofPod(f Findings, pod *corev1.Pod) []Cause {
 	return list
 }
 
-// container is what is wanted and what is there of a container.
+// container is the spec and the status of a container.
 type container struct {
 	*corev1.Container
 	status *corev1.ContainerStatus
 	init   bool
 }
 
-// source is how a container is named in causes.
+// source returns the name of a container in causes.
 func (c container) source() string {
 	if c.init {
 		return fmt.Sprintf("init container %q", c.Name)
@@ -130,7 +130,7 @@ func containers(pod *corev1.Pod) []container {
 	return list
 }
 
-// creating reports whether a pod has a node, and no container has come to run on it.
+// creating reports whether a pod has a node, and none of its containers has started yet.
 func creating(pod *corev1.Pod) bool {
 	if pod.Spec.NodeName == "" || pod.Status.Phase != corev1.PodPending {
 		return false
@@ -144,7 +144,7 @@ func creating(pod *corev1.Pod) bool {
 	return true
 }
 
-// appearance puts what is wrong with a pod in one word, the same for pods in the same trouble; empty if it is well.
+// appearance returns one word for what is wrong with a pod, the same for pods with the same problem; empty if it is healthy.
 func appearance(pod *corev1.Pod) string {
 	if isReady(pod) {
 		for _, container := range containers(pod) {

@@ -10,13 +10,13 @@ import (
 // Ports are the ports of pods that have a name, and their numbers.
 type Ports map[PortName]int32
 
-// PortName is what a Service finds a port of a pod by.
+// PortName is how a Service refers to a port of a pod.
 type PortName struct {
 	Name     string
 	Protocol corev1.Protocol
 }
 
-// PortsOf returns the ports of a pod. If several containers have a port of one name, the one that Kubernetes takes counts:
+// PortsOf returns the ports of a pod. If several containers have a port of one name, the one that Kubernetes uses counts:
 // the first, sidecars last.
 func PortsOf(pod *corev1.PodSpec) Ports {
 	out := Ports{}
@@ -40,8 +40,8 @@ func (p Ports) add(ports []corev1.ContainerPort) {
 	}
 }
 
-// Target returns the number that a port of a Service leads to, and whether pods with these ports are reached by it. A number is
-// taken at its word: what listens is not known.
+// Target returns the number that a port of a Service leads to, and whether it reaches pods with these ports. A number is
+// assumed to be right: what listens is not known.
 func (p Ports) Target(port corev1.ServicePort) (number int32, reached bool) {
 	switch {
 	case port.TargetPort.Type == intstr.String:
@@ -53,15 +53,15 @@ func (p Ports) Target(port corev1.ServicePort) (number int32, reached bool) {
 	return port.Port, true
 }
 
-// Earlier is what a look found of the versions before the present one.
+// Earlier describes the versions before the present one, as found in a look.
 type Earlier struct {
 	// Ready is the number of pods that are ready: only these get traffic.
 	Ready int32
-	// Ports that one of these pods has at least.
+	// Ports that at least one of these pods has.
 	Ports Ports
 }
 
-// earlier returns what still runs of earlier versions; nil if there was no look.
+// earlier returns the pods of earlier versions that still run; nil if there was no look.
 func (f *Findings) earlier() *Earlier {
 	cast := f.cast()
 	if cast == nil {

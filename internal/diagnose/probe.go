@@ -14,7 +14,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// kind of a probe, by the word that the kubelet's events begin with.
+// kind is the kind of a probe, by the first word of the kubelet's events.
 type kind string
 
 const (
@@ -23,10 +23,10 @@ const (
 	readiness kind = "Readiness"
 )
 
-// lull is for how long a pod that was ready may be unready before it is reported.
+// lull is how long a pod that was ready may be unready before that is reported.
 const lull = 10 * time.Second
 
-// probes returns the probes that fail at a container that runs and is not ready.
+// probes returns the failing probes of a container that runs and is not ready.
 func probes(f Findings, pod *corev1.Pod, c container) []Cause {
 	if c.status.Ready {
 		return nil
@@ -54,18 +54,18 @@ func probes(f Findings, pod *corev1.Pod, c container) []Cause {
 	return list
 }
 
-// allowance is the time within which a probe may fail without a doubt: it has failed as often as it may by then.
+// allowance returns the time after which a failing probe has reached its failure threshold.
 func allowance(probe *corev1.Probe) time.Duration {
 	period, threshold := cmp.Or(probe.PeriodSeconds, 10), cmp.Or(probe.FailureThreshold, 3)
 	seconds := probe.InitialDelaySeconds + period*(threshold-1) + 1
 	return time.Duration(seconds) * time.Second
 }
 
-// connectHint says what to do about a readiness probe that only connects.
+// connectHint is the hint for a readiness probe that only connects.
 const connectHint = "let the application listen on that port, on all addresses, or say in spec.probes.readiness what shows that a pod is ready: " +
 	"by default, connecting to the first TCP port does; {none: true} turns that off. A slow start wants spec.probes.startupSeconds"
 
-// failing is the cause that a probe fails.
+// failing returns the cause for a failing probe.
 func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect) Cause {
 	cause := Cause{Source: c.source(), Effect: effect, restarts: c.status.RestartCount}
 	var probe *corev1.Probe
@@ -85,7 +85,7 @@ func failing(f Findings, pod *corev1.Pod, c container, kind kind, effect Effect)
 	return cause
 }
 
-// target is what a probe asks, in brackets.
+// target returns the target of a probe, in brackets.
 func target(c container, probe *corev1.Probe) string {
 	switch {
 	case probe == nil:
@@ -102,7 +102,7 @@ func target(c container, probe *corev1.Probe) string {
 	return ""
 }
 
-// number is a port of a container, as a number where its name is known.
+// number returns a port of a container, as a number if its name is known.
 func number(c container, port intstr.IntOrString) string {
 	for _, known := range c.Ports {
 		if port.Type == intstr.String && known.Name == port.StrVal {
@@ -119,7 +119,7 @@ func fieldPath(c container) string {
 	return "spec.containers{" + c.Name + "}"
 }
 
-// unhealthy returns the last words of the kubelet about a probe; empty if it never failed.
+// unhealthy returns the kubelet's last message about a probe; empty if it never failed.
 func unhealthy(f Findings, pod *corev1.Pod, c container, kind kind) string {
 	for _, event := range f.eventsOf(pod.UID, "Unhealthy") {
 		path := event.InvolvedObject.FieldPath
@@ -136,7 +136,7 @@ var (
 	httpStatus  = regexp.MustCompile(`HTTP probe failed with statuscode: (\d+)`)
 )
 
-// answer puts the kubelet's words about a probe in shorter ones.
+// answer shortens the kubelet's message about a probe.
 func answer(message string) string {
 	message = probePrefix.ReplaceAllString(message, "")
 	switch found := httpStatus.FindStringSubmatch(message); {

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// annotationRevision is where the Deployment controller numbers ReplicaSets.
+// annotationRevision is the annotation in which the Deployment controller numbers ReplicaSets.
 const annotationRevision = "deployment.kubernetes.io/revision"
 
 func revision(set *appsv1.ReplicaSet) int64 {
@@ -16,10 +16,10 @@ func revision(set *appsv1.ReplicaSet) int64 {
 	return number
 }
 
-// deployment makes pods by ReplicaSets, of which the newest has the present version.
+// deployment returns a workload whose pods belong to ReplicaSets, of which the newest has the present version.
 func deployment(d *appsv1.Deployment) *Workload {
 	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status, wanted(d.Spec.Replicas)
-	repeated, failed := "", false // the words of a ReplicaSet
+	repeated, failed := "", false // the message of a ReplicaSet
 	for _, condition := range have.Conditions {
 		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
 			repeated, failed = condition.Message, true
@@ -79,7 +79,7 @@ func bySets(f *Findings, d *appsv1.Deployment) *cast {
 	return out
 }
 
-// refusalOf returns what the API server said when a ReplicaSet wanted a pod.
+// refusalOf returns the API server's message when it refused a pod of a ReplicaSet.
 func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
 	for _, condition := range set.Status.Conditions {
 		if condition.Type == appsv1.ReplicaSetReplicaFailure && condition.Status == corev1.ConditionTrue {
@@ -89,7 +89,7 @@ func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
 	return "", false
 }
 
-// replicaSet knows no versions: a new template is for pods to come.
+// replicaSet returns a workload without versions: a new template applies only to new pods.
 func replicaSet(set *appsv1.ReplicaSet) *Workload {
 	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status, wanted(set.Spec.Replicas)
 	message, failed := refusalOf(set)
@@ -101,7 +101,7 @@ func replicaSet(set *appsv1.ReplicaSet) *Workload {
 	return w
 }
 
-// all takes each pod that a workload controls for one of the present version.
+// all treats each pod that a workload controls as one of the present version.
 func (w *Workload) all(f *Findings) *cast {
 	out := &cast{}
 	for _, pod := range f.controlled(w.UID) {

@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// statefulSet labels pods with their revision, and names the one to come in its status.
+// statefulSet returns a workload whose pods are labelled with their revision, and whose status names the new one.
 func statefulSet(s *appsv1.StatefulSet) *Workload {
 	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, wanted(s.Spec.Replicas)
 	byHand := s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
@@ -21,7 +21,7 @@ func statefulSet(s *appsv1.StatefulSet) *Workload {
 	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.short = have.Replicas < want
 	w.cast = func(f *Findings) *cast {
-		if byHand { // whoever deletes a pod decides on its version
+		if byHand { // whoever deletes a pod decides when it is updated
 			return w.all(f)
 		}
 		return byRevision(f, s)
@@ -30,8 +30,8 @@ func statefulSet(s *appsv1.StatefulSet) *Workload {
 	return w
 }
 
-// byRevision returns the pods of a StatefulSet by their revision. Those below the partition are to stay as they are. One that makes its
-// pods in order waits for each to be ready, be it of an earlier version.
+// byRevision returns the pods of a StatefulSet by their revision. Those below the partition are to stay as they are. A StatefulSet that
+// creates its pods in order waits for each to be ready, even if it is of an earlier version.
 func byRevision(f *Findings, s *appsv1.StatefulSet) *cast {
 	out, below := &cast{}, int32(0)
 	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
@@ -52,7 +52,7 @@ func byRevision(f *Findings, s *appsv1.StatefulSet) *cast {
 	return out
 }
 
-// ordinal is the number at the end of a pod's name; one that is larger than all if there is none.
+// ordinal returns the number at the end of a pod's name; one that is larger than all others if there is none.
 func ordinal(pod *corev1.Pod) int32 {
 	number, err := strconv.ParseInt(pod.Name[strings.LastIndex(pod.Name, "-")+1:], 10, 32)
 	if err != nil {
@@ -64,8 +64,8 @@ func ordinal(pod *corev1.Pod) int32 {
 // labelGeneration is the label by which the DaemonSet controller recognizes pods of the present template.
 const labelGeneration = "pod-template-generation"
 
-// daemonSet labels pods with the hash of their template and its generation. The hash of the present one is known to ControllerRevisions
-// only, which to read would take another right; its generation is an annotation of the DaemonSet.
+// daemonSet returns a workload whose pods are labelled with the hash of their template and its generation. Only ControllerRevisions
+// have the hash of the present one, and reading them would take another right; its generation is an annotation of the DaemonSet.
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status
 	want, byHand := have.DesiredNumberScheduled, s.Spec.UpdateStrategy.Type == appsv1.OnDeleteDaemonSetStrategyType
@@ -83,8 +83,8 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 	return w
 }
 
-// byGeneration returns the pods of a DaemonSet by the generation of their template. If an earlier template is back, pods that were never
-// replaced have an earlier generation and the hash of those that have the present one.
+// byGeneration returns the pods of a DaemonSet by the generation of their template. After a return to an earlier template, pods that
+// were never replaced have an earlier generation and the hash of those that have the present one.
 func byGeneration(f *Findings, s *appsv1.DaemonSet) *cast {
 	list, hashes := f.controlled(s.UID), map[string]bool{}
 	for _, pod := range list {

@@ -12,11 +12,11 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// schedulingPatience is for how long a pod may wait for a node before it is said that nothing but help will do: nodes that
-// are about to be added, or pods that are about to end, may do as well.
+// schedulingPatience is how long a pod may wait for a node before that is reported as lasting: nodes that are about to be
+// added, or pods that are about to end, may solve it.
 const schedulingPatience = 10 * time.Second
 
-// scheduling says why a pod has no node.
+// scheduling returns why a pod has no node.
 func scheduling(f Findings, pod *corev1.Pod, scheduled *corev1.PodCondition) []Cause {
 	if scheduled.Reason != corev1.PodReasonUnschedulable {
 		return nil // held by a scheduling gate, or the scheduler is in trouble
@@ -36,13 +36,13 @@ func scheduling(f Findings, pod *corev1.Pod, scheduled *corev1.PodCondition) []C
 	return []Cause{cause}
 }
 
-// obstacle is one thing that the scheduler has against nodes, in the words of people.
+// obstacle is one reason why the scheduler rejects nodes, in plain words.
 type obstacle struct {
 	words *regexp.Regexp
 	plain string
 }
 
-// obstacles are what the scheduler says of nodes after their number, the first that fits.
+// obstacles match the scheduler's reasons after the number of nodes; the first match counts.
 var obstacles = []obstacle{
 	{regexp.MustCompile(`^Insufficient (\S+)$`), "too little ${1} left"},
 	{regexp.MustCompile(`^Too many pods$`), "as many pods as it may"},
@@ -64,7 +64,7 @@ var (
 	counted  = regexp.MustCompile(`^(\d+) (.+)$`)
 )
 
-// nodes puts the scheduler's words about nodes in plainer ones: "2 of 3 nodes have too little cpu left".
+// nodes rewrites the scheduler's message about nodes in plain words: "2 of 3 nodes have too little cpu left".
 func nodes(message string) string {
 	message, _, _ = strings.Cut(message, ". ") // what follows is about preemption
 	if strings.HasPrefix(message, "no nodes available") {

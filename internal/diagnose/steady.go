@@ -8,8 +8,8 @@ import (
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|\d+`)
 
-// Steady returns the causes with what was said before where only numbers differ in other people's words, and with a cause
-// that lasted until now still lasting: it is the same one, seen at another moment.
+// Steady returns the causes with their earlier detail if only numbers in it differ, and keeps causes lasting that
+// lasted until now: they are the same, seen at another moment.
 func Steady(before, now []Cause) []Cause {
 	for i := range now {
 		cause := &now[i]
@@ -30,7 +30,7 @@ func Steady(before, now []Cause) []Cause {
 	return now
 }
 
-// order puts the worst first, then what is found at most pods.
+// order sorts causes by severity, then by how many pods have them.
 func order(list []Cause) {
 	slices.SortStableFunc(list, func(a, b Cause) int {
 		return cmp.Or(cmp.Compare(b.Effect, a.Effect), cmp.Compare(b.pods, a.pods), cmp.Compare(a.Source, b.Source), cmp.Compare(a.Reason, b.Reason))

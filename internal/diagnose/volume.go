@@ -11,7 +11,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// volumePatience is for how long a volume may take to be provisioned or mounted without being reported as lasting.
+// volumePatience is how long provisioning or mounting a volume may take before that is reported as lasting.
 const volumePatience = 15 * time.Second
 
 // aboutVolumes reports whether the scheduler waits for claims.
@@ -20,7 +20,7 @@ func aboutVolumes(message string) bool {
 		strings.Contains(message, "persistent volumes to bind")
 }
 
-// unbound says why claims that a pod needs are not bound. Claims that were not read are not judged.
+// unbound returns why claims that a pod needs are not bound. Claims that were not read are not judged.
 func unbound(f Findings, pod *corev1.Pod) []Cause {
 	var list []Cause
 	for _, volume := range pod.Spec.Volumes {
@@ -50,7 +50,7 @@ var (
 	missingClass = regexp.MustCompile(`storageclass\.storage\.k8s\.io "([^"]*)" not found`)
 )
 
-// pending says what a claim waits for.
+// pending returns what a claim waits for.
 func pending(f Findings, claim *corev1.PersistentVolumeClaim) Cause {
 	cause := Cause{
 		Reason: v1.ReasonVolumeNotBound, Source: "PersistentVolumeClaim " + claim.Name, Effect: Passing,
@@ -85,7 +85,8 @@ var (
 	badKey      = regexp.MustCompile(`references non-existent (?:config|secret) key: (\S+)`)
 )
 
-// mounting says why a pod that has a node has no containers: a volume that cannot be mounted, or a network that cannot be had.
+// mounting returns why a pod with a node has no containers: a volume that cannot be mounted, or a network that is not
+// available.
 func mounting(f Findings, pod *corev1.Pod) []Cause {
 	var until time.Time
 	if scheduled := condition(pod, corev1.PodScheduled); scheduled != nil {
@@ -126,7 +127,7 @@ func mounting(f Findings, pod *corev1.Pod) []Cause {
 	return nil
 }
 
-// named is a volume in the words of the spec. The kubelet names the persistent volume where the spec names a claim.
+// named returns a volume as the spec names it. The kubelet names the persistent volume where the spec names a claim.
 func named(pod *corev1.Pod, name string) string {
 	var claims []string
 	for _, volume := range pod.Spec.Volumes {

@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// maxDetail is the length of other people's words in characters.
+// maxDetail is the maximum length of foreign messages in characters.
 const maxDetail = 140
 
-// maxRead is how many bytes of other people's words are looked at: a message may have a megabyte, of which one line is shown.
+// maxRead is how many bytes of foreign messages are read: a message may have a megabyte, of which one line is shown.
 const maxRead = 16 << 10
 
-// What is taken out of other people's words: what changes from one time to the next, and what may be secret.
+// What is removed from foreign messages: whatever changes from one time to the next, and whatever may be secret.
 var (
 	timestamp  = regexp.MustCompile(`\d{4}[-/]\d{2}[-/]\d{2}[T ]\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z| ?[+-]\d{2}:?\d{2})?(?: UTC)?|^[IWEF]\d{4} \d{2}:\d{2}:\d{2}\.\d+\s+\d+ |\b\d{2}:\d{2}:\d{2}(?:[.,]\d+)?\b`)
 	password   = regexp.MustCompile(`://[^/\s@]+@`)
@@ -21,7 +21,7 @@ var (
 	emptiness  = regexp.MustCompile(`^[\s:;,|\[\]()-]+|\s{2,}`)
 )
 
-// Brief makes one short line of other people's words, without times and without what may be secret.
+// Brief shortens a foreign message to one line, without times and anything that may be secret.
 func Brief(message string) string {
 	message = strings.ToValidUTF8(message[:min(len(message), maxRead)], "")
 	message = podInRefs.ReplaceAllString(message, "")
@@ -36,7 +36,7 @@ func Brief(message string) string {
 	return message
 }
 
-// AfterLast returns what follows the last of a separator; all of it where there is none.
+// AfterLast returns the text after the last separator; all of it if there is none.
 func AfterLast(message, separator string) string {
 	if at := strings.LastIndex(message, separator); at >= 0 {
 		return message[at+len(separator):]
@@ -44,10 +44,10 @@ func AfterLast(message, separator string) string {
 	return message
 }
 
-// telling are the beginnings of lines that say more than the last one does.
+// telling are the beginnings of lines that are more informative than the last one.
 var telling = []string{"panic: ", "fatal error: ", "Error: ", "ERROR", "FATAL", "Fatal", "Caused by: ", "Exception in thread "}
 
-// lastWords returns the line of a termination message that says most: by default that message is the end of the log.
+// lastWords returns the most informative line of a termination message: by default that message is the end of the log.
 func lastWords(message string) string {
 	lines := strings.Split(strings.TrimSpace(message), "\n")
 	last := ""

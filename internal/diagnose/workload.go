@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Workload is what makes pods, whatever its kind. All that differs by kind is in the function that makes it.
+// Workload is an object that creates pods, of any kind. All differences between kinds are in the functions that return it.
 type Workload struct {
 	kube.Key
 	Namespace string
@@ -23,11 +23,11 @@ type Workload struct {
 	Template  *corev1.PodTemplateSpec
 	// Selector of its pods, and perhaps of others; see cast.
 	Selector *metav1.LabelSelector
-	// Noticed reports whether its controller has taken note of the newest spec: its status is about an earlier one else.
+	// Noticed reports whether its controller has observed the newest spec: otherwise its status is about an earlier one.
 	Noticed bool
-	// Settled reports whether there is nothing to look for at its pods, as far as its status says.
+	// Settled reports whether its pods need not be read, judging by its status.
 	Settled bool
-	// Over reports whether it has failed for good: its pods change no more.
+	// Over reports whether it has failed for good: its pods no longer change.
 	Over bool
 
 	progress progress
@@ -37,13 +37,13 @@ type Workload struct {
 	short bool
 	// cast returns its pods by version; nil if that is not known.
 	cast func(f *Findings) *cast
-	// refusal returns what the API server said when a pod was to be created.
+	// refusal returns the API server's message when it refused a pod.
 	refusal func(f *Findings) (string, bool)
 	// failure returns why it has failed for good; nil for kinds that never do.
 	failure func(f *Findings) []Cause
 }
 
-// cast are the pods of a workload that are not going.
+// cast holds the pods of a workload that are not being deleted.
 type cast struct {
 	// present are those of the present version that have not ended.
 	present []*corev1.Pod
@@ -51,11 +51,11 @@ type cast struct {
 	earlier []*corev1.Pod
 	// blocking are those of earlier versions that the present one waits for.
 	blocking []*corev1.Pod
-	// ended is the pod that failed last; nil unless the pods are to end.
+	// ended is the pod that failed last; nil unless the pods are meant to end.
 	ended *corev1.Pod
 }
 
-// WorkloadOf returns what an object says of the pods that it makes; false for objects that make none, or of which only the outline is known.
+// WorkloadOf returns the workload of an object; false for objects that create no pods, or of which only the outline is known.
 func WorkloadOf(object client.Object) (*Workload, bool) {
 	switch object := kube.Typed(object).(type) {
 	case *appsv1.Deployment:
@@ -74,7 +74,7 @@ func WorkloadOf(object client.Object) (*Workload, bool) {
 	return nil, false
 }
 
-// workload has what objects of all kinds have.
+// workload returns a Workload with the fields that all kinds have.
 func workload(group, kind string, object client.Object, selector *metav1.LabelSelector, template *corev1.PodTemplateSpec) *Workload {
 	return &Workload{
 		Key:       kube.Key{GroupKind: schema.GroupKind{Group: group, Kind: kind}, Name: object.GetName()},
@@ -86,7 +86,7 @@ func workload(group, kind string, object client.Object, selector *metav1.LabelSe
 	}
 }
 
-// wanted is a number of replicas, 1 if it is not set.
+// wanted returns a number of replicas; 1 if it is not set.
 func wanted(replicas *int32) int32 {
 	if replicas == nil {
 		return 1
@@ -101,7 +101,7 @@ func ended(pod *corev1.Pod) bool {
 	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
 }
 
-// isReady reports whether a pod may get traffic.
+// isReady reports whether a pod may receive traffic.
 func isReady(pod *corev1.Pod) bool {
 	ready := condition(pod, corev1.PodReady)
 	return ready != nil && ready.Status == corev1.ConditionTrue
@@ -115,7 +115,7 @@ func (f *Findings) controlled(by types.UID) []*corev1.Pod {
 	})
 }
 
-// podsThat returns the pods that something is true of, by name.
+// podsThat returns the pods that satisfy a predicate, by name.
 func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
 	var list []*corev1.Pod
 	for i := range f.Pods {
@@ -127,8 +127,8 @@ func (f *Findings) podsThat(is func(*corev1.Pod) bool) []*corev1.Pod {
 	return list
 }
 
-// refusedByEvent returns what the API server said when a workload wanted a pod, as its controller repeats it in an event. A pod that was
-// created since shows that it is over.
+// refusedByEvent returns the API server's message when it refused a pod of a workload, as its controller repeats it in an event. A pod
+// that was created since shows that it is over.
 func (w *Workload) refusedByEvent(f *Findings) (string, bool) {
 	if !w.short {
 		return "", false

@@ -15,8 +15,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// dependents adds what others made for an object: slices of a Service, claims of a StatefulSet, Jobs of a CronJob, the autoscaler of a
-// ScaledObject.
+// dependents adds the objects that other controllers created for an object: slices of a Service, claims of a StatefulSet, Jobs of a
+// CronJob, the autoscaler of a ScaledObject.
 func (l *Looker) dependents(ctx context.Context, f *Findings, object *Object) {
 	in := client.InNamespace(f.Resource.GetNamespace())
 	switch object.Said.Kind {

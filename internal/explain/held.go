@@ -14,14 +14,14 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// waiting are the problems that say what is held back, and until when that is.
+// waiting are the problems that report what is held back, and until when.
 var waiting = map[string]string{
 	v1.ReasonRolloutHeldBack: "a new chart, operator or defaults",
 	v1.ReasonHostConflict:    "the route, until nobody else serves the host",
 	v1.ReasonExpiring:        "its end",
 }
 
-// held is what does not happen now, and until when. It notes which problems it reported.
+// held returns nodes for what is held back, and until when. It records which problems it reported.
 func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	note := func(name, message string, until *metav1.Time) *Node {
@@ -66,7 +66,7 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 	return list
 }
 
-// suspended says what holds back an object by itself, whoever set that; empty if nothing does.
+// suspended returns what suspends an object by itself, whoever set that; empty if nothing does.
 func suspended(object *Object) string {
 	if object.Live == nil {
 		return ""
@@ -82,7 +82,7 @@ func suspended(object *Object) string {
 	return ""
 }
 
-// kedaPaused is the annotation of a ScaledObject that KEDA leaves alone.
+// kedaPaused is the annotation that pauses a ScaledObject.
 const kedaPaused = "autoscaling.keda.sh/paused"
 
 func hasProblem(status *v1.AppServiceStatus, reason string) bool {
@@ -101,7 +101,7 @@ func finalizers(names []string) string {
 	return "its finalizers hold it: " + strings.Join(names, ", ")
 }
 
-// deadline is when a rollout that goes on counts as stalled; nil if there is no such time.
+// deadline returns when a progressing rollout counts as stalled; nil if there is no such time.
 func (f *Findings) deadline(object *Object) *metav1.Time {
 	deployment := kube.As[appsv1.Deployment](object.Live)
 	if deployment == nil || deployment.Spec.ProgressDeadlineSeconds == nil || object.Said.State != v1.ResourceWaiting {
@@ -118,7 +118,7 @@ func (f *Findings) deadline(object *Object) *metav1.Time {
 	return &metav1.Time{Time: end}
 }
 
-// Waits says in a few words what is held back, for lists; empty if nothing is.
+// Waits summarizes what is held back, for lists; empty if nothing is.
 func Waits(status *v1.AppServiceStatus, now time.Time) string {
 	switch {
 	case status.Phase == v1.PhasePaused:

@@ -9,7 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Type says what a node is about.
+// Type is the type of what a node is about.
 type Type string
 
 // The types of nodes.
@@ -27,7 +27,7 @@ const (
 	TypeGroup     Type = "group"
 )
 
-// State is how what a node is about stands; empty if there is nothing to say.
+// State is the state of what a node is about; empty if it has none.
 type State string
 
 // The states of nodes.
@@ -44,17 +44,17 @@ type Node struct {
 	// Name of what it is about, as in "Deployment web" or "ImageNotFound".
 	Name  string `json:"name"`
 	State State  `json:"state,omitempty"`
-	// Ready is how many of how many are, as in 1/2.
+	// Ready is how many of how many are ready, for example 1/2.
 	Ready   string `json:"ready,omitempty"`
 	Message string `json:"message,omitempty"`
-	// Since is when it was made.
+	// Since is when it was created.
 	Since *metav1.Time `json:"since,omitempty"`
 	// Until is when it ends, or changes at the latest.
 	Until    *metav1.Time `json:"until,omitempty"`
 	Children []*Node      `json:"children,omitempty"`
 }
 
-// add appends children, those that are nil excepted.
+// add appends children, except for nil ones.
 func (n *Node) add(children ...*Node) *Node {
 	for _, child := range children {
 		if child != nil {
@@ -72,7 +72,7 @@ func group(name string, children []*Node) *Node {
 	return &Node{Type: TypeGroup, Name: name, Children: children}
 }
 
-// Print writes a node and all below it, a line each. Paint puts a state into colors; now is what times are relative to.
+// Print writes a node and all below it, a line each. Paint colors text by its state; times are shown relative to now.
 func (n *Node) Print(out io.Writer, paint func(State, string) string, now time.Time) error {
 	var failed error
 	n.walk("", "", func(lead string, n *Node) {
@@ -115,10 +115,10 @@ func (n *Node) line(paint func(State, string) string, now time.Time) string {
 	return text
 }
 
-// untils say what happens at the time of a node.
+// untils describe what happens at the Until time of a node.
 var untils = map[Type]string{TypeObject: "counts as stalled at ", TypeCause: "counts as lasting at "}
 
-// when is a time and how far it is.
+// when formats a time and the distance to it.
 func when(at, now time.Time) string {
 	clock := at.UTC().Format(time.RFC3339)
 	if at.After(now) {

@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/diagnose"
 )
 
-// ofPod is the node of a pod, with what its containers do.
+// ofPod returns the node of a pod, with the state of its containers.
 func ofPod(sight diagnose.Sight) *Node {
 	pod := sight.Pod
 	created := pod.CreationTimestamp
@@ -43,7 +43,7 @@ func ofPod(sight diagnose.Sight) *Node {
 	return n
 }
 
-// doing says of a container what is not usual.
+// doing describes what is unusual about a container.
 func doing(container corev1.ContainerStatus) []string {
 	var words []string
 	switch state := container.State; {

@@ -25,44 +25,44 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// Findings are what one look at a resource found.
+// Findings are the results of reading a resource once.
 type Findings struct {
 	Resource *unstructured.Unstructured
 	Status   *v1.AppServiceStatus
-	// Objects that the resource became, as the status lists them.
+	// Objects of the resource, as the status lists them.
 	Objects []*Object
-	// Defaults are what the namespace says beneath specs; nil if it says nothing, or it could not be read.
+	// Defaults are the defaults of the namespace; nil if there are none, or if they could not be read.
 	Defaults map[string]any
-	// Chart are the values of the chart that rendered the resource; nil if it is not at hand.
+	// Chart are the values of the chart that rendered the resource; nil if it is not available.
 	Chart map[string]any
-	// Gaps are what could not be read, and what it takes.
+	// Gaps are what could not be read, and what that requires.
 	Gaps []string
-	// Now is the time of the look.
+	// Now is when the resource was read.
 	Now time.Time
 }
 
-// Object is one that a resource became.
+// Object is one object of a resource.
 type Object struct {
-	// Said is what the operator says of it.
+	// Said is its entry in the status.
 	Said v1.ResourceStatus
 	// Live is nil if it does not exist, or could not be read.
 	Live *unstructured.Unstructured
-	// Looked are what was found of its pods; nil for objects that make none, or whose pods could not be read.
+	// Looked is what was found of its pods; nil for objects that create none, or whose pods could not be read.
 	Looked *diagnose.Findings
 	Causes []diagnose.Cause
-	// Dependents are objects that others made for it, whatever their kind.
+	// Dependents are objects of any kind that other controllers created for it.
 	Dependents []client.Object
 }
 
-// Looker looks at resources.
+// Looker reads resources and their objects.
 type Looker struct {
 	Reader client.Reader
 	Mapper meta.RESTMapper
 	Now    func() time.Time
 }
 
-// Look reads what there is of a resource. Whole asks for all that it became; without it, what is well is not looked at closely. An error
-// means that not even the resource could be read.
+// Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less about healthy ones.
+// An error means that not even the resource could be read.
 func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName, whole bool) (*Findings, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
@@ -95,8 +95,8 @@ func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name ty
 // behind reports whether the status is about an earlier spec.
 func (f *Findings) behind() bool { return f.Status.ObservedGeneration < f.Resource.GetGeneration() }
 
-// find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to the resource. It
-// returns nil if there is none.
+// find returns the live object that an entry of the status is about: of all kinds of that name, the one that belongs to the resource;
+// nil if there is none.
 func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus) (*unstructured.Unstructured, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(schema.GroupVersionKind{Kind: entry.Kind})
 	kinds, err := l.Mapper.KindsFor(plural)
@@ -134,7 +134,7 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 	return nil, nil
 }
 
-// belongs reports whether an object is of a resource: by its controller, or by what the operator marks those with that have none.
+// belongs reports whether an object belongs to a resource: by its controller, or by the operator's marks if it has none.
 func belongs(object, resource client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
 		return controller.UID == resource.GetUID()
@@ -142,7 +142,7 @@ func belongs(object, resource client.Object) bool {
 	return object.GetAnnotations()[v1.AnnotationRetainedFor] == resource.GetName() || object.GetLabels()[v1.LabelOwner] == string(resource.GetUID())
 }
 
-// pods looks at the pods of an object as the manager does, if it makes any and is not well.
+// pods reads the pods of an object as the operator does, if it creates any and is not healthy.
 func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, whole bool) {
 	workload, makesPods := diagnose.WorkloadOf(object.Live)
 	if !makesPods {
@@ -165,7 +165,7 @@ func (l *Looker) pods(ctx context.Context, f *Findings, object *Object, whole bo
 	}
 }
 
-// namespaceDefaults reads what the namespace says beneath the specs of the kind.
+// namespaceDefaults reads the defaults of the namespace for the kind.
 func (l *Looker) namespaceDefaults(ctx context.Context, f *Findings) {
 	config := &corev1.ConfigMap{}
 	err := l.Reader.Get(ctx, types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: defaults.Name}, config)
@@ -173,12 +173,12 @@ func (l *Looker) namespaceDefaults(ctx context.Context, f *Findings) {
 	case apierrors.IsNotFound(err):
 	case err != nil:
 		f.gap(err, "ConfigMap", defaults.Name)
-	default: // what is wrong with it, the status says
+	default: // the status reports what is wrong with it
 		_ = yaml.Unmarshal([]byte(config.Data[defaults.Key(f.Resource.GetKind())]), &f.Defaults)
 	}
 }
 
-// gap notes what could not be read, once.
+// gap records once what could not be read.
 func (f *Findings) gap(err error, kind, name string) {
 	text := fmt.Sprintf("%s %s: %v", kind, name, err)
 	var refused apierrors.APIStatus
@@ -194,7 +194,7 @@ func (f *Findings) gap(err error, kind, name string) {
 	}
 }
 
-// resourceOf is what a refused request was about, as in pods or httproutes.gateway.networking.k8s.io.
+// resourceOf returns the resource of a refused request, for example pods or httproutes.gateway.networking.k8s.io.
 func resourceOf(refused apierrors.APIStatus) string {
 	details := refused.Status().Details
 	if details == nil {

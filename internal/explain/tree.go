@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Tree makes the tree of what a resource became: its objects in the order in which they are applied, what others made for these, and pods.
+// Tree returns the tree of a resource's objects in the order in which they are applied, objects that others created for them, and pods.
 func Tree(f *Findings) *Node {
 	root := f.root()
 	root.add(f.unheard())
@@ -50,7 +50,7 @@ func Tree(f *Findings) *Node {
 	return root
 }
 
-// pods are the nodes of an object's pods, those of a Deployment below their ReplicaSets, of which those without pods are left out.
+// pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets that have no pods.
 func (f *Findings) pods(object *Object) []*Node {
 	if object.Looked == nil {
 		return nil
@@ -77,7 +77,7 @@ func (f *Findings) pods(object *Object) []*Node {
 	return list
 }
 
-// allPods are those that decide, and behind them those that are going or have ended.
+// allPods returns the pods that count, followed by those that are being deleted or have ended.
 func (f *Findings) allPods(object *Object) []diagnose.Sight {
 	list := object.Looked.Sights()
 	known := map[types.UID]bool{object.Live.GetUID(): true}
@@ -111,7 +111,7 @@ func revision(set *appsv1.ReplicaSet) string {
 	return ""
 }
 
-// dependent is the node of what others made for an object.
+// dependent returns the node of an object that another controller created.
 func (f *Findings) dependent(object client.Object) *Node {
 	kind := ""
 	if of, err := apiutil.GVKForObject(object, scheme.Scheme); err == nil { // all that is listed is built in

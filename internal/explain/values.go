@@ -13,10 +13,10 @@ import (
 	"github.com/example/appservice-operator/internal/defaults"
 )
 
-// fieldNamed are the fields of specs in messages and hints, as in spec.resources.limits.memory.
+// fieldNamed matches fields of specs in messages and hints, for example spec.resources.limits.memory.
 var fieldNamed = regexp.MustCompile(`\bspec((?:\.[a-z][A-Za-z0-9]*)+)`)
 
-// values says of the fields that problems and hints name, and of those that defaults filled in, what they are and where that comes from.
+// values returns nodes for the fields that problems and hints name, and for those that defaults set, with their values and origins.
 func (f *Findings) values() []*Node {
 	paths := map[string]bool{}
 	for _, source := range f.Status.Defaults {
@@ -47,7 +47,7 @@ func (f *Findings) values() []*Node {
 	return list
 }
 
-// origin is what a field of the spec is, and who says that: the highest that does.
+// origin returns the value of a field of the spec, and the highest source that sets it.
 func (f *Findings) origin(path []string) (value, from string) {
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	joined := strings.Join(path, ".")
@@ -83,7 +83,7 @@ func (f *Findings) origin(path []string) (value, from string) {
 	return "", "not set: the chart decides"
 }
 
-// at is what a map has at a path.
+// at returns the value of a map at a path.
 func at(in map[string]any, path []string) (value any, there bool) {
 	value = in
 	for _, key := range path {
@@ -98,7 +98,7 @@ func at(in map[string]any, path []string) (value any, there bool) {
 	return value, there
 }
 
-// mostValue is how many characters of a value are shown.
+// mostValue is the maximum number of characters of a value that are shown.
 const mostValue = 60
 
 func short(value any) string {
@@ -112,7 +112,7 @@ func short(value any) string {
 	return string(text)
 }
 
-// setBy is the field manager that set a field of the spec; empty if that is not known.
+// setBy returns the field manager that set a field of the spec; empty if that is not known.
 func (f *Findings) setBy(path []string) string {
 	for _, entry := range f.Resource.GetManagedFields() {
 		if entry.Subresource != "" || entry.FieldsV1 == nil {

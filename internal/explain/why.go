@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/diagnose"
 )
 
-// Why makes the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do; what is worth knowing,
+// Why returns the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do; warnings and advice,
 // what is held back, and where values come from.
 func Why(f *Findings) *Node {
 	root := f.root()
@@ -28,12 +28,12 @@ func Why(f *Findings) *Node {
 	return root.add(gaps...)
 }
 
-// Well reports whether nothing is wrong: the resource is ready, as its present spec says.
+// Well reports whether nothing is wrong: the resource is ready, for its present spec.
 func Well(f *Findings) bool {
 	return !f.behind() && meta.IsStatusConditionTrue(f.Status.Conditions, v1.ConditionReady)
 }
 
-// root is the node of the resource itself.
+// root returns the node of the resource itself.
 func (f *Findings) root() *Node {
 	created := f.Resource.GetCreationTimestamp()
 	n := &Node{
@@ -54,7 +54,7 @@ func (f *Findings) root() *Node {
 	return n
 }
 
-// unheard says that the operator has not looked at the present spec; nil if it has.
+// unheard returns a node if the operator has not observed the present spec; nil if it has.
 func (f *Findings) unheard() *Node {
 	if !f.behind() {
 		return nil
@@ -69,7 +69,8 @@ func (f *Findings) unheard() *Node {
 	return n
 }
 
-// ready is the node of the condition Ready, with what keeps it from being true; nil if there is none. It notes which problems it reported.
+// ready returns the node of the condition Ready, with what keeps it from being true; nil if there is none. It records which problems it
+// reported.
 func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	condition := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
 	if condition == nil {
@@ -91,7 +92,7 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	return n
 }
 
-// conditions are those other than Ready that are not as they should be, and do not repeat it.
+// conditions returns nodes for conditions other than Ready that are not as they should be, and do not repeat it.
 func (f *Findings) conditions() []*Node {
 	var list []*Node
 	ready := meta.FindStatusCondition(f.Status.Conditions, v1.ConditionReady)
@@ -105,7 +106,7 @@ func (f *Findings) conditions() []*Node {
 	return list
 }
 
-// object is the node of an object that is not ready, with why.
+// object returns the node of an object that is not ready, with the reasons.
 func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	name := object.Said.Kind + " " + object.Said.Name
 	n := &Node{Type: TypeObject, Name: name, State: stateOf(object.Said.State), Message: object.Said.Message}
@@ -131,7 +132,7 @@ func (f *Findings) object(object *Object, used map[v1.Problem]bool) *Node {
 	return n
 }
 
-// cause is the node of why pods are not as desired, with those that show it, their last words, and what to do.
+// cause returns the node of a cause, with the pods that show it, their last output, and what to do.
 func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 	n := &Node{Type: TypeCause, Name: cause.Reason, Message: cause.Text(), State: StateWarning}
 	switch cause.Effect {
@@ -165,10 +166,10 @@ func (f *Findings) cause(object *Object, cause diagnose.Cause) *Node {
 	return n.add(hint(cause.Hint))
 }
 
-// mostWords is how many lines of what a container said last are shown.
+// mostWords is the maximum number of lines of a container's last output that are shown.
 const mostWords = 5
 
-// leftOver are the problems that were reported nowhere else.
+// leftOver returns nodes for the problems that were reported nowhere else.
 func (f *Findings) leftOver(used map[v1.Problem]bool) []*Node {
 	var list []*Node
 	for _, problem := range f.Status.Problems {
@@ -215,7 +216,7 @@ func stateOf(state v1.ResourceState) State {
 	return StateReady
 }
 
-// lasting are the causes that do not end by themselves.
+// lasting returns the causes that do not end by themselves.
 func lasting(causes []diagnose.Cause) []diagnose.Cause {
 	return slices.DeleteFunc(slices.Clone(causes), func(c diagnose.Cause) bool { return c.Effect != diagnose.Lasting })
 }

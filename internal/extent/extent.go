@@ -1,7 +1,7 @@
-// Package extent owns how large a resource may be: itself, what it refers to, what its routes claim and what is rendered for it. With all
-// of these bounds, a thousand of the largest resources fit into the memory that the manager has by default. The CRD of AppService refuses
-// most of what is larger before it is stored; the bounds here hold for what gets past it: other kinds, an older CRD, what spec.podTemplate
-// or a chart makes of little.
+// Package extent owns the size limits of a resource: of itself, its references, the claims of its routes and its rendered objects. With
+// these limits, a thousand of the largest resources fit into the default memory of the operator. The CRD of AppService refuses most larger
+// resources before they are stored; the limits here apply to all others: other kinds, an older CRD, what spec.podTemplate or a chart makes
+// of little.
 package extent
 
 import (
@@ -12,25 +12,26 @@ import (
 )
 
 const (
-	// Resource is how many bytes of JSON a resource may have, without its status and managed fields.
+	// Resource is the maximum size of a resource in bytes of JSON, without its status and managed fields.
 	Resource = 48 << 10
-	// References is how many objects, and keys of objects, the workloads and routes of a resource may refer to.
+	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may refer to.
 	References = 100
-	// Claims is how many combinations of host, path and other matches the routes of a resource may have, for each listener that serves them.
+	// Claims is the maximum number of combinations of host, path and other matches in the routes of a resource, for each listener that serves
+	// them.
 	Claims = 128
-	// Rendered is how many bytes of JSON the objects may have that are rendered for a resource, besides what its chart brings itself.
+	// Rendered is the maximum size of a resource's rendered objects in bytes of JSON, besides the contents of its chart.
 	Rendered = 2 * Resource
 )
 
-// Error says that a resource is larger than it may be.
+// Error reports that a resource exceeds a limit.
 type Error struct{ message string }
 
 func (e *Error) Error() string { return e.message }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *Error) Reason() string { return v1.ReasonTooLarge }
 
-// Is reports whether an error says that a resource is too large: only its user, or another chart, can do something about that.
+// Is reports whether an error says that a resource is too large: only its user, or another chart, can fix that.
 func Is(err error) bool {
 	var known *Error
 	return errors.As(err, &known)
@@ -38,7 +39,7 @@ func Is(err error) bool {
 
 const smaller = "keep large files in ConfigMaps of your own, mount them with spec.volumes and take variables from them with spec.envFrom"
 
-// OfResource refuses a resource of so many bytes if they are too many.
+// OfResource returns an error if a resource has too many bytes.
 func OfResource(bytes int) error {
 	if bytes <= Resource {
 		return nil
@@ -46,7 +47,7 @@ func OfResource(bytes int) error {
 	return &Error{fmt.Sprintf("spec and metadata have %d KiB as JSON, more than %d KiB: %s", kibibytes(bytes), Resource>>10, smaller)}
 }
 
-// OfReferences refuses so many references if they are too many.
+// OfReferences returns an error if there are too many references.
 func OfReferences(count int) error {
 	if count <= References {
 		return nil
@@ -55,7 +56,7 @@ func OfReferences(count int) error {
 		"take all keys of an object together with spec.envFrom, or mount it with spec.volumes", count, References)}
 }
 
-// OfClaims refuses routes with so many claims if they are too many.
+// OfClaims returns an error if routes have too many claims.
 func OfClaims(count int) error {
 	if count <= Claims {
 		return nil
@@ -64,7 +65,7 @@ func OfClaims(count int) error {
 		"give them fewer hosts and paths, or spread them over several resources", count, Claims)}
 }
 
-// OfRendered refuses objects of so many bytes, rendered by a chart of so many, if they are too many.
+// OfRendered returns an error if objects have too many bytes for a chart of the given size.
 func OfRendered(bytes, chart int) error {
 	if bytes <= Rendered+chart {
 		return nil
@@ -73,5 +74,5 @@ func OfRendered(bytes, chart int) error {
 		kibibytes(bytes), kibibytes(Rendered+chart), smaller)}
 }
 
-// kibibytes rounds up: what is too large by a byte is not as large as it may be.
+// kibibytes rounds up, so that a size just above a limit differs from the limit.
 func kibibytes(bytes int) int { return (bytes + 1<<10 - 1) >> 10 }

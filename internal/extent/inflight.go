@@ -6,21 +6,21 @@ import (
 	"golang.org/x/sync/semaphore"
 )
 
-// small resources are reconciled whatever else is: all workers together need no more for them than for one of the largest.
+// small resources are always reconciled: all workers together need no more for them than for one of the largest.
 const small = 4 << 10
 
-// capacity is how many bytes the larger resources may have that are reconciled at a time. A reconcile needs some 300 times as much.
+// capacity is the total size in bytes of the larger resources that are reconciled at a time. A reconcile needs some 300 times as much.
 const capacity = 2 * Resource
 
-// InFlight bounds what reconciles take together: however many resources change, or are read at a start, only so much of the larger ones is
-// worked on at a time. It is shared by the controllers of all kinds.
+// InFlight limits the memory of reconciles: however many resources change, or are read at a start, only a limited total of the larger ones
+// is reconciled at a time. It is shared by the controllers of all kinds.
 type InFlight struct{ bytes *semaphore.Weighted }
 
-// NewInFlight returns one that nothing takes anything of.
+// NewInFlight returns an unused InFlight.
 func NewInFlight() *InFlight { return &InFlight{semaphore.NewWeighted(capacity)} }
 
-// Begin waits until a resource of so many bytes may be reconciled. Whoever is done calls end. Those that are too large go alone: nothing is
-// rendered for them, but the API server answers writes of their status with all of them. The error is that of ctx.
+// Begin waits until a resource of a size may be reconciled. End has to be called afterwards. Resources that are too large go alone: nothing
+// is rendered for them, but the API server returns them as a whole when their status is written. The error is that of ctx.
 func (f *InFlight) Begin(ctx context.Context, bytes int) (end func(), err error) {
 	if f == nil || bytes <= small {
 		return func() {}, nil

@@ -10,16 +10,16 @@ import (
 	"github.com/example/appservice-operator/internal/defaults"
 )
 
-// Defaults are those of a namespace in one version.
+// Defaults identifies one version of the defaults of a namespace.
 type Defaults struct {
-	// Digest of what they say; empty if there are none.
+	// Digest of their content; empty if there are none.
 	Digest string
 }
 
-// none is the identity of defaults that are not there.
+// none is the identity of absent defaults.
 const none = "n0"
 
-// String names the defaults to people.
+// String returns the name of the defaults for people.
 func (d Defaults) String() string {
 	if d.Digest == "" {
 		return "the removal of " + defaults.ByNamespace
@@ -35,24 +35,24 @@ func (d Defaults) id() string {
 	return "n" + d.Digest[:min(len(d.Digest), 15)]
 }
 
-// named implements Version: defaults need no request to go on. Whoever wrote them can change them, or take them back.
+// named implements Version: defaults cannot be requested to go on. Their author can change them, or revert the change.
 func (Defaults) named(string) bool { return false }
 
 func (d Defaults) log() []any { return []any{"digest", d.Digest} }
 
-// Asked is all that a resource is rendered with besides its spec.
+// Asked identifies everything that a resource is rendered with besides its spec.
 type Asked struct {
 	Chart    Chart
 	Defaults Defaults
 }
 
-// Parts are parts of what is asked for.
+// Parts are parts of Asked.
 type Parts struct{ Chart, Defaults bool }
 
 // Any reports whether there are any.
 func (p Parts) Any() bool { return p != Parts{} }
 
-// String names to people what is asked for in parts.
+// String names parts of Asked for people.
 func (a Asked) String(parts Parts) string {
 	switch {
 	case parts.Chart && parts.Defaults:
@@ -63,7 +63,7 @@ func (a Asked) String(parts Parts) string {
 	return a.Chart.String()
 }
 
-// Labels are those by which a release record says what rendered it.
+// Labels returns the labels by which a release record identifies what rendered it.
 func (a Asked) Labels() map[string]string {
 	labels := map[string]string{v1.LabelChartDigest: a.Chart.Digest, v1.LabelRenderedBy: a.Chart.id()}
 	if a.Defaults.Digest != "" {
@@ -77,9 +77,9 @@ func (a Asked) New(record *cluster.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 
-// Mark is what the label v1.LabelRollout of a record says once what is new, and nothing else, begins to change a resource of a generation. It
-// is written before the first object is: a crash cannot lose it. The next record has it, too. It names all that is asked for, and first
-// the part that answers for what becomes of the resource: defaults if they are new, so that no namespace can have a chart halted.
+// Mark returns the value of the label v1.LabelRollout of a record once new parts, and nothing else, begin to change a resource of a
+// generation. It is written before the first object is: a crash cannot lose it. The next record has it, too. It names all of Asked, beginning
+// with the part that is responsible for the outcome: defaults if they are new, so that no namespace can cause a chart to be halted.
 func (a Asked) Mark(parts Parts, generation int64) string {
 	ids := []string{a.Chart.id()}
 	if parts.Defaults {
@@ -90,13 +90,13 @@ func (a Asked) Mark(parts Parts, generation int64) string {
 	return fmt.Sprintf("%s.%d", strings.Join(ids, "-"), generation)
 }
 
-// Begun reports whether what is asked for has begun to change a resource of a generation, of which a record is the newest one.
+// Begun reports whether Asked has begun to change a resource of a generation, according to its newest record.
 func (a Asked) Begun(record *cluster.Record, generation int64) bool {
 	return record != nil && (record.Rollout == a.Mark(Parts{Chart: true}, generation) || record.Rollout == a.Mark(Parts{Defaults: true}, generation))
 }
 
-// Answers returns the part that answers for what becomes of a resource of a generation; none if its user asked for it, or what did is no
-// longer in use.
+// Answers returns the part that is responsible for the outcome for a resource of a generation; none if its user asked for the change, or
+// if what did is no longer in use.
 func (a Asked) Answers(record *cluster.Record, generation int64) Parts {
 	if record == nil {
 		return Parts{}

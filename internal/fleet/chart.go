@@ -10,7 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Chart is what the resources of a kind are rendered with: a chart, and an operator, whose hooks have a say, too.
+// Chart identifies what the resources of a kind are rendered with: a chart, and an operator, whose hooks affect the result,
+// too.
 type Chart struct {
 	render.Identity
 	// Operator is the version of the operator.
@@ -20,12 +21,12 @@ type Chart struct {
 // shortest is how many characters of a digest are enough to name a chart.
 const shortest = 8
 
-// String names the chart to people, and what watches.yaml says besides, if it does.
+// String names the chart for people, with the settings of watches.yaml if there are any.
 func (c Chart) String() string {
 	return fmt.Sprintf("chart %s %s (%s)", c.Name, c.Version, c.Short())
 }
 
-// Short is what names the chart in a request to go on with it. With the same files and other values of watches.yaml it is another one.
+// Short names the chart in a request to go on with it. The same files with other values in watches.yaml are another chart.
 func (c Chart) Short() string {
 	if c.Values == "" {
 		return cluster.ShortDigest(c.Digest)
@@ -33,7 +34,7 @@ func (c Chart) Short() string {
 	return cluster.ShortDigest(c.Digest) + "+" + cluster.ShortDigest(c.Values)
 }
 
-// id identifies a chart, and the operator that serves it.
+// id identifies a chart and the operator that serves it.
 func (c Chart) id() string {
 	text := c.Digest + "\n" + c.Operator
 	if c.Values != "" {
@@ -43,7 +44,7 @@ func (c Chart) id() string {
 	return hex.EncodeToString(sum[:])[:16]
 }
 
-// named reports whether what a request says names the chart: its digest, or the beginning of one, and the same of its values.
+// named reports whether a request names the chart: by its digest, or the beginning of one, and likewise that of its values.
 func (c Chart) named(request string) bool {
 	digest, values, _ := strings.Cut(request, "+")
 	return begins(c.Digest, digest) && (values == "" && c.Values == "" || begins(c.Values, values))

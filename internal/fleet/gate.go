@@ -11,46 +11,46 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Version is one version of what asks for other releases although no user changed anything: a Chart, or the Defaults of a namespace.
+// Version is one version of something that requires new releases although no user changed anything: a Chart, or the Defaults of a namespace.
 type Version interface {
 	fmt.Stringer
 	// id identifies a version.
 	id() string
-	// named reports whether a request to go on with a version, whatever happens, means this one.
+	// named reports whether a request to go on with a version, whatever happens, refers to this one.
 	named(request string) bool
-	// log are keys and values for lines of the log.
+	// log returns keys and values for log lines.
 	log() []any
 }
 
-// Gate holds a version of a chart back from the resources of one kind, or one of the defaults of a namespace from those of the namespace. It
+// Gate holds back a version of a chart from the resources of one kind, or one of the defaults of a namespace from those of the namespace. It
 // is safe for concurrent use.
 type Gate struct {
-	// Now returns the version in use. What reconciles that began with another one find out does not count.
+	// Now returns the version in use. Results of reconciles that began with another one do not count.
 	Now func() Version
 	// Names lists all resources that the version is for.
 	Names func() ([]types.NamespacedName, error)
 	// MaxFailed is how many resources may not become ready with a chart before it is halted.
 	MaxFailed int
-	// Show shows how far the chart came; nil if that is not shown.
+	// Show publishes the progress of the chart; nil if it is not published.
 	Show func(Progress)
 	Log  logr.Logger
 
 	mu     sync.Mutex
 	now    Version // nil before the first one
-	listed bool    // those that were there when the chart came are, or were, awaited
-	// awaited are the resources that the chart was not rendered for yet.
+	listed bool    // the resources that existed when the chart came are, or were, awaited
+	// awaited are the resources for which the chart was not rendered yet.
 	awaited map[types.NamespacedName]bool
-	// standings are those of resources that have something to say.
+	// standings are the standings that are not zero.
 	standings map[types.NamespacedName]Standing
 	numbers   numbers
 	verdict   Verdict
-	// text says why the chart is held back; empty if it has to be put together.
+	// text is the reason for holding the chart back; empty if it has to be composed.
 	text  string
 	asked string
 	queue rolloutQueue
 }
 
-// numbers are how many resources stand how.
+// numbers are the numbers of resources by standing.
 type numbers struct{ waiting, unfit, failed int }
 
 func (n *numbers) add(standing Standing, by int) {
@@ -64,35 +64,35 @@ func (n *numbers) add(standing Standing, by int) {
 	}
 }
 
-// Standing is how a resource stands with a chart. The zero value is that of one which has it, or which the gate has nothing to do with.
+// Standing is how a resource fares with a chart. The zero value is that of a resource which has it, or which the gate does not concern.
 type Standing struct {
-	// Waits: it has the release of an earlier chart, and only the new one asks for another.
+	// Waits: it has the release of an earlier chart, and only the new one requires another.
 	Waits bool
-	// Unfit: the chart cannot be rendered for it, and an earlier one was.
+	// Unfit: the chart cannot be rendered for it, but an earlier one could.
 	Unfit bool
 	// Failed: the chart, and nothing else, changed it, and it does not become ready.
 	Failed bool
 }
 
-// Progress is how far a chart came: numbers of resources.
+// Progress is the progress of a chart in numbers of resources.
 type Progress struct {
-	// Waiting for their turn; of those that wait because the chart is held back or halted, Held is the number.
+	// Waiting for their turn; Held is the number of those that wait because the chart is held back or halted.
 	Waiting, Held int
 	// Unfit and Failed as in Standing.
 	Unfit, Failed int
 }
 
-// Hold is why a chart may not go on to a resource. The zero value lets it.
+// Hold is why a chart may not change a resource. The zero value permits it.
 type Hold struct {
 	Verdict Verdict
-	// Message says it to people.
+	// Message is the reason for people.
 	Message string
 }
 
 // Closed reports whether the chart may not go on.
 func (h Hold) Closed() bool { return h.Verdict != "" && h.Verdict != Open }
 
-// Note notes how a resource stands with a version, which was rendered for it.
+// Note records how a resource fares with a version, which was rendered for it.
 func (g *Gate) Note(version Version, name types.NamespacedName, standing Standing) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -104,7 +104,7 @@ func (g *Gate) Note(version Version, name types.NamespacedName, standing Standin
 	g.judge()
 }
 
-// Pass notes that a resource needs not be waited for, whatever came of the reconcile. How it stands is as it was.
+// Pass records that a resource need not be waited for, however the reconcile ended. Its standing is unchanged.
 func (g *Gate) Pass(version Version, name types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -114,7 +114,7 @@ func (g *Gate) Pass(version Version, name types.NamespacedName) {
 	}
 }
 
-// Forget drops a resource that is gone.
+// Forget drops a resource that no longer exists.
 func (g *Gate) Forget(name types.NamespacedName) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -123,7 +123,7 @@ func (g *Gate) Forget(name types.NamespacedName) {
 	g.judge()
 }
 
-// Hold returns why a version may not go on to resources that only it asks to change.
+// Hold returns why a version may not change resources that nothing else requires to change.
 func (g *Gate) Hold(version Version) Hold {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -136,7 +136,7 @@ func (g *Gate) Hold(version Version) Hold {
 	return Hold{Verdict: g.verdict, Message: g.text}
 }
 
-// Ask asks to go on with the chart that a digest, or the beginning of one, names, whatever happens; "" asks for nothing.
+// Ask requests to go on with the chart named by a digest, or the beginning of one, whatever happens; "" requests nothing.
 func (g *Gate) Ask(digest string) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -146,14 +146,14 @@ func (g *Gate) Ask(digest string) {
 	}
 }
 
-// wakes notes the queue of resources that are held back, for when that changes.
+// wakes sets the queue for resources that are held back, for when that changes.
 func (g *Gate) wakes(queue rolloutQueue) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.queue = queue
 }
 
-// uses reports whether a version is the one in use. If it is new, what was found out about the one before no longer counts.
+// uses reports whether a version is the one in use. If it is new, the results of the one before are dropped.
 func (g *Gate) uses(version Version) bool {
 	if g.Now().id() != version.id() {
 		return false
@@ -176,7 +176,7 @@ func (g *Gate) uses(version Version) bool {
 	return true
 }
 
-// put notes how a resource stands.
+// put records how a resource fares.
 func (g *Gate) put(name types.NamespacedName, standing Standing) {
 	before := g.standings[name]
 	if before == standing {
@@ -194,7 +194,7 @@ func (g *Gate) put(name types.NamespacedName, standing Standing) {
 	}
 }
 
-// judge finds out how far the chart may go now, and has those look again for whom that is news.
+// judge updates the verdict on the chart, and requeues the resources that are affected.
 func (g *Gate) judge() {
 	if g.now == nil {
 		return // nothing came yet
@@ -233,7 +233,7 @@ func (g *Gate) show() {
 	g.Show(progress)
 }
 
-// tell writes a log line.
+// tell logs the verdict.
 func (g *Gate) tell() {
 	log := g.Log.WithValues(g.now.log()...).WithValues("waiting", g.numbers.waiting)
 	what := "chart"
@@ -250,7 +250,7 @@ func (g *Gate) tell() {
 	}
 }
 
-// message says why the chart is held back.
+// message returns why the chart is held back.
 func (g *Gate) message() string {
 	switch g.verdict {
 	case Refused:
@@ -279,7 +279,7 @@ func (g *Gate) which(is func(Standing) bool) []string {
 // named is how many resources a message names.
 const named = 3
 
-// some names a few and counts the rest.
+// some lists a few names and counts the rest.
 func some(names []string) string {
 	if more := len(names) - named; more > 0 {
 		return fmt.Sprintf("%s and %d more", strings.Join(names[:named], ", "), more)

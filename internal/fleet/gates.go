@@ -8,12 +8,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Gates are those that a resource of a kind stands before: the one of the chart, and the one of the defaults of its namespace. It is safe
+// Gates are the gates that control a resource of a kind: that of the chart, and that of the defaults of its namespace. It is safe
 // for concurrent use.
 type Gates struct {
 	// Chart is the gate of the kind.
 	Chart *Gate
-	// Of makes the gate of a namespace; nil if namespaces have no defaults.
+	// Of returns a new gate for a namespace; nil if namespaces have no defaults.
 	Of func(namespace string) *Gate
 
 	mu         sync.Mutex
@@ -21,7 +21,7 @@ type Gates struct {
 	queue      rolloutQueue
 }
 
-// Note notes how a resource stands with the parts of what is asked for.
+// Note records how a resource fares with the parts of Asked.
 func (g *Gates) Note(asked Asked, name types.NamespacedName, chart, defaults Standing) {
 	g.Chart.Note(asked.Chart, name, chart)
 	if gate := g.of(name.Namespace); gate != nil {
@@ -29,7 +29,7 @@ func (g *Gates) Note(asked Asked, name types.NamespacedName, chart, defaults Sta
 	}
 }
 
-// Pass notes that a resource needs not be waited for.
+// Pass records that a resource need not be waited for.
 func (g *Gates) Pass(asked Asked, name types.NamespacedName) {
 	g.Chart.Pass(asked.Chart, name)
 	if gate := g.of(name.Namespace); gate != nil {
@@ -37,7 +37,7 @@ func (g *Gates) Pass(asked Asked, name types.NamespacedName) {
 	}
 }
 
-// Forget drops a resource that is gone, and the gate of its namespace with the last one.
+// Forget drops a resource that no longer exists, and with the last one of a namespace its gate.
 func (g *Gates) Forget(name types.NamespacedName) {
 	g.Chart.Forget(name)
 	gate := g.of(name.Namespace)
@@ -52,7 +52,7 @@ func (g *Gates) Forget(name types.NamespacedName) {
 	}
 }
 
-// Hold returns why the parts may not go on to a resource that only they ask to change.
+// Hold returns why the parts may not change a resource that nothing else requires to change.
 func (g *Gates) Hold(asked Asked, parts Parts, name types.NamespacedName) Hold {
 	if parts.Chart {
 		if hold := g.Chart.Hold(asked.Chart); hold.Closed() {
@@ -65,7 +65,7 @@ func (g *Gates) Hold(asked Asked, parts Parts, name types.NamespacedName) Hold {
 	return Hold{}
 }
 
-// Wake is the source of requests to reconcile resources that are held back, when that changes.
+// Wake returns the source of requests for resources that are held back, when that changes.
 func (g *Gates) Wake() source.Source {
 	return source.Func(func(_ context.Context, queue rolloutQueue) error {
 		g.mu.Lock()
@@ -79,7 +79,7 @@ func (g *Gates) Wake() source.Source {
 	})
 }
 
-// of returns the gate of a namespace, nil if namespaces have no defaults.
+// of returns the gate of a namespace; nil if namespaces have no defaults.
 func (g *Gates) of(namespace string) *Gate {
 	if g.Of == nil {
 		return nil

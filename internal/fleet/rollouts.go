@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// Rollouts bounds how many resources roll their pods at a time if the operator causes it: a new chart or a new version of the operator.
-// They stand in one line, in the order in which they asked: the first have a place, the others wait. What users cause is never held up.
+// Rollouts limits how many resources roll their pods at a time if the operator causes it: a new chart or a new version of the operator.
+// They wait in one queue, in the order in which they asked: the first ones roll, the others wait. Rollouts by users are never held up.
 // It is safe for concurrent use.
 type Rollouts struct {
 	// Limit of concurrent rollouts.
@@ -33,20 +33,20 @@ type Candidate struct {
 
 type rolloutQueue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Turn is where a resource stands in the line.
+// Turn is the position of a resource in the queue.
 type Turn struct {
-	// Waits says that as many others roll their pods as may.
+	// Waits says that the limit of concurrent rollouts is reached.
 	Waits bool
 	// Ahead is how many others wait before it.
 	Ahead int
 }
 
-// turn of the resource at a place in the line.
+// turn returns the turn of the resource at a position in the queue.
 func (r *Rollouts) turn(place int) Turn {
 	return Turn{Waits: place >= r.Limit, Ahead: max(0, place-r.Limit)}
 }
 
-// Begin has a resource stand in line, unless it does, and returns its turn.
+// Begin adds a resource to the queue, unless it is there, and returns its turn.
 func (r *Rollouts) Begin(who Candidate) Turn {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -58,9 +58,9 @@ func (r *Rollouts) Begin(who Candidate) Turn {
 	return r.turn(place)
 }
 
-// End has a resource leave the line, if it stands there: its pods are rolled, or are not to be any more. Of those behind it, each of which
-// something else is to be said is reconciled: the one that may begin now, and one at each step of Ahead. A resource that was made again
-// under its name stands where the one before did.
+// End removes a resource from the queue, if it is there: its pods are rolled, or no longer have to be. Those behind it whose reported turn
+// changes are reconciled: the one that may begin now, and one at each step of Ahead. A resource that was created again
+// under the same name has the position of the one before.
 func (r *Rollouts) End(who Candidate) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -76,10 +76,10 @@ func (r *Rollouts) End(who Candidate) {
 	}
 }
 
-// steps are the numbers of others that are reported: more would have a status written for each of them that goes.
+// steps are the reported values of Ahead: with more of them, a status would be written for each resource that leaves the queue.
 var steps = []int{0, 1, 2, 5, 10, 50, 100, 500, 1000, 5000, 10000}
 
-// String is how many others wait before it, in steps: 1,000 that wait write eight statuses each, however long it takes.
+// String returns how many others wait before it, in steps: 1,000 waiting resources write eight statuses each, however long it takes.
 func (t Turn) String() string {
 	at, exact := slices.BinarySearch(steps, t.Ahead)
 	switch {
@@ -95,7 +95,7 @@ func (t Turn) String() string {
 	return fmt.Sprintf("more than %d others before it", steps[at-1])
 }
 
-// Wake is the source of requests to reconcile resources of a kind whose turn is another one.
+// Wake returns the source of requests for resources of a kind whose turn has changed.
 func (r *Rollouts) Wake(kind schema.GroupKind) source.Source {
 	return source.Func(func(_ context.Context, queue rolloutQueue) error {
 		r.mu.Lock()

@@ -1,6 +1,6 @@
 package fleet
 
-// Verdict is how far a chart may go.
+// Verdict says how far a chart may go.
 type Verdict string
 
 const (
@@ -10,27 +10,27 @@ const (
 	Open Verdict = "Open"
 	// Refused means that it cannot be rendered for some resources that an earlier chart was rendered for.
 	Refused Verdict = "Refused"
-	// Halted means that too many of those that it came to do not become ready.
+	// Halted means that too many of the resources that it changed do not become ready.
 	Halted Verdict = "Halted"
 )
 
-// Facts are what a verdict is made of.
+// Facts are what a verdict is based on.
 type Facts struct {
 	// Awaited are the resources that were not rendered with the chart yet.
 	Awaited int
 	// Unfit are those that it cannot be rendered for.
 	Unfit int
-	// Failed are those that it came to and that do not become ready.
+	// Failed are those that it changed and that do not become ready.
 	Failed int
-	// MaxFailed is how many of them are put up with.
+	// MaxFailed is how many of them are tolerated.
 	MaxFailed int
-	// Asked says that it was requested to go on with this chart, whatever happens.
+	// Asked says that going on with this chart was requested, whatever happens.
 	Asked bool
-	// Before is the verdict before.
+	// Before is the previous verdict.
 	Before Verdict
 }
 
-// Judge returns how far a chart may go. If it was halted, it goes on when all are ready again, not when a few are: pods that crash are
+// Judge returns how far a chart may go. If it was halted, it goes on when all are ready again, not when a few are: crashing pods are
 // ready in between.
 func Judge(f Facts) Verdict {
 	switch {

@@ -14,7 +14,7 @@ type Address struct {
 	Port int64
 }
 
-// String is a URL without a path. The port is left out if the scheme says it.
+// String returns a URL without a path. The port is left out if the scheme implies it.
 func (a Address) String() string {
 	if a.Scheme == "http" && a.Port == 80 || a.Scheme == "https" && a.Port == 443 {
 		return a.Scheme + "://" + a.Host
@@ -22,8 +22,8 @@ func (a Address) String() string {
 	return fmt.Sprintf("%s://%s:%d", a.Scheme, a.Host, a.Port)
 }
 
-// Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it answers nothing, and neither does a
-// Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
+// Addresses lists where an HTTPRoute answers, those with TLS first. A parent that refuses it has no addresses, and neither does
+// a Gateway that does not exist; if the listeners of one are not known, plain HTTP is assumed.
 func (r *Route) Addresses(gateways Gateways) []Address {
 	var list []Address
 	for _, parent := range r.Parents() {
@@ -45,7 +45,7 @@ func (r *Route) Addresses(gateways Gateways) []Address {
 	})
 }
 
-// listenersOf returns the listeners of a parent. If they are not known, it is one that fits.
+// listenersOf returns the listeners of a parent. If they are not known, it assumes a matching one.
 func listenersOf(ref Ref, gateways Gateways) []Listener {
 	if known := gateways[ref.NamespacedName]; known != nil && ref.IsGateway() {
 		return known.Listeners

@@ -9,7 +9,7 @@ const (
 	PartiallyInvalid = "PartiallyInvalid"
 )
 
-// Entry is what one controller says of one parent of a route.
+// Entry is the report of one controller on one parent of a route.
 type Entry struct {
 	Controller string
 	Conditions []Condition
@@ -26,7 +26,7 @@ type Condition struct {
 	ObservedGeneration int64                  `json:"observedGeneration"`
 }
 
-// Behind reports whether the entry speaks of an earlier spec. Controllers that name no generation are believed.
+// Behind reports whether the entry is about an earlier spec. Controllers that report no generation are believed.
 func (e Entry) Behind() bool {
 	for _, condition := range e.Conditions {
 		if condition.ObservedGeneration != 0 && condition.ObservedGeneration < e.generation {
@@ -36,7 +36,7 @@ func (e Entry) Behind() bool {
 	return false
 }
 
-// Behind reports whether some controller has yet to look at the newest version of the route.
+// Behind reports whether some controller has not yet observed the newest version of the route.
 func (r *Route) Behind() bool {
 	for _, said := range r.Status.Parents {
 		if (Entry{Conditions: said.Conditions, generation: r.Metadata.Generation}).Behind() {
@@ -46,7 +46,7 @@ func (r *Route) Behind() bool {
 	return false
 }
 
-// Find returns the condition of a type; nil if the controller says nothing of it.
+// Find returns the condition of a type; nil if the controller does not report it.
 func (e Entry) Find(kind string) *Condition {
 	for i := range e.Conditions {
 		if e.Conditions[i].Type == kind {
@@ -56,7 +56,7 @@ func (e Entry) Find(kind string) *Condition {
 	return nil
 }
 
-// refused reports whether all controllers that have looked at a parent refuse the route.
+// refused reports whether all controllers that have observed a parent refuse the route.
 func (p Parent) refused() bool {
 	for _, entry := range p.Entries {
 		if accepted := entry.Find(Accepted); entry.Behind() || accepted == nil || accepted.Status != metav1.ConditionFalse {

@@ -10,12 +10,12 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Gateway is of a Gateway what decides on the addresses of routes.
+// Gateway holds the fields of a Gateway that determine the addresses of routes.
 type Gateway struct {
 	Listeners []Listener `json:"listeners"`
 }
 
-// Gateways are the Gateways of which something is known: nil for one that does not exist.
+// Gateways are the known Gateways: nil for one that does not exist.
 type Gateways map[types.NamespacedName]*Gateway
 
 // Missing reports whether a parent is a Gateway that is known not to exist.
@@ -24,7 +24,7 @@ func (g Gateways) Missing(ref Ref) bool {
 	return ref.IsGateway() && known && gateway == nil
 }
 
-// Listener is where a Gateway takes requests in.
+// Listener is where a Gateway accepts requests.
 type Listener struct {
 	Name     string `json:"name"`
 	Protocol string `json:"protocol"`
@@ -54,11 +54,11 @@ func Of(object client.Object) *Gateway {
 	return &read.Spec
 }
 
-// schemes are those of URLs, by the protocol of listeners that HTTPRoutes attach to.
+// schemes are the URL schemes by the protocol of listeners that HTTPRoutes attach to.
 var schemes = map[string]string{"HTTP": "http", "HTTPS": "https"}
 
-// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a selector of namespaces fits is not
-// known here: it is taken to.
+// takes reports whether an HTTPRoute attaches to a listener that its parent names. Whether a namespace selector matches is not
+// known here: it is assumed to.
 func (l Listener) takes(route *Route, ref Ref) bool {
 	switch {
 	case ref.SectionName != "" && ref.SectionName != l.Name, ref.Port != 0 && ref.Port != l.Port:
@@ -77,7 +77,7 @@ func (l Listener) takes(route *Route, ref Ref) bool {
 	return ref.Namespace == route.Metadata.Namespace
 }
 
-// meet returns the hosts that a listener and a route have in common, the narrower one of a wildcard and what it covers. An empty host
+// meet returns the hosts that a listener and a route have in common: of a wildcard and what it covers, the narrower. An empty host
 // stands for all; false if there is none.
 func meet(listener, route string) (string, bool) {
 	listener, route = strings.ToLower(listener), strings.ToLower(route)

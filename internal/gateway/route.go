@@ -1,5 +1,5 @@
-// Package gateway reads what the Gateway API says: routes, what controllers say of them, and the listeners of the Gateways that they
-// attach to. It is pure: it reads no cluster. The types are of its own, because the API's come with a library that serves controllers.
+// Package gateway reads objects of the Gateway API: routes, what controllers report on them, and the listeners of the Gateways that
+// they attach to. It is pure: it reads no cluster. It has types of its own, because the API's come with a library for controllers.
 package gateway
 
 import (
@@ -25,7 +25,7 @@ func IsRoute(kind schema.GroupKind) bool {
 	return kind.Group == Group && strings.HasSuffix(kind.Kind, "Route")
 }
 
-// Route is what a route says of where it attaches, and what controllers say of that.
+// Route holds the parents of a route, and what controllers report on them.
 type Route struct {
 	Kind     string            `json:"kind"`
 	Metadata metav1.ObjectMeta `json:"metadata"`
@@ -50,7 +50,7 @@ type Route struct {
 	} `json:"status"`
 }
 
-// parentRef is a parent as it is written: fields without a value have a default, an empty group does not.
+// parentRef is a parent as it is written: a missing field has a default, an empty group does not.
 type parentRef struct {
 	Group       *string `json:"group"`
 	Kind        *string `json:"kind"`
@@ -80,7 +80,7 @@ type Ref struct {
 // IsGateway reports whether the parent is a Gateway.
 func (r Ref) IsGateway() bool { return r.Group == Group && r.Kind == Kind.Kind }
 
-// In is what people in a namespace call the parent, as in "listener https of Gateway infra/edge".
+// In returns how a parent is named within a namespace, for example listener https of Gateway infra/edge.
 func (r Ref) In(namespace string) string {
 	text := r.Kind + " " + r.Name
 	if r.Namespace != namespace {
@@ -104,13 +104,13 @@ func (r *Route) ref(written parentRef) Ref {
 	return out
 }
 
-// Parent is a parent of a route and what controllers say of it.
+// Parent is a parent of a route and what controllers report on it.
 type Parent struct {
 	Ref
 	Entries []Entry
 }
 
-// Parents lists the parents that the spec names, each with what is said of it.
+// Parents lists the parents in the spec, each with the reports on it.
 func (r *Route) Parents() []Parent {
 	list := make([]Parent, 0, len(r.Spec.ParentRefs))
 	for _, written := range r.Spec.ParentRefs {

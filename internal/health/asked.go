@@ -6,7 +6,7 @@ import (
 	"github.com/example/appservice-operator/internal/readywhen"
 )
 
-// asked returns the state that the annotations of an object ask for, if they do: then no other rule counts.
+// asked returns the state that the annotations of an object set, if any: then no other rule applies.
 func asked(object client.Object) (State, bool) {
 	found, applies := readywhen.Of(object)
 	switch {

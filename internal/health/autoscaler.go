@@ -13,12 +13,12 @@ import (
 	"github.com/example/appservice-operator/internal/diagnose"
 )
 
-// metricsPatience is for how long metrics of new pods may be missing.
+// metricsPatience is how long metrics of new pods may be missing.
 const metricsPatience = 90 * time.Second
 
 var missingRequest = regexp.MustCompile(`missing request for (\S+) in container (\S+)`)
 
-// autoscaler needs a look of its controller that found metrics.
+// autoscaler is ready once its controller has evaluated it and found metrics.
 func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	var active *autoscalingv2.HorizontalPodAutoscalerCondition
 	for i := range a.Status.Conditions {
@@ -39,7 +39,7 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
 		return inactive(active, shares, facts)
 	}
-	for _, share := range shares { // the autoscaler goes by the other targets, and does not say so
+	for _, share := range shares { // the autoscaler uses the other targets, and does not report this one
 		if active.Status == corev1.ConditionTrue && !share.measured {
 			return State{Verdict: Warned, Reason: v1.ReasonAutoscalingRequestMissing, Message: "one target of several does nothing: " + share.String()}
 		}
@@ -56,7 +56,7 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	return State{}
 }
 
-// inactive is the state of an autoscaler that cannot work out a number of replicas.
+// inactive returns the state of an autoscaler that cannot compute a number of replicas.
 func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares []shareOfNothing, facts Facts) State {
 	if found := missingRequest.FindStringSubmatch(condition.Message); found != nil {
 		missing := shareOfNothing{resource: corev1.ResourceName(found[1]), containers: found[2:]} // the autoscaler names the first of them
@@ -73,7 +73,7 @@ func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares 
 		return state
 	}
 	state.Message += diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get "))
-	if until := condition.LastTransitionTime.Add(metricsPatience); facts.Now.Before(until) { // metrics of new pods take their time
+	if until := condition.LastTransitionTime.Add(metricsPatience); facts.Now.Before(until) { // metrics of new pods take a while
 		state.Verdict, state.Until = Waiting, until
 	}
 	return state

@@ -1,5 +1,6 @@
-// Package health says of a live object, whatever its kind, whether it does what it is for. It is pure: it reads no cluster, and the same
-// object with the same facts is always in the same state. Built-in kinds have rules of their own, all others are read as kstatus reads them.
+// Package health returns the state of a live object of any kind: whether it does what it is for. It is pure: it reads no cluster, and the
+// same object with the same facts is always in the same state. Built-in kinds have rules of their own; all others are read as kstatus reads
+// them.
 package health
 
 import (
@@ -20,26 +21,26 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Verdict is how an object stands.
+// Verdict is the readiness of an object.
 type Verdict int
 
 const (
-	// Ready objects do what they are for, or say nothing of it.
+	// Ready objects do what they are for, or do not report whether they do.
 	Ready Verdict = iota
-	// Warned objects are ready, and something about them is worth knowing.
+	// Warned objects are ready, with a warning.
 	Warned
 	// Waiting objects may become ready by themselves.
 	Waiting
-	// Stuck objects become ready with help only.
+	// Stuck objects become ready only with help.
 	Stuck
 )
 
-// State is how an object stands, and why.
+// State is the readiness of an object, and the reason.
 type State struct {
 	Verdict Verdict
 	// Reason is one of the constants of the API; empty if there is nothing special to say.
 	Reason string
-	// Message is one line: what is wrong, in the words of whoever knows best, or how far a workload is.
+	// Message is one line: what is wrong, in the words of the best source, or the progress of a workload.
 	Message string
 	// Hint says what to do; often empty.
 	Hint string
@@ -47,20 +48,20 @@ type State struct {
 	Until time.Time
 }
 
-// Facts are what an object does not say of itself.
+// Facts are what an object does not contain itself.
 type Facts struct {
 	Now time.Time
-	// Since is when the newest release was recorded, zero if there is none: what is new has some time to become ready.
+	// Since is when the newest release was recorded; zero if there is none: new objects have some time to become ready.
 	Since time.Time
 	// Missing are the objects that something rendered refers to and that do not exist, with the names of those that do.
 	Missing map[dependency.Object][]string
-	// Gateways are those that routes attach to, as far as they are known.
+	// Gateways are the Gateways that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
 	// Live are the objects that were rendered together, as far as they exist.
 	Live map[kube.Key]client.Object
 }
 
-// Of returns how a live object stands; nil stands for one that does not exist.
+// Of returns the state of a live object; nil stands for one that does not exist.
 func Of(object client.Object, facts Facts) State {
 	if object == nil {
 		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it does not exist"}
@@ -109,10 +110,11 @@ func Of(object client.Object, facts Facts) State {
 	return computed(object)
 }
 
-// Holds reports whether an object keeps what it belongs to from being ready.
+// Holds reports whether an object keeps its resource from being ready.
 func (s State) Holds() bool { return s.Verdict >= Waiting }
 
-// overdue makes a state that has some time to pass by itself stuck after that. The time begins when the object was made or released last.
+// overdue makes a state stuck that should have passed by itself after some time. The time begins when the object was last created or
+// released.
 func (s State) overdue(object client.Object, facts Facts, patience time.Duration) State {
 	since := object.GetCreationTimestamp().Time
 	if facts.Since.After(since) {

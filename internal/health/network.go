@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// balancerPatience is the time that clouds have for an address, and certificatePatience that of issuers of certificates.
+	// balancerPatience is the time in which clouds should assign an address, and certificatePatience that of certificate issuers.
 	balancerPatience, certificatePatience = 5 * time.Minute, 2 * time.Minute
 )
 
-// service is ready at once, but if it asks for a load balancer: that needs an address.
+// service is ready at once, unless it requests a load balancer: then it needs an address.
 func service(s *corev1.Service, facts Facts) State {
 	if s.Spec.Type != corev1.ServiceTypeLoadBalancer || len(s.Status.LoadBalancer.Ingress) > 0 {
 		return State{}
@@ -29,11 +29,11 @@ func service(s *corev1.Service, facts Facts) State {
 	}.overdue(s, facts, balancerPatience)
 }
 
-// annotationIngressClass is how Ingresses named their class before the field.
+// annotationIngressClass names the class of an Ingress where the newer field is not used.
 const annotationIngressClass = "kubernetes.io/ingress.class"
 
-// ingress needs its class, which says who serves it, and the certificates that it names. Admission puts the default class into those that
-// name none.
+// ingress needs its class, which determines its controller, and the certificates that it names. Admission sets the default class if none
+// is named.
 func ingress(i *networkingv1.Ingress, facts Facts) State {
 	if class := i.Spec.IngressClassName; class != nil {
 		if others, missing := facts.Missing[dependency.Object{Kind: dependency.IngressClass, Name: *class}]; missing {
@@ -75,7 +75,7 @@ func missingClass(class string, others []string) State {
 	return state
 }
 
-// quoted lists names, a few of them.
+// quoted lists a few names.
 func quoted(names []string) string {
 	const most = 5
 	var list []string

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// claim needs a volume. One whose storage class waits for the first pod has none before that is scheduled.
+// claim needs a volume. If its storage class waits for the first pod, it has none until that is scheduled.
 func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	switch c.Status.Phase {
 	case corev1.ClaimBound:
@@ -34,7 +34,8 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound to it yet"}
 }
 
-// computed is the state that kstatus computes from what most kinds have in common: observedGeneration and conditions.
+// computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration and
+// conditions.
 func computed(object client.Object) State {
 	content, whole := kube.Content(object)
 	if !whole {
@@ -52,7 +53,8 @@ func computed(object client.Object) State {
 	return State{Verdict: Waiting, Message: result.Message}
 }
 
-// budget is ready, and worth a word if it lets no pod go although all that it counts are well: nodes cannot be drained then.
+// budget is ready, with a warning if it allows no disruption although all pods that it counts are healthy: nodes cannot be
+// drained then.
 func budget(b *policyv1.PodDisruptionBudget) State {
 	have := b.Status
 	if have.ObservedGeneration < b.Generation || have.ExpectedPods == 0 || have.DisruptionsAllowed > 0 || have.CurrentHealthy < have.ExpectedPods {

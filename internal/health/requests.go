@@ -12,16 +12,17 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// shareOfNothing is a target of an autoscaler that is a share of what containers request, and some request nothing. The target does nothing
-// then, unless a LimitRange of the namespace makes the pods request more than their template says, which only the autoscaler can know.
+// shareOfNothing is a target of an autoscaler that is a percentage of the containers' requests, while some request nothing. The target has
+// no effect then, unless a LimitRange of the namespace makes the pods request more than their template does, which only the autoscaler can
+// know.
 type shareOfNothing struct {
 	resource   corev1.ResourceName
 	containers []string
-	// measured reports whether the autoscaler could make something of the target when it looked last.
+	// measured reports whether the autoscaler could use the target when it was last evaluated.
 	measured bool
 }
 
-// String says what is wrong, as in: container "app" requests no cpu, of which the target is a share.
+// String describes the problem, as in: container "app" requests no cpu, of which the target is a share.
 func (s shareOfNothing) String() string {
 	noun, verb := "container", "requests"
 	if len(s.containers) > 1 {
@@ -30,7 +31,7 @@ func (s shareOfNothing) String() string {
 	return fmt.Sprintf("%s %s %s no %s, of which the target is a share", noun, quoted(s.containers), verb, s.resource)
 }
 
-// sharesOfNothing returns those targets of an autoscaler, as far as the objects say that were rendered with it.
+// sharesOfNothing returns those targets of an autoscaler, as far as the objects rendered with it show them.
 func sharesOfNothing(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) []shareOfNothing {
 	var found []shareOfNothing
 	template := templateOf(a.Spec.ScaleTargetRef, facts)
@@ -49,7 +50,7 @@ func sharesOfNothing(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) []sh
 	return found
 }
 
-// templateOf returns the pod template of what an autoscaler scales; nil if it is not known.
+// templateOf returns the pod template of an autoscaler's target; nil if it is not known.
 func templateOf(target autoscalingv2.CrossVersionObjectReference, facts Facts) *corev1.PodTemplateSpec {
 	group, err := schema.ParseGroupVersion(target.APIVersion)
 	if err != nil {
@@ -62,7 +63,7 @@ func templateOf(target autoscalingv2.CrossVersionObjectReference, facts Facts) *
 	return workload.Template
 }
 
-// shareOf returns the resource that a metric is a share of the request of, and the container if it is about one alone.
+// shareOf returns the resource of a metric that is a percentage of its request, and the container if the metric covers only one.
 func shareOf(metric autoscalingv2.MetricSpec) (resource corev1.ResourceName, container string, isShare bool) {
 	switch {
 	case metric.Resource != nil:
@@ -73,8 +74,8 @@ func shareOf(metric autoscalingv2.MetricSpec) (resource corev1.ResourceName, con
 	return "", "", false
 }
 
-// unrequested returns the containers of pods, sidecars among them, that request nothing of a resource. A limit is a request, too: the API
-// server makes it one. Requests of a whole pod stand for those of its containers.
+// unrequested returns the containers of pods, including sidecars, that request nothing of a resource. A limit counts as a request: the
+// API server defaults one to the other. Requests of a whole pod replace those of its containers.
 func unrequested(pod *corev1.PodSpec, resource corev1.ResourceName, only string) []string {
 	if only == "" && pod.Resources != nil && asks(*pod.Resources, resource) {
 		return nil

@@ -14,13 +14,13 @@ import (
 	"github.com/example/appservice-operator/internal/gateway"
 )
 
-// noticeTime is how long a controller may take to say something of a new route.
+// noticeTime is how long a controller may take to report on a new route.
 const noticeTime = 30 * time.Second
 
-// Route is how a route of the Gateway API stands, of whatever kind: ready when each of its parents accepts it and has found all that it
-// refers to. The words are those of the gateways. What no controller looks at is stuck some time after the route was created: how long a parent
-// has been among those of the spec, the route does not say, so one that is added to an old route is stuck as soon as what controllers say
-// of the other parents is up to date. A route without parents attaches to nothing, and is ready.
+// Route returns the state of a Gateway API route of any kind: ready when each of its parents accepts it and has resolved all that it
+// refers to. The messages are those of the gateways. A route that no controller reports on is stuck some time after its creation: it does not
+// show how long a parent has been in the spec, so if a parent is added to an old route, that is stuck as soon as the reports on
+// the other parents are up to date. A route without parents attaches to nothing, and is ready.
 func Route(object client.Object, gateways gateway.Gateways, now time.Time) State {
 	route := gateway.RouteOf(object)
 	if route == nil {
@@ -34,7 +34,7 @@ func Route(object client.Object, gateways gateway.Gateways, now time.Time) State
 		if state.Verdict > worst.Verdict {
 			worst, words = state, nil
 		}
-		if until.IsZero() { // it is the same for all parents
+		if until.IsZero() { // the same for all parents
 			until = state.Until
 		}
 		if state.Verdict == worst.Verdict && state.Message != "" && !slices.Contains(words, state.Message) {
@@ -45,12 +45,12 @@ func Route(object client.Object, gateways gateway.Gateways, now time.Time) State
 	return worst
 }
 
-// parentState is how one parent stands. Several controllers may say something of it, one that was there before among them: whoever
-// serves the route is believed, then who refuses it, then who has yet to look.
+// parentState returns the state of one parent. Several controllers may report on it, including a former one: a controller that
+// serves the route takes precedence, then one that refuses it, then one that has not evaluated it yet.
 func parentState(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
 	name := parent.In(route.Metadata.Namespace)
 	missing := gateways.Missing(parent.Ref)
-	if len(parent.Entries) == 0 || missing { // what was said of a Gateway that is gone counts no more
+	if len(parent.Entries) == 0 || missing { // reports on a Gateway that is gone no longer count
 		return unseen(route, parent, gateways, now)
 	}
 	states := make([]State, 0, len(parent.Entries))
@@ -63,7 +63,7 @@ func parentState(route *gateway.Route, parent gateway.Parent, gateways gateway.G
 	})
 }
 
-// unseen is how a parent stands of which no controller says anything.
+// unseen returns the state of a parent that no controller reports on.
 func unseen(route *gateway.Route, parent gateway.Parent, gateways gateway.Gateways, now time.Time) State {
 	name := parent.In(route.Metadata.Namespace)
 	until := route.Metadata.CreationTimestamp.Add(noticeTime)
@@ -84,7 +84,7 @@ func unseen(route *gateway.Route, parent gateway.Parent, gateways gateway.Gatewa
 	return State{Verdict: Stuck, Reason: v1.ReasonRouteNotAccepted, Message: "no controller has looked at it: " + why, Hint: hint}
 }
 
-// entryState is how a parent stands for one controller.
+// entryState returns the state of a parent according to one controller.
 func entryState(name string, entry gateway.Entry) State {
 	if entry.Behind() {
 		return State{Verdict: Waiting, Message: fmt.Sprintf("%s: waiting for %s to look at the newest version of it", name, entry.Controller)}
@@ -106,7 +106,7 @@ func entryState(name string, entry gateway.Entry) State {
 	return State{}
 }
 
-// refusals say what to do about refusals of gateways, by the reasons of the Gateway API.
+// refusals are hints for refusals of gateways, by the reasons of the Gateway API.
 var refusals = map[string]string{
 	"NoMatchingParent":           "name a listener and a port in spec.route.parentRefs that the Gateway has (kubectl describe gateway)",
 	"NotAllowedByListeners":      "ask whoever the Gateway belongs to for allowedRoutes of this namespace and kind",

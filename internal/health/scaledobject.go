@@ -9,11 +9,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// ScaledObject is the kind by which KEDA scales.
+// ScaledObject is KEDA's kind for autoscaling.
 var ScaledObject = schema.GroupKind{Group: "keda.sh", Kind: "ScaledObject"}
 
-// scaledObject needs KEDA's word that it scales. KEDA's conditions have neither times nor generations. It first looks before the workload
-// is there, and says that it cannot scale then, so that what it says gets some time to pass.
+// scaledObject is ready when KEDA reports that it scales. KEDA's conditions have neither times nor generations. It first checks before
+// the workload exists, and reports that it cannot scale then, so its report gets some time to change.
 func scaledObject(object client.Object, facts Facts) State {
 	content, whole := kube.Content(object)
 	if !whole {

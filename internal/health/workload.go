@@ -13,7 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Deployment returns how far the rollout of a Deployment is, as `kubectl rollout status` does.
+// Deployment returns the progress of a Deployment's rollout, as `kubectl rollout status` does.
 func Deployment(d *appsv1.Deployment) State {
 	want, have := ptr.Deref(d.Spec.Replicas, 1), d.Status
 	if have.ObservedGeneration < d.Generation {
@@ -32,8 +32,8 @@ func Deployment(d *appsv1.Deployment) State {
 	return state
 }
 
-// statefulSet returns how far the rollout of a StatefulSet is. Pods below the partition, and all of them if they are replaced on deletion
-// only, may be of an earlier version by design. One that says how long each replica may take is stuck if its rollout takes longer.
+// statefulSet returns the progress of a StatefulSet's rollout. Pods below the partition, and all pods if they are replaced on deletion
+// only, may be of an earlier version by design. One that sets how long each replica may take is stuck if its rollout takes longer.
 func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 	want, have := ptr.Deref(s.Spec.Replicas, 1), s.Status
 	if have.ObservedGeneration < s.Generation {
@@ -59,7 +59,7 @@ func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 	return late
 }
 
-// daemonSet returns how far the rollout of a DaemonSet is.
+// daemonSet returns the progress of a DaemonSet's rollout.
 func daemonSet(d *appsv1.DaemonSet) State {
 	have := d.Status
 	if have.ObservedGeneration < d.Generation {
@@ -76,7 +76,7 @@ func daemonSet(d *appsv1.DaemonSet) State {
 	return state
 }
 
-// replicaSet returns how far a ReplicaSet is. It replaces no pods.
+// replicaSet returns the progress of a ReplicaSet. It replaces no pods.
 func replicaSet(s *appsv1.ReplicaSet) State {
 	have := s.Status
 	if have.ObservedGeneration < s.Generation {
@@ -85,13 +85,13 @@ func replicaSet(s *appsv1.ReplicaSet) State {
 	return replicas(ptr.Deref(s.Spec.Replicas, 1), counts{have.Replicas, have.Replicas, have.AvailableReplicas})
 }
 
-// Unnoticed is the state of a workload whose controller has not taken note of its spec.
+// Unnoticed is the state of a workload whose controller has not observed its spec.
 var Unnoticed = State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "waiting for the rollout to begin"}
 
 // counts are the numbers of all, of the updated and of the available pods.
 type counts struct{ all, updated, available int32 }
 
-// replicas compares the number of pods that are wanted with those that there are.
+// replicas compares the desired number of pods with the existing ones.
 func replicas(want int32, have counts) State {
 	state := State{Verdict: Waiting, Reason: v1.ReasonRollingOut}
 	switch {
@@ -111,7 +111,7 @@ func replicas(want int32, have counts) State {
 	return state
 }
 
-// job returns how far a Job is: it is ready when it is complete.
+// job returns the progress of a Job: it is ready when it is complete.
 func job(j *batchv1.Job) State {
 	for _, condition := range j.Status.Conditions {
 		if condition.Status != corev1.ConditionTrue {
@@ -130,7 +130,7 @@ func job(j *batchv1.Job) State {
 		j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
 }
 
-// cronJob reports whether the last run that is over succeeded; there may have been none.
+// cronJob returns whether the last finished run succeeded; there may have been none.
 func cronJob(c *batchv1.CronJob) State {
 	last := c.Status.LastScheduleTime
 	switch {

@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// compare says what a release changed against the one before, nil if that is not kept. What the spec says counts; if that is as it was,
-// the release has another cause, and what it changed of the objects is said.
+// compare sets what a release changed against the one before; nothing if that is not recorded. Differences of the spec count; if there
+// are none, the release has another cause, and the changes of objects are listed.
 func (r *Revision) compare(before *Revision) {
 	if before == nil || r.recorded == nil || before.recorded == nil {
 		return
@@ -24,7 +24,7 @@ func (r *Revision) compare(before *Revision) {
 		}
 	}
 	r.Changes = fieldsOf("spec", before.Spec, r.Spec)
-	if r.Spec == nil || before.Spec == nil { // an operator made one that kept no spec
+	if r.Spec == nil || before.Spec == nil { // created by an operator that recorded no spec
 		r.Changes = fieldsOf("values", before.recorded.Config, r.recorded.Config)
 	}
 	if r.Chart != before.Chart {
@@ -50,7 +50,7 @@ func fieldsOf(name string, old, now map[string]any) []string {
 	return list
 }
 
-// ObjectChanges lists what one release changed of the objects of another, as far as both can be read.
+// ObjectChanges lists the changes of objects between two releases, as far as both can be read.
 func ObjectChanges(before, after *Revision) []string {
 	if before.recorded == nil || after.recorded == nil {
 		return nil

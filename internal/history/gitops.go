@@ -7,8 +7,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// owners are the labels and annotations by which tools know what they apply again and again. The value of the first that is there says what
-// of the tool it is.
+// owners are the labels and annotations by which tools recognize what they apply. The value of the first one present names the tool's
+// object.
 var owners = []struct{ key, tool string }{
 	{"argocd.argoproj.io/tracking-id", "Argo CD application"},
 	{"argocd.argoproj.io/instance", "Argo CD application"},
@@ -16,7 +16,8 @@ var owners = []struct{ key, tool string }{
 	{"helm.toolkit.fluxcd.io/name", "Flux HelmRelease"},
 }
 
-// OwnerOf names the tool that holds a resource to a source elsewhere, as in `Argo CD application "shop"`; empty if no label or annotation says so.
+// OwnerOf names the tool that keeps a resource in sync with a source, as in `Argo CD application "shop"`; empty if no label or annotation shows
+// one.
 func OwnerOf(resource *unstructured.Unstructured) string {
 	for _, owner := range owners {
 		for _, entries := range []map[string]string{resource.GetAnnotations(), resource.GetLabels()} {
@@ -29,16 +30,16 @@ func OwnerOf(resource *unstructured.Unstructured) string {
 	return ""
 }
 
-// appliedBy are what else in labels and annotations comes from a cluster rather than from a source.
+// appliedBy are further labels and annotations that come from a cluster rather than from a source.
 var appliedBy = []string{
 	"kubectl.kubernetes.io/last-applied-configuration",
 	"kustomize.toolkit.fluxcd.io/namespace", "helm.toolkit.fluxcd.io/namespace",
 }
 
-// Source returns the resource as its source is to have it.
+// Source returns the resource as its source should contain it.
 func (u *Undo) Source() *unstructured.Unstructured { return SourceOf(u.Resource) }
 
-// SourceOf returns a resource as people write it, without what a cluster or a tool adds.
+// SourceOf returns a resource as users write it, without additions of a cluster or a tool.
 func SourceOf(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{Object: map[string]any{"spec": resource.Object["spec"]}}
 	out.SetAPIVersion(resource.GetAPIVersion())
@@ -54,7 +55,7 @@ func SourceOf(resource *unstructured.Unstructured) *unstructured.Unstructured {
 	return out
 }
 
-// written returns the labels or annotations that people wrote.
+// written returns the labels or annotations that users wrote.
 func written(entries map[string]string) map[string]string {
 	kept := maps.Clone(entries)
 	for _, owner := range owners {

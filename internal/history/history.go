@@ -22,29 +22,29 @@ type Revision struct {
 	Status      string    `json:"status"`
 	Chart       string    `json:"chart"`
 	Description string    `json:"description,omitempty"`
-	// ChangedBy is who changed the spec for it: a field manager, or what else asked for the release.
+	// ChangedBy is what changed the spec: a field manager, or another cause of the release.
 	ChangedBy string    `json:"changedBy,omitempty"`
 	ChangedAt time.Time `json:"changedAt,omitzero"`
-	// Generation of the resource that it was made of; 0 in records of earlier operators.
+	// Generation of the resource that it was made from; 0 in records of earlier operators.
 	Generation int64 `json:"generation,omitempty"`
-	// Changes against the release before, and whether pods restarted for them. There are none if that one is not kept.
+	// Changes against the previous release, and whether they restarted pods. There are none if that one is not recorded.
 	Changes  []string `json:"changes,omitempty"`
 	Restarts bool     `json:"restarts"`
-	// Spec that it was made of; nil in records of earlier operators.
+	// Spec that it was made from; nil in records of earlier operators.
 	Spec map[string]any `json:"spec,omitempty"`
-	// Unreadable is why the record says no more than that it is there.
+	// Unreadable is why the content of the record cannot be read.
 	Unreadable string `json:"unreadable,omitempty"`
 
 	recorded *release.Recorded
 }
 
-// Who released without a change of the spec.
+// Causes of releases without a change of the spec.
 const (
 	byChart    = "(another chart)"
 	byPlatform = "(operator or defaults)"
 )
 
-// List returns the releases of a resource that are recorded, the oldest first. A record that cannot be read is listed as such.
+// List returns the recorded releases of a resource, the oldest first. A record that cannot be read is listed as such.
 func List(ctx context.Context, reader client.Reader, resource *unstructured.Unstructured) ([]Revision, error) {
 	secrets := &corev1.SecretList{}
 	err := reader.List(ctx, secrets, client.InNamespace(resource.GetNamespace()), client.MatchingLabels{"owner": "helm", "name": resource.GetName()})
@@ -77,7 +77,7 @@ func revisionOf(secret *corev1.Secret) (number int, err error) {
 	return number, err
 }
 
-// decoded returns what a record says of itself.
+// decoded returns the content of a record.
 func decoded(secret *corev1.Secret, number int) Revision {
 	out := Revision{Revision: number, Status: secret.Labels["status"]}
 	recorded, err := release.Decode(secret)

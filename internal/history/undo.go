@@ -13,20 +13,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Undo is a change of a resource by which it has the spec of a former release again.
+// Undo is a change of a resource that restores the spec of a former release.
 type Undo struct {
-	// To is the revision that it goes back to. The operator makes a new one of it.
+	// To is the revision that is restored, as a new revision.
 	To int
-	// Resource as it is to be stored, with the version that was read.
+	// Resource to be stored, with the version that was read.
 	Resource *unstructured.Unstructured
 	// Changes of the spec; none if it has that spec already.
 	Changes []string
-	// Owner is the tool that would take the change back, as it compares the resource with a source; empty if there is none.
+	// Owner is the tool that would revert the change, as it compares the resource with a source; empty if there is none.
 	Owner string
 }
 
-// PlanUndo returns the change by which a resource has the spec of a revision again; 0 stands for the newest one with another spec than it has.
-// What a refused spec left deployed is the newest one then.
+// PlanUndo returns the change that restores the spec of a revision; 0 stands for the newest revision with another spec than the resource has.
+// If the spec is refused, that is the deployed one.
 func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int) (*Undo, error) {
 	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
 	target, err := targetOf(resource, spec, revisions, to)

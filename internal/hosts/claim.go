@@ -18,14 +18,14 @@ import (
 
 // Claim is a set of requests that a route answers. Claims are compared with ==.
 type Claim struct {
-	// Host is a name, a wildcard such as *.example.com, or empty for each host of the entry.
+	// Host is a name, a wildcard such as *.example.com, or empty for all hosts of the entry.
 	Host string
-	// Entry is where requests come in. Between claims with a host it does not matter: DNS has one answer for a name.
+	// Entry is where requests come in. It does not matter between claims with a host: DNS has one answer for a name.
 	Entry Entry
 	Path  Path
-	// Method is empty for each.
+	// Method is empty for all methods.
 	Method string
-	// Conditions are what else a request has to be like, one a line; empty for nothing. See conditions.
+	// Conditions are further conditions of a request, one a line; empty for none. See conditions.
 	Conditions string
 }
 
@@ -41,14 +41,14 @@ type Entry struct {
 // Path says which paths match.
 type Path struct {
 	Match Match
-	Text  string // plain, and of a prefix without the last slash, unless it is all; of a pattern as it is written
-	start string // what all paths that match a pattern begin with
+	Text  string // literal, and for a prefix without the last slash, unless it is /; a pattern is unchanged
+	start string // common beginning of all paths that match a pattern
 }
 
 // Match is how a path is matched.
 type Match string
 
-// The ways to match a path. A pattern is a regular expression, or whatever an Ingress controller takes it for.
+// The ways to match a path. A pattern is a regular expression, or whatever an Ingress controller treats it as.
 const (
 	Exact   Match = "Exact"
 	Prefix  Match = "Prefix"
@@ -66,11 +66,11 @@ var (
 // Routes reports whether objects of a kind make claims.
 func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == routeKind }
 
-// ClaimsOf lists what a rendered or live object claims, each once. What the API server defaults makes no difference.
+// ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-// claimsOf lists what a route claims. One with more than so many combinations claims its hosts as a whole, and of more hosts than that the first: no
-// resource may render such a route, so another writer made it.
+// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only the first of more hosts than
+// that: no resource may render such a route, so another writer created it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
@@ -84,18 +84,18 @@ func claimsOf(object client.Object, most int) []Claim {
 		list = routeClaims(kube.As[httpRoute](object), most)
 	}
 	if list = distinct(list); len(list) > most {
-		return slices.Clone(list[:most]) // the rest is not to stay in memory
+		return slices.Clone(list[:most]) // the rest must not stay in memory
 	}
 	return list
 }
 
-// distinct sorts claims, and drops those that are there twice.
+// distinct sorts claims and removes duplicates.
 func distinct(claims []Claim) []Claim {
 	slices.SortFunc(claims, Claim.compare)
 	return slices.Compact(claims)
 }
 
-// legacyClass is how an Ingress named its class before there was a field for it.
+// legacyClass is the annotation that named the class of an Ingress before there was a field for it.
 const legacyClass = "kubernetes.io/ingress.class"
 
 func ingressClaims(ingress *networkingv1.Ingress) []Claim {
@@ -107,7 +107,7 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 		entry.Name = *ingress.Spec.IngressClassName
 	}
 	var list []Claim
-	if ingress.Spec.DefaultBackend != nil { // without that and without rules, it is an identity of the caches: the API server takes no such Ingress
+	if ingress.Spec.DefaultBackend != nil { // without it and without rules, it is an identity of the caches: the API server accepts no such Ingress
 		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
 	}
 	for _, rule := range ingress.Spec.Rules {
@@ -117,7 +117,7 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 			continue
 		}
 		for _, part := range rule.HTTP.Paths {
-			match := Pattern // the type is required; what is specific to a controller may be a regular expression
+			match := Pattern // the type is required; ImplementationSpecific may be a regular expression
 			if part.PathType != nil && *part.PathType != networkingv1.PathTypeImplementationSpecific {
 				match = Match(*part.PathType)
 			}
@@ -128,7 +128,7 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 	return list
 }
 
-// pathOf makes a path of how it is written. Of several ways to write one, proxies take some for the same.
+// pathOf returns the normalized path of a text. Proxies treat some spellings of a path as the same.
 func pathOf(match Match, text string) Path {
 	if match != Pattern {
 		text = plain(text)
@@ -146,7 +146,7 @@ func pathOf(match Match, text string) Path {
 	return out
 }
 
-// plain writes a path without percent encoding and without elements that mean nothing. A slash at the end stays.
+// plain returns a path without percent encoding and without redundant elements. A slash at the end stays.
 func plain(text string) string {
 	if decoded, err := url.PathUnescape(text); err == nil {
 		text = decoded
@@ -170,7 +170,7 @@ func (c Claim) compare(other Claim) int {
 	)
 }
 
-// HostOrAll is the host, or what stands for all, as in any host of Gateway infra/public.
+// HostOrAll returns the host, or a description of all of them, for example any host of Gateway infra/public.
 func (c Claim) HostOrAll() string {
 	if c.Host != "" {
 		return c.Host
@@ -178,7 +178,7 @@ func (c Claim) HostOrAll() string {
 	return strings.TrimSpace("any host of " + c.Entry.Kind + " " + c.Entry.Name)
 }
 
-// String is what people call it, as in www.example.com/shop or GET www.example.com/.
+// String returns the claim for people, for example www.example.com/shop or GET www.example.com/.
 func (c Claim) String() string {
 	host := c.HostOrAll()
 	if c.Host == "" {

@@ -7,17 +7,18 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Held is a route object that has to be held back, or has to go.
+// Held is a route object that has to be held back or deleted.
 type Held struct {
 	Key kube.Key
-	// Err is a ConflictError, or what the platform's rules say.
+	// Err is a ConflictError, or the refusal of the platform's rules.
 	Err error
 }
 
-// ConflictError says that another route has what a route object claims.
+// ConflictError reports that another route has what a route object claims.
 type ConflictError struct {
 	Claim string // as in www.example.com/shop
-	// Holder is the kind and the name of who has it; empty if that is in another namespace, whose names are not disclosed.
+	// Holder is the kind and the name of the object that has it; empty if it is in another namespace, whose names are not
+	// disclosed.
 	Holder string
 	// Granted says that the holder has it because the platform granted it.
 	Granted bool
@@ -33,10 +34,10 @@ func (e *ConflictError) Error() string {
 	return e.Claim + " is served from another namespace, and a host belongs to one: choose another host"
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *ConflictError) Reason() string { return v1.ReasonHostConflict }
 
-// Hint says who can change it.
+// Hint returns who can change that.
 func (e *ConflictError) Hint() string {
 	if e.Holder != "" {
 		return ""
@@ -44,7 +45,7 @@ func (e *ConflictError) Hint() string {
 	return "take another host, or ask the platform team: hosts of its policy grants one to a namespace, sharedHosts lets several have paths of it"
 }
 
-// conflict says what a stake has to wait for, or go for; nil for nothing.
+// conflict returns why a stake has to wait or to be deleted; nil if it does not.
 func (h *Hosts) conflict(s *stake, found obstacle) error {
 	rival := found.rival
 	if rival == nil {

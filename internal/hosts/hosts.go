@@ -1,8 +1,8 @@
 // Package hosts decides which resource serves a host. Between namespaces a host belongs to one, whatever the paths, unless the platform
-// shares it; within a namespace, equal claims contradict each other. Who has it is whom the platform granted it to; else the one whose
-// Ingress or HTTPRoute is live, unless its application was never ready and that of another one was; or, if nobody's is live, of those that
-// wait the one whose application was ready, and of these the oldest. It reads live routes from informers and wanted ones from reconciles,
-// and never writes: a reconcile leaves out what is held back, and deletes what has to go.
+// shares it; within a namespace, equal claims conflict. A host belongs to the resource to which the platform granted it; else to the one
+// whose Ingress or HTTPRoute is live, unless its application was never ready and that of another one was; or, if no route is live, to the
+// one of those waiting whose application was ready, the oldest first. It reads live routes from informers and wanted ones from reconciles,
+// and never writes: a reconcile leaves out routes that are held back, and deletes those that have to go.
 package hosts
 
 import (
@@ -24,9 +24,9 @@ import (
 
 // Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
 //
-// A wanted route is granted or waits, as a whole. After each change, every wanted route that nothing stands in the way of is
-// granted: a grant lasts until the resource asks for something else, is forgotten, finds another's route live, or asks again while one
-// that goes before it waits: its own reconcile is the only one that cannot be about to write it meanwhile.
+// A wanted route is granted or waits, as a whole. After each change, every wanted route without an obstacle is
+// granted: a grant lasts until the resource wants something else, is forgotten, finds another's route live, or settles again while one
+// that precedes it waits: only its own reconcile cannot be about to write it meanwhile.
 type Hosts struct {
 	informers cache.Cache
 	mapper    meta.RESTMapper
@@ -40,13 +40,13 @@ type Hosts struct {
 	live   map[owner]map[place]*stake // objects without a controller belong to the zero owner
 	owners map[place]owner            // of live objects
 	seen   map[feed]string            // the newest version that an informer showed
-	proven map[owner]bool             // whether applications were ever ready, as far as that is known
+	proven map[owner]bool             // whether applications were ever ready, as far as known
 	rules  Rules
 	all    index
 }
 
-// New makes a room that reads live routes from informers, of the kinds that the mapper knows. When the rules say something else of a
-// namespace, its resources have to be reconciled.
+// New returns a Hosts that reads live routes from informers, of the kinds that the mapper knows. When the rules of a namespace
+// change, its resources have to be reconciled.
 func New(informers cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
 		informers: informers, mapper: mapper,
@@ -82,8 +82,8 @@ func (w Wanted) Count() int {
 	return count
 }
 
-// Settle notes all that a resource wants to serve, instead of what it wanted before, and returns the routes that have to be held
-// back: neither written nor deleted. Objects are those that are live according to the reconcile, which may know of its own writes
+// Settle replaces what a resource wants to serve, and returns the routes that have to be held back: neither written nor deleted.
+// Objects are those that are live according to the reconcile, which may know of its own writes
 // before the informers do.
 //
 // Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or refused, it
@@ -99,7 +99,7 @@ func (h *Hosts) Settle(ctx context.Context, resource client.Object, wanted Wante
 	return h.settle(resource, wanted, objects), nil
 }
 
-// Forget drops what a resource wants. What is live of it stays its own.
+// Forget drops what a resource wants. It keeps its live routes.
 func (h *Hosts) Forget(kind schema.GroupKind, name types.NamespacedName) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -108,7 +108,7 @@ func (h *Hosts) Forget(kind schema.GroupKind, name types.NamespacedName) {
 	h.want(by, nil)
 }
 
-// Gone drops all that is known of a resource that is gone.
+// Gone drops everything that is known about a resource that no longer exists.
 func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
 	h.Forget(kind, name)
 	h.mu.Lock()
@@ -136,7 +136,7 @@ func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.K
 	return held
 }
 
-// want replaces what a resource wants, and grants what nothing stands in the way of.
+// want replaces what a resource wants, and grants what has no obstacle.
 func (h *Hosts) want(by owner, stakes map[kube.Key]*stake) {
 	var changed []*stake
 	for key, old := range h.wanted[by] {
@@ -178,8 +178,8 @@ func (h *Hosts) serving(s *stake, claim Claim) (oldest *stake) {
 	return oldest
 }
 
-// review judges again what is wanted and contradicts stakes that came, went or changed: first whether something stands in the way
-// of what was granted, then whether something that waits is free, those first that go before others. Resources for which that makes a
+// review judges again the wanted stakes that contradict stakes which were added, removed or changed: first whether granted ones
+// have an obstacle now, then whether waiting ones are free, in order of precedence. Resources for which that makes a
 // difference are reconciled, except for the one that is just settled.
 func (h *Hosts) review(settled owner, changed ...*stake) {
 	for len(changed) > 0 {
@@ -199,7 +199,7 @@ func (h *Hosts) review(settled owner, changed ...*stake) {
 	}
 }
 
-// affected lists what is wanted by the owners of stakes or contradicts these, in the order in which it has its turn.
+// affected lists the wanted stakes of the owners of stakes, and those that contradict these, in the order of their turns.
 func (h *Hosts) affected(changed []*stake) []*stake {
 	found := map[*stake]bool{}
 	for _, s := range changed {
@@ -221,7 +221,7 @@ func ordered(stakes map[kube.Key]*stake) []*stake {
 	})
 }
 
-// put sets an entry of a map of maps, or drops it if it is empty.
+// put sets an entry of a map of maps, or deletes it if it is empty.
 func put[K, L comparable, V any](into map[K]map[L]V, key K, value map[L]V) {
 	if len(value) == 0 {
 		delete(into, key)

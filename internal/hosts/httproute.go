@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// httpRoute is of an HTTPRoute what decides on which requests it answers.
+// httpRoute holds the fields of an HTTPRoute that decide which requests it answers.
 type httpRoute struct {
 	Metadata struct {
 		Namespace string `json:"namespace"`
@@ -38,15 +38,15 @@ type routeMatch struct {
 	QueryParams []condition `json:"queryParams"`
 }
 
-// condition is a header or a query parameter that a request has to have.
+// condition is a header or a query parameter that a request must have.
 type condition struct {
 	Type  string `json:"type"`
 	Name  string `json:"name"`
 	Value string `json:"value"`
 }
 
-// routeClaims is the product of gateways, hosts and matches. A route without a gateway answers nothing. One that has more than so
-// many combinations claims its hosts as a whole: few bytes may make tens of thousands of claims otherwise.
+// routeClaims returns the product of gateways, hosts and matches. A route without a gateway answers nothing. A route with more
+// combinations than most claims its hosts as a whole: otherwise a few bytes may make tens of thousands of claims.
 func routeClaims(route *httpRoute, most int) []Claim {
 	if route == nil {
 		return nil
@@ -96,7 +96,7 @@ func (m routeMatch) path() Path {
 	return pathOf(Pattern, m.Path.Value)
 }
 
-// conditions are lines such as "header x-test=1" and "query page~[0-9]", sorted: = for a value, ~ for a pattern.
+// conditions returns lines such as "header x-test=1" and "query page~[0-9]", sorted: = for a value, ~ for a pattern.
 func (m routeMatch) conditions() string {
 	var lines []string
 	add := func(what string, list []condition) {

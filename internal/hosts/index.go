@@ -7,8 +7,8 @@ import (
 	"github.com/google/btree"
 )
 
-// index finds stakes that may overlap with a claim, without looking at all there are. What it takes does not depend on how many labels
-// hosts have: those below a wildcard are a range of the hosts, written backwards and sorted.
+// index finds stakes that may overlap with a claim, without looking at all of them. Its cost does not depend on how many labels
+// hosts have: those below a wildcard are a range of the sorted reversed hosts.
 type index struct {
 	buckets map[string]map[*stake][]*Claim
 	hosts   *btree.BTreeG[string]
@@ -82,14 +82,14 @@ func (x index) rivals(of *stake, claim Claim, rules Rules, visit func(*stake)) {
 	})
 }
 
-// backwards writes a host from its end, so that those of a domain stand together.
+// backwards returns a reversed host, so that the hosts of a domain sort together.
 func backwards(host string) string {
 	text := []byte(host)
 	slices.Reverse(text)
 	return string(text)
 }
 
-// standsIn lists the buckets of a claim: that of its host and that of its entry.
+// standsIn lists the buckets that a claim is stored in: that of its host and that of its entry.
 func standsIn(claim Claim) []string {
 	if claim.Host == "" {
 		return []string{"all of " + claim.Entry.bucket()}
@@ -97,7 +97,7 @@ func standsIn(claim Claim) []string {
 	return []string{"host " + claim.Host, "some of " + claim.Entry.bucket()}
 }
 
-// looksInto lists the buckets of all claims that may overlap with a claim, but for those of hosts below a wildcard.
+// looksInto lists the buckets of all claims that may overlap with a claim, except for those of hosts below a wildcard.
 func looksInto(claim Claim) []string {
 	entry := claim.Entry.bucket()
 	if claim.Host == "" {
@@ -125,7 +125,7 @@ func domains(host string) []string {
 	}
 }
 
-// bucket is the same for entries that overlap.
+// bucket returns the same text for entries that overlap.
 func (e Entry) bucket() string {
 	if e.Kind == ingressKind.Kind {
 		return e.Kind

@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// see takes an event of a live route object into account.
+// see records an event of a live route object.
 func (h *Hosts) see(object client.Object, deleted bool) {
 	seen := stakeOf(object)
 	h.mu.Lock()
@@ -27,8 +27,8 @@ func (h *Hosts) see(object client.Object, deleted bool) {
 	h.replace(owner{}, known, seen)
 }
 
-// report takes note of the objects that a reconcile found to be there and the informers are yet to show, and drops what an earlier
-// reconcile reported and is there no more.
+// report records the objects that a reconcile found and the informers have yet to show, and drops those that an earlier
+// reconcile reported and that no longer exist.
 func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 	for at, known := range maps.Clone(h.live[by]) {
 		if known.ahead && objects[at.Key] == nil {
@@ -41,7 +41,7 @@ func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 		}
 		at := place{key, object.GetNamespace()}
 		if latest := h.seen[feedOf(at)]; latest != "" && !kube.Newer(object.GetResourceVersion(), latest) {
-			continue // the informer showed that or what came after it, be it the end
+			continue // the informer showed that version or a later one, or its deletion
 		}
 		s := stakeOf(object)
 		s.ahead = true
@@ -49,7 +49,7 @@ func (h *Hosts) report(by owner, objects map[kube.Key]client.Object) {
 	}
 }
 
-// feed is what an informer shows in order of versions: the objects of a kind in a namespace.
+// feed identifies what an informer shows in order of versions: the objects of a kind in a namespace.
 type feed struct{ kind, namespace string }
 
 func feedOf(at place) feed { return feed{at.Kind, at.namespace} }
@@ -63,7 +63,7 @@ func stakeOf(object client.Object) *stake {
 
 func (h *Hosts) liveAt(at place) *stake { return h.live[h.owners[at]][at] }
 
-// replace puts a live route in the place of another; either may be nil.
+// replace replaces a live route by another; either may be nil.
 func (h *Hosts) replace(settled owner, old, s *stake) {
 	if old != nil && s != nil && old.alike(s) {
 		old.version, old.ahead = s.version, s.ahead

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// Overlap reports whether there may be a request that both claims answer. What cannot be decided, as with regular expressions,
-// counts as overlap.
+// Overlap reports whether there may be a request that both claims answer. If that cannot be decided, as with regular
+// expressions, it returns true.
 func Overlap(a, b Claim) bool {
 	return hostsOverlap(a, b) && pathsOverlap(a.Path, b.Path) &&
 		(a.Method == b.Method || a.Method == "" || b.Method == "") && conditionsOverlap(a.Conditions, b.Conditions)
 }
 
-// Same reports whether both claims are for the same requests, so that nothing decides who answers them. If one is for fewer
-// than the other, Ingress controllers and gateways prefer it.
+// Same reports whether both claims are for the same requests, so that it is undefined which of them answers. If one is for
+// fewer requests than the other, Ingress controllers and gateways prefer it.
 func Same(a, b Claim) bool {
 	if a.Host != b.Host || a.Method != b.Method || a.Conditions != b.Conditions {
 		return false
@@ -31,8 +31,8 @@ func hostsOverlap(a, b Claim) bool {
 	return a.Host == b.Host || covers(a.Host, b.Host) || covers(b.Host, a.Host)
 }
 
-// covers reports whether a wildcard covers a host or a narrower wildcard. A wildcard may stand for several labels, as it does with
-// gateways, and with Ingress controllers more often than not.
+// covers reports whether a wildcard covers a host or a narrower wildcard. A wildcard may stand for several labels, as with
+// gateways, and with most Ingress controllers.
 func covers(wildcard, host string) bool {
 	domain, found := strings.CutPrefix(wildcard, "*")
 	return found && strings.HasSuffix(host, domain)
@@ -70,7 +70,7 @@ func under(prefix, path string) bool {
 	return prefix == everything || found && (rest == "" || rest[0] == '/')
 }
 
-// begin is what all paths that match begin with, in lower case as some controllers match patterns in any.
+// begin returns the common beginning of all matching paths, in lower case as some controllers ignore case in patterns.
 func (p Path) begin() string {
 	if p.Match == Pattern {
 		return p.start
@@ -78,8 +78,8 @@ func (p Path) begin() string {
 	return strings.ToLower(p.Text)
 }
 
-// literalStart is how a regular expression begins; empty if it may match anywhere in a path, or is not one. It is parsed and never compiled: a
-// path of a thousand letters can say x{1000} so often that the program of it has a hundred thousand instructions.
+// literalStart returns how all matches of a regular expression begin; empty if it may match anywhere in a path, or is not one. It is parsed
+// and never compiled: a path of a thousand letters can repeat x{1000} so often that its program has a hundred thousand instructions.
 func literalStart(pattern string) string {
 	parsed, err := syntax.Parse(strings.TrimPrefix(pattern, "^"), syntax.Perl)
 	if err != nil {
@@ -92,7 +92,7 @@ func literalStart(pattern string) string {
 	return strings.ToLower(text)
 }
 
-// leading is the text that all matches of an expression begin with, and whether it is all that they have.
+// leading returns the text that all matches of an expression begin with, and whether it is the whole match.
 func leading(expression *syntax.Regexp) (text string, all bool) {
 	switch expression.Op {
 	case syntax.OpLiteral:
@@ -134,7 +134,7 @@ func conditionsOverlap(a, b string) bool {
 	return true
 }
 
-// cut takes a condition apart, unless it is for a pattern.
+// cut splits a condition into name and value, unless it is for a pattern.
 func cut(line string) (name, value string, exact bool) {
 	at := strings.IndexAny(line, "=~")
 	if at < 0 || line[at] == '~' {

@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// precedes reports whether a stake goes before another one, whichever of them is live: if the platform granted it, or if the application
-// was ever ready and the other's is known never to have been. Both last, so that a host never goes back and forth.
+// precedes reports whether a stake takes precedence over another one, whichever of them is live: if the platform granted it, or if the
+// application was ever ready and the other's is known never to have been. Both are permanent, so that a host never goes back and forth.
 func (h *Hosts) precedes(s, other *stake) bool {
 	if mine := h.entitled(s); mine != h.entitled(other) {
 		return mine
@@ -20,7 +20,7 @@ func (h *Hosts) precedes(s, other *stake) bool {
 	return h.proven[s.owner] && known && !proven
 }
 
-// turns compares two stakes by when they have their turn.
+// turns compares two stakes by the order of their turns.
 func (h *Hosts) turns(a, b *stake) int {
 	rank := func(s *stake) int {
 		rank := 0
@@ -35,8 +35,8 @@ func (h *Hosts) turns(a, b *stake) int {
 	return cmp.Or(cmp.Compare(rank(a), rank(b)), a.born.compare(b.born))
 }
 
-// judge finds out whether a wanted route has to wait, and reports whether that is news. What was granted to a resource may be about to be
-// written: only its own reconcile gives that up, unless another's route is live.
+// judge decides whether a wanted route has to wait, and reports whether that is new. A granted route may be about to be written: only
+// the reconcile of its own resource gives it up, unless another's route is live.
 func (h *Hosts) judge(s *stake, own bool) (news bool) {
 	waited, next, keep := s.waits, s.next, s.granted() && !own
 	if refused := h.refusal(s); refused != nil && !keep {
@@ -58,14 +58,14 @@ func same(a, b error) bool {
 // obstacle is what a wanted route has to wait for.
 type obstacle struct {
 	claim Claim
-	rival *stake // nil for nothing
-	// yielding are those that have to go because of it. If they are all that it waits for, it is next.
+	rival *stake // nil for none
+	// yielding are the routes that have to be deleted because of it. If it waits for nothing else, it is next.
 	yielding []*stake
 	next     bool
 }
 
-// obstacle returns what stands in the way of a wanted stake. Who serves goes before who does not, and of two that serve, the route
-// object that is older, unless one of them precedes the other. What is to be kept gives way to nobody who is not live.
+// obstacle returns what prevents a wanted stake from being granted. Live routes precede others, and of two live ones the older
+// route object does, unless one of them takes precedence. A stake that is to be kept gives way only to live ones.
 func (h *Hosts) obstacle(s *stake, keep bool) (found obstacle) {
 	var yielding obstacle
 	for _, claim := range s.claims {
@@ -97,14 +97,14 @@ func (h *Hosts) obstacle(s *stake, keep bool) (found obstacle) {
 	return found
 }
 
-// hold takes note of a stake in the way: the oldest one is named.
+// hold adds an obstructing stake: the oldest one is named.
 func (o *obstacle) hold(claim Claim, other *stake) {
 	if o.rival == nil || other.born.compare(o.rival.born) < 0 {
 		o.claim, o.rival = claim, other
 	}
 }
 
-// Note takes note of whether the application of a resource was ever ready. Once it was, that stays.
+// Note records whether the application of a resource was ever ready. Once it was, that is permanent.
 func (h *Hosts) Note(kind schema.GroupKind, name types.NamespacedName, ready bool) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -123,7 +123,8 @@ func (h *Hosts) Note(kind schema.GroupKind, name types.NamespacedName, ready boo
 	h.review(owner{}, changed...)
 }
 
-// Yields lists the live routes of a resource that have to go, because another one that precedes it has the host or only waits for it.
+// Yields lists the live routes of a resource that have to be deleted, because another resource that precedes it has the host or waits
+// only for it.
 func (h *Hosts) Yields(kind schema.GroupKind, name types.NamespacedName) []Held {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -2,14 +2,14 @@ package hosts
 
 import "github.com/example/appservice-operator/internal/kube"
 
-// Rules are what the platform says of hosts, for each namespace, at any time.
+// Rules are the platform's rules about hosts, for each namespace; they may change at any time.
 type Rules interface {
 	// Refused returns why a route of a namespace may not claim a host, which may be a wildcard, or empty for all of an entry; nil if it
 	// may.
 	Refused(namespace string, route kube.Key, claim Claim) error
-	// Granted reports whether the platform granted a host to a namespace, which then has it before any other.
+	// Granted reports whether the platform granted a host to a namespace, which then takes precedence over any other.
 	Granted(namespace, host string) bool
-	// Shared reports whether routes of a namespace may have paths of a host of which others have some, if that is so for these, too.
+	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true, too.
 	Shared(namespace, host string) bool
 }
 
@@ -25,7 +25,7 @@ func (Free) Granted(string, string) bool { return false }
 // Shared implements Rules.
 func (Free) Shared(string, string) bool { return false }
 
-// entitled reports whether the platform granted all that a stake claims.
+// entitled reports whether the platform granted everything that a stake claims.
 func (h *Hosts) entitled(s *stake) bool {
 	for _, claim := range s.claims {
 		if !h.rules.Granted(s.place.namespace, claim.Host) {
@@ -35,7 +35,7 @@ func (h *Hosts) entitled(s *stake) bool {
 	return len(s.claims) > 0
 }
 
-// refusal is why the platform does not allow what a stake claims; nil if it does.
+// refusal returns why the platform does not allow what a stake claims; nil if it does.
 func (h *Hosts) refusal(s *stake) error {
 	for _, claim := range s.claims {
 		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {

@@ -13,27 +13,27 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// owner is a resource. Its name rather than its UID: what is left of an earlier resource of the name is no rival.
+// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is no rival.
 type owner struct {
 	schema.GroupKind
 	types.NamespacedName
 }
 
-// place is where a route object is.
+// place identifies a route object.
 type place struct {
 	kube.Key
 	namespace string
 }
 
-// stake is what a route object claims: one that is live, or one that a resource wants to be.
+// stake holds the claims of a route object: a live one, or one that a resource wants to create.
 type stake struct {
 	owner  owner // has no name for an object without a controller
 	place  place
 	born   born
 	claims []Claim
-	// live says that the object is there; otherwise it is wanted.
+	// live reports whether the object exists; otherwise it is wanted.
 	live bool
-	// waits says what a wanted route waits for; nil if it is granted. If it is next, all that it waits for is about to go.
+	// waits is why a wanted route waits; nil if it is granted. If it is next, everything that it waits for is about to be deleted.
 	waits error
 	next  bool
 	// version of a live object, and whether a reconcile reported it, which the informer may not show yet.
@@ -43,10 +43,10 @@ type stake struct {
 
 func (s *stake) granted() bool { return !s.live && s.waits == nil }
 
-// stands reports whether a stake keeps others waiting.
+// stands reports whether other stakes have to wait for this one.
 func (s *stake) stands() bool { return s.live || s.granted() || s.next }
 
-// born orders objects, and resources, by age; the name decides between two of one second.
+// born orders objects, and resources, by age; the name decides between two of the same second.
 type born struct {
 	at   time.Time
 	name string
@@ -61,9 +61,9 @@ func (b born) compare(other born) int {
 	return cmp.Or(b.at.Compare(other.at), cmp.Compare(b.name, other.name))
 }
 
-// contradicts reports whether two claims cannot be both granted. Within a namespace, narrower claims beside wider ones are a
-// choice of its people. A host belongs to one namespace: on more specific paths, methods or headers, another one would take requests
-// from it. If the platform shares a host, only requests that both would answer count.
+// contradicts reports whether two claims cannot both be granted. Within a namespace, narrower claims beside wider ones are the
+// choice of its users. Between namespaces a host belongs to one: with more specific paths, methods or headers, another would take
+// requests from it. If the platform shares a host, only requests that both would answer count.
 func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool {
 	switch {
 	case s.place.namespace == other.place.namespace:
@@ -74,7 +74,7 @@ func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool 
 	return Overlap(mine, theirs) || !rules.Shared(s.place.namespace, mine.Host) || !rules.Shared(other.place.namespace, theirs.Host)
 }
 
-// alike reports whether two stakes of a place lead to the same decisions.
+// alike reports whether two stakes of one place lead to the same decisions.
 func (s *stake) alike(other *stake) bool {
 	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims)
 }
@@ -93,7 +93,7 @@ func ownerOf(resource client.Object) owner {
 	return owner{resource.GetObjectKind().GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(resource)}
 }
 
-// controllerOf is the resource that controls an object; without a name if none does.
+// controllerOf returns the resource that controls an object; without a name if none does.
 func controllerOf(object client.Object) owner {
 	controller := metav1.GetControllerOfNoCopy(object)
 	if controller == nil {

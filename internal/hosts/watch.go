@@ -18,11 +18,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// patience is how long to wait for the live routes of a kind that a resource does not render. It only passes if the operator may not
-// list them: then there are none that it could take anything from.
+// patience is how long to wait for the live routes of a kind that a resource does not render. It is only used up if the operator may
+// not list them: then there are none that it could take hosts from.
 const patience = 5 * time.Second
 
-// queue is where requests to reconcile go.
+// queue is the queue for requests to reconcile.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
 // watched is a kind whose objects make claims.
@@ -31,7 +31,7 @@ type watched struct {
 	missed atomic.Bool // not listed in time
 }
 
-// Wake is the source of requests to reconcile resources of a kind: those for which something became free, or ceased to be.
+// Wake returns the source of requests for resources of a kind for which a claim became free, or ceased to be.
 func (h *Hosts) Wake(kind schema.GroupKind) source.Source {
 	return source.Func(func(_ context.Context, q queue) error {
 		h.mu.Lock()
@@ -75,7 +75,7 @@ func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
 	return nil
 }
 
-// watchKind follows the live routes of a kind. Whether the cluster serves it is asked once, and again if it is rendered.
+// watchKind watches the live routes of a kind. Whether the cluster serves it is checked once, and again if it is rendered.
 func (h *Hosts) watchKind(ctx context.Context, kind schema.GroupKind, rendered bool) (*watched, error) {
 	h.watching.Lock()
 	defer h.watching.Unlock()

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not say. They have
-// seconds, so that there may be several, as in "argocd, kubectl". A scale subresource changes the spec, too.
+// ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not show that.
+// Their times are in seconds, so that there may be several managers, as in "argocd, kubectl". A scale subresource changes the spec, too.
 func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Time) {
 	entries, _, _ := unstructured.NestedFieldNoCopy(resource.Object, "metadata", "managedFields")
 	list, _ := entries.([]any)
@@ -34,7 +34,7 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 	return manager, at
 }
 
-// withoutManagedFields is metadata without them, and who changed the spec last, as one short text.
+// withoutManagedFields returns metadata without managed fields, and who changed the spec last, as a short text.
 func withoutManagedFields(resource *unstructured.Unstructured) (metadata any, author string) {
 	all, _ := resource.Object["metadata"].(map[string]any)
 	if _, found := all["managedFields"]; !found {
@@ -48,7 +48,7 @@ func withoutManagedFields(resource *unstructured.Unstructured) (metadata any, au
 	return kept, author
 }
 
-// withAuthor is metadata with managed fields that say nothing but who changed the spec last.
+// withAuthor returns metadata with managed fields that contain only who changed the spec last.
 func withAuthor(metadata any, author string) any {
 	at, manager, found := strings.Cut(author, " ")
 	all, _ := metadata.(map[string]any)

@@ -13,16 +13,16 @@ import (
 	"github.com/example/appservice-operator/internal/extent"
 )
 
-// Fields of a compact resource. The API server takes no fields of such names.
+// Fields of a compact resource. The API server accepts no fields with such names.
 const (
-	compactText   = "(text)"   // JSON of all that is not in the resource itself
-	compactSize   = "(size)"   // bytes of JSON that the resource has
-	compactAuthor = "(author)" // who changed the spec last, and when: all that is kept of managed fields
+	compactText   = "(text)"   // JSON of everything that is not in the resource itself
+	compactSize   = "(size)"   // size of the resource as JSON in bytes
+	compactAuthor = "(author)" // who changed the spec last, and when: all that is left of managed fields
 )
 
-// Compact returns a resource as the cache keeps it: its metadata without managed fields and its status, and all else as one text, which
-// takes a tenth of the memory of the same as maps. Of a resource that is larger than it may be, only what the operator has to know of each is left, so that
-// it takes next to no memory however large it is. What is compact already is returned as it is.
+// Compact returns a resource as the cache holds it: its metadata without managed fields and its status, and all else as one text, which
+// takes a tenth of the memory of the same as maps. Of a resource that exceeds the size limit, only what the operator needs of any resource is left,
+// so that it takes almost no memory however large it is. A compact resource is returned unchanged.
 func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if _, done := resource.Object[compactText]; done {
 		return resource, nil
@@ -55,8 +55,8 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 	return &unstructured.Unstructured{Object: kept}, nil
 }
 
-// Whole returns a compact resource with all fields, and the bytes of JSON that it has. The error is an extent.Error if those are too many:
-// then the spec has no more than what the operator has to know. Any other resource is returned as it is.
+// Whole returns a compact resource with all fields, and its size as JSON in bytes. The error is an extent.Error if it is too large:
+// then the spec has only the fields that the operator needs of any resource. Any other resource is returned unchanged.
 func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int, error) {
 	text, compact := resource.Object[compactText].(string)
 	if !compact {
@@ -81,17 +81,17 @@ func Whole(resource *unstructured.Unstructured) (*unstructured.Unstructured, int
 func textOf(fields map[string]any) (string, error) {
 	var out bytes.Buffer
 	encoder := json.NewEncoder(&out)
-	encoder.SetEscapeHTML(false) // one byte of a user's is one
+	encoder.SetEscapeHTML(false) // one byte of the user's counts as one
 	if err := encoder.Encode(fields); err != nil {
 		return "", fmt.Errorf("cannot encode a resource for the cache: %w", err)
 	}
 	return out.String(), nil
 }
 
-// mostFinalizers is how many bytes the finalizers of a resource may have that is too large: none but ours are left of more.
+// mostFinalizers is how many bytes of finalizers an oversized resource may have: if it has more, only ours are left.
 const mostFinalizers = 4 << 10
 
-// essentials is the metadata of a resource that is too large: what the API server bounds itself, and the finalizers.
+// essentials returns the metadata of an oversized resource that the API server itself limits, and the finalizers.
 func essentials(metadata any) map[string]any {
 	all, _ := metadata.(map[string]any)
 	kept := map[string]any{}
@@ -115,7 +115,7 @@ func essentials(metadata any) map[string]any {
 	return kept
 }
 
-// standing is of a spec that is too large what says whether the resource is to be touched, and deleted, at all.
+// standing returns the fields of an oversized spec that say whether the resource may be changed, and deleted, at all.
 func standing(spec any) map[string]any {
 	all, _ := spec.(map[string]any)
 	kept := map[string]any{}

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// Representation is what objects of a kind are in the caches: Secrets are metadata, built-in kinds have their Go type, which
-// takes a fifth of the memory of anything else, and custom resources are unstructured.
+// Representation returns the form of a kind's objects in the caches: Secrets are metadata, built-in kinds have their Go
+// type, which takes a fifth of the memory of anything else, and custom resources are unstructured.
 func Representation(kind schema.GroupVersionKind) client.Object {
 	if kind == SecretKind {
 		return Metadata(kind)
@@ -30,9 +30,9 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 	return object
 }
 
-// Transform returns what a cache does to objects before it keeps them. Resources of the served kinds become compact; of all
-// else, what may belong to one of them is kept up to a bound, and of the rest the identity: everybody may make an object that the
-// cache selects, of any size.
+// Transform returns the function that caches apply to objects before storing them. Resources of the served kinds become compact;
+// of all others, those that may belong to one of them are stored up to a size limit, and the rest as their identity: anyone may
+// create an object that the cache selects, of any size.
 func Transform(served ...schema.GroupVersionKind) toolscache.TransformFunc {
 	return func(in any) (any, error) {
 		object, ok := in.(client.Object)
@@ -74,11 +74,11 @@ func setKind(object client.Object) error {
 	return nil
 }
 
-// StripManagedFields drops all managed fields of an object but those by which others own parts of a pod template.
+// StripManagedFields drops all managed fields of an object except for those by which others own parts of a pod template.
 func StripManagedFields(object client.Object) { object.SetManagedFields(Intruders(object)) }
 
-// Content returns all that an object says, as JSON has it; false if only its outline is known. It may be shared: it must not
-// be changed.
+// Content returns the whole content of an object, as in JSON; false if only its outline is known. It may be shared: it must
+// not be changed.
 func Content(object client.Object) (map[string]any, bool) {
 	if IsOutline(object) {
 		return nil, false
@@ -90,8 +90,8 @@ func Content(object client.Object) (map[string]any, bool) {
 	return content, err == nil
 }
 
-// Typed returns an object of a built-in kind as its Go type, as informers show it: what a write returned may be unstructured. All others,
-// outlines among them, are returned as they are.
+// Typed returns an object of a built-in kind as its Go type, as informers do: the result of a write may be unstructured. All others,
+// including outlines, are returned unchanged.
 func Typed(object client.Object) client.Object {
 	whole, ok := object.(*unstructured.Unstructured)
 	if !ok || IsOutline(object) {

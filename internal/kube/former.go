@@ -9,20 +9,20 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What the caches keep of the records of earlier releases is the same in all of them, but for names and versions. Nothing changes what comes
+// What the caches hold of the records of earlier releases is the same in all of them, except for names and versions. Nothing changes objects
 // from a cache.
 var (
 	formerLabels = map[string]string{v1.LabelManaged: "true", "owner": "helm", "status": "superseded"}
 	formerIsOurs = true
 )
 
-// isFormer reports whether an object seems to be the record of an earlier release: all that is ever done with one is to delete it.
+// isFormer reports whether an object seems to be the record of an earlier release: the only operation on one is to delete it.
 func isFormer(object client.Object) bool {
 	labels := object.GetLabels()
 	return labels["owner"] == "helm" && labels["status"] == "superseded" && object.GetObjectKind().GroupVersionKind() == SecretKind
 }
 
-// former is what the caches keep of the record of an earlier release: which it is, and whose. There are several of each resource.
+// former returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource has several.
 func former(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())

@@ -20,11 +20,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// errUnlisted says that a kind has not been listed yet.
+// errUnlisted reports that a kind has not been listed yet.
 var errUnlisted = errors.New("the API server has not listed it yet")
 
-// Informers makes the informers of a cache and knows which kinds it sees: all objects are listed, and the API server lets
-// them be watched. Each kind stands for itself: one that cannot be seen holds up no other. It is safe for concurrent use.
+// Informers creates the informers of a cache and knows which kinds it sees: all objects are listed, and the API server
+// allows watching them. Kinds are independent: one that cannot be read does not block another. It is safe for concurrent
+// use.
 type Informers struct {
 	mu    sync.Mutex
 	feeds map[schema.GroupVersionKind][]*feed // one for each namespace that is served
@@ -39,7 +40,7 @@ type feed struct {
 	last error
 }
 
-// ForbiddenError says which right the operator lacks.
+// ForbiddenError reports which right the operator lacks.
 type ForbiddenError struct {
 	schema.GroupResource
 }
@@ -53,14 +54,14 @@ func (e *ForbiddenError) Error() string {
 	return "the operator may not list and watch " + name
 }
 
-// New makes an informer. It is for cache.Options.NewInformer.
+// New returns an informer. It is for cache.Options.NewInformer.
 func (i *Informers) New(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
 	f := &feed{kind: kindOf(example)}
 	source := toolscache.ToListerWatcherWithContext(from)
 	f.SharedIndexInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := source.ListWithContext(ctx, options)
-			if err != nil { // a list alone does not keep a cache up to date, so it does not end an error
+			if err != nil { // a list alone does not keep a cache up to date, so it does not clear an error
 				f.answered(ctx, err)
 			}
 			return list, err
@@ -91,7 +92,7 @@ func kindOf(example runtime.Object) schema.GroupVersionKind {
 	return kinds[0]
 }
 
-// answered notes an answer of the API server, and logs where it lets the kind be watched no more, or again.
+// answered records an answer of the API server, and logs if it no longer allows watching the kind, or allows it again.
 func (f *feed) answered(ctx context.Context, err error) {
 	if ctx.Err() != nil {
 		return
@@ -108,8 +109,8 @@ func (f *feed) answered(ctx context.Context, err error) {
 	}
 }
 
-// seen returns nil if the informer shows all objects. One that has listed them keeps showing them while the API server
-// cannot be reached; if it refuses to let them be watched, they are old for good.
+// seen returns nil if the informer shows all objects. An informer that has listed them remains usable while the API
+// server cannot be reached; if watching them is forbidden, they are stale for good.
 func (f *feed) seen() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -124,7 +125,7 @@ func (f *feed) seen() error {
 	return errUnlisted
 }
 
-// forbidden names the right that is missing. The API server says of which resource; a proxy before it may not.
+// forbidden returns which right is missing. The API server names the resource; a proxy before it may not.
 func (f *feed) forbidden(err error) error {
 	resource, _ := meta.UnsafeGuessKindToResource(f.kind)
 	var answer apierrors.APIStatus
@@ -134,7 +135,7 @@ func (f *feed) forbidden(err error) error {
 	return &ForbiddenError{resource.GroupResource()}
 }
 
-// AddIndex has the informers of a kind, which are there, keep their objects by values, too.
+// AddIndex adds an index to the existing informers of a kind.
 func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values func(client.Object) []string) error {
 	for _, f := range i.of(kind) {
 		err := f.AddIndexers(toolscache.Indexers{name: func(object any) ([]string, error) { return values(object.(client.Object)), nil }})
@@ -145,7 +146,7 @@ func (i *Informers) AddIndex(kind schema.GroupVersionKind, name string, values f
 	return nil
 }
 
-// ByIndex returns the objects of a kind that have a value in an index. They are those of the cache: they must not be changed.
+// ByIndex returns the objects of a kind that have a value in an index. They belong to the cache: they must not be changed.
 func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([]client.Object, error) {
 	var list []client.Object
 	for _, f := range i.of(kind) {
@@ -174,15 +175,15 @@ func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 	return nil
 }
 
-// Settle waits until it is known of each kind whether it is seen: its objects are listed, or the operator lacks the right, or
-// the time is over. It returns an error only if ctx ends before that.
+// Settle waits until it is known for each kind whether it is seen: its objects are listed, or the operator lacks the right,
+// or the deadline has passed. It returns an error only if ctx ends before that.
 func (i *Informers) Settle(ctx context.Context, deadline time.Time, kinds ...schema.GroupVersionKind) error {
 	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
 		return time.Now().After(deadline) || !slices.ContainsFunc(kinds, i.unsettled), nil
 	})
 }
 
-// unsettled reports whether the first answer to a look at a kind is still to come.
+// unsettled reports whether the first answer about a kind has not arrived yet.
 func (i *Informers) unsettled(kind schema.GroupVersionKind) bool {
 	var refused *ForbiddenError
 	err := i.Seen(kind)

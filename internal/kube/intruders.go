@@ -16,9 +16,9 @@ const FieldManager = "appservice-operator"
 // RestartedAt is the annotation of a pod template by which kubectl rollout restart works: the only field in one that others may own.
 const RestartedAt = "kubectl.kubernetes.io/restartedAt"
 
-// Intruders returns the managed fields that others than the operator own, and that it does not own as well, in what belongs to it as a
-// whole (Traits.Whole): what was added by an edit, a rollout undo or another controller. What admission adds to a write of the operator
-// belongs to nobody and is none.
+// Intruders returns the managed fields that other managers own, and the operator does not, in what belongs to it as a whole
+// (Traits.Whole): what an edit, a rollout undo or another controller added. What admission adds to a write of the operator
+// has no owner of its own and is not included.
 func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
 	whole := TraitsOf(object.GetObjectKind().GroupVersionKind().GroupKind()).Whole
 	if whole == nil || !suspicious(object, whole) {
@@ -41,8 +41,8 @@ func Intruders(object client.Object) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// Evict returns managed fields in which the operator owns what others added to what belongs to it: the next apply removes it. It returns nil
-// if there is nothing to take over.
+// Evict returns managed fields in which the operator owns what others added to what belongs to it: its next apply removes that. It returns
+// nil if there is nothing to take over.
 func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 	intruders := Intruders(object)
 	if len(intruders) == 0 {
@@ -68,7 +68,7 @@ func Evict(object client.Object) []metav1.ManagedFieldsEntry {
 	return list
 }
 
-// FirstField returns the path of the first field of managed fields, as in spec.template.spec.containers[name="app"].
+// FirstField returns the path of the first field of managed fields, for example spec.template.spec.containers[name="app"].
 func FirstField(entries []metav1.ManagedFieldsEntry) string {
 	var paths []string
 	for _, entry := range entries {
@@ -77,10 +77,10 @@ func FirstField(entries []metav1.ManagedFieldsEntry) string {
 	if len(paths) == 0 {
 		return ""
 	}
-	return slices.Min(paths)[1:] // without the dot that it begins with
+	return slices.Min(paths)[1:] // without the leading dot
 }
 
-// suspicious reports whether a closer look at managed fields may find an intruder: it is cheap, and false for nearly every object.
+// suspicious reports whether decoding managed fields may find an intruder: it is cheap, and false for nearly every object.
 func suspicious(object client.Object, whole []string) bool {
 	content, unread := object.(*unstructured.Unstructured)
 	if !unread {
@@ -96,7 +96,7 @@ func suspicious(object client.Object, whole []string) bool {
 	})
 }
 
-// own reports whether an entry is that of the operator's applies.
+// own reports whether an entry belongs to the operator's applies.
 func own(entry metav1.ManagedFieldsEntry) bool {
 	return entry.Manager == FieldManager && entry.Operation == metav1.ManagedFieldsOperationApply && entry.Subresource == ""
 }
@@ -117,7 +117,7 @@ func ownFields(entries []metav1.ManagedFieldsEntry) *fieldpath.Set {
 	return fieldpath.NewSet()
 }
 
-// addedTo returns the fields at a path that are not the operator's, but for what kubectl rollout restart writes.
+// addedTo returns the fields at a path that are not the operator's, except for what kubectl rollout restart writes.
 func addedTo(whole []string, fields, own *fieldpath.Set) *fieldpath.Set {
 	added := fieldpath.NewSet()
 	fields.Iterate(func(path fieldpath.Path) {
@@ -145,7 +145,7 @@ func begins(path fieldpath.Path, with []string) bool {
 	return true
 }
 
-// fieldsOf decodes an entry; what cannot be decoded is empty, as the API server would have it.
+// fieldsOf decodes an entry; an entry that cannot be decoded counts as empty, as for the API server.
 func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 	set := fieldpath.NewSet()
 	if entry.FieldsV1 == nil || set.FromJSON(entry.FieldsV1.GetRawReader()) != nil {
@@ -157,7 +157,7 @@ func fieldsOf(entry metav1.ManagedFieldsEntry) *fieldpath.Set {
 func encode(set *fieldpath.Set) *metav1.FieldsV1 {
 	data, err := set.ToJSON()
 	if err != nil {
-		return metav1.NewFieldsV1("{}") // only a path that no API server makes
+		return metav1.NewFieldsV1("{}") // only for a path that no API server produces
 	}
 	return metav1.NewFieldsV1(string(data))
 }

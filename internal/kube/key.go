@@ -1,5 +1,5 @@
-// Package kube names objects and reads them, whatever they are in the caches: Go types of built-in kinds, metadata of Secrets,
-// unstructured content of anything else.
+// Package kube identifies objects and reads them in whatever form the caches hold them: Go types of built-in kinds, metadata
+// of Secrets, unstructured content of anything else.
 package kube
 
 import (
@@ -20,12 +20,12 @@ type Key struct {
 	Name string
 }
 
-// KeyOf is the key of an object.
+// KeyOf returns the key of an object.
 func KeyOf(object client.Object) Key {
 	return Key{GroupKind: object.GetObjectKind().GroupVersionKind().GroupKind(), Name: object.GetName()}
 }
 
-// String is the kind and the name, as in "Deployment web".
+// String returns the kind and the name, for example "Deployment web".
 func (k Key) String() string { return k.Kind + " " + k.Name }
 
 // Compare orders keys by kind, then name.
@@ -33,7 +33,7 @@ func (k Key) Compare(other Key) int {
 	return cmp.Or(cmp.Compare(k.Kind, other.Kind), cmp.Compare(k.Group, other.Group), cmp.Compare(k.Name, other.Name))
 }
 
-// SecretKind is the kind that is only watched as metadata.
+// SecretKind is the kind that is watched as metadata only.
 var SecretKind = corev1.SchemeGroupVersion.WithKind("Secret")
 
 // Metadata returns an empty object of a kind, of which only the metadata is read.
@@ -43,18 +43,18 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	return object
 }
 
-// Older reports whether a is a version from before b. Versions that cannot be compared count as not older: what the informer
-// shows is then believed.
+// Older reports whether a is an older version than b. Versions that cannot be compared count as not older: then the informer
+// is believed.
 func Older(a, b client.Object) bool { return Newer(b.GetResourceVersion(), a.GetResourceVersion()) }
 
-// Newer reports whether a is a resource version from after b.
+// Newer reports whether a is a newer resource version than b.
 func Newer(a, b string) bool {
 	order, err := resourceversion.CompareResourceVersion(a, b)
 	return err == nil && order > 0
 }
 
 // LabelledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other object. In a namespace, the
-// label says nothing: there are owner references, and who may label an object may not have it deleted by that.
+// label is ignored: there are owner references, and the right to label an object must not be enough to have it deleted.
 func LabelledOwner(object client.Object) string {
 	if object.GetNamespace() != "" {
 		return ""
@@ -62,11 +62,11 @@ func LabelledOwner(object client.Object) string {
 	return object.GetLabels()[v1.LabelOwner]
 }
 
-// RetainedKind is the kind of objects that may be kept when their resource goes.
+// RetainedKind is the kind of objects that may be retained when their resource is deleted.
 const RetainedKind = "PersistentVolumeClaim"
 
-// RetainedFor returns the name of the resource that a claim is for, but by no controller reference with it: one that is kept, or that was made
-// for a pod of a workload with claim templates. It is empty for any other object, and for the claim of a pod that is scaled away.
+// RetainedFor returns the name of the resource that a claim belongs to without a controller reference: a retained claim, or one that was
+// created for a pod of a workload with claim templates. It is empty for any other object, and for the claim of a pod that was scaled away.
 func RetainedFor(object client.Object) string {
 	if object.GetObjectKind().GroupVersionKind().Kind != RetainedKind {
 		return ""

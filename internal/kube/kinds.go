@@ -10,27 +10,27 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Traits are what the objects of a kind are special for. The zero value stands for all kinds that are not special.
+// Traits describe what is special about the objects of a kind. The zero value stands for all kinds that are not special.
 type Traits struct {
 	// PodTemplate is the path of the pod template; nil for kinds without one.
 	PodTemplate []string
-	// Whole is the path of what belongs to the operator as a whole: what others add to it goes. It is a pod template, or ports, which cannot
-	// be merged with those of others.
+	// Whole is the path of what belongs to the operator as a whole: what others add to it is removed. It is a pod template, or ports, which
+	// cannot be merged with those of others.
 	Whole []string
 	// Scales: an autoscaler owns spec.replicas if they are not rendered.
 	Scales bool
 	// First: written before all others. The API server allocates node ports when a Service is written, which no dry run
 	// does: if one is refused, nothing else has changed.
 	First bool
-	// Claims is the path of the templates of claims that its controller makes for its pods; nil for kinds without. They are as they were made:
-	// what changes in them is applied to the claims.
+	// Claims is the path of the templates from which the controller creates claims for its pods; nil for kinds without. They never change:
+	// changes are applied to the claims.
 	Claims []string
 	// Grows: the size of the volume never shrinks, whoever made it larger.
 	Grows bool
-	// Adoptable: objects that others made may be taken over. Whoever asks for that needs the right to update all of these kinds:
-	// config/admission/adoption.yaml.
+	// Adoptable: objects that others created may be taken over. Users who request that need the right to update all of these
+	// kinds: config/admission/adoption.yaml.
 	Adoptable bool
-	// Payload: what it holds is not for everybody who reads events and logs.
+	// Payload: its content must not appear in events and logs.
 	Payload bool
 }
 
@@ -39,7 +39,7 @@ var (
 	jobTemplate = []string{"spec", "jobTemplate", "spec", "template"}
 )
 
-// kinds are all special kinds: the one place that says what is special about a kind.
+// kinds are all special kinds: the only place that defines what is special about a kind.
 var kinds = map[schema.GroupKind]Traits{
 	{Group: appsv1.GroupName, Kind: "Deployment"}:                     {Adoptable: true, PodTemplate: template, Whole: template, Scales: true},
 	{Group: appsv1.GroupName, Kind: "StatefulSet"}:                    {Adoptable: true, PodTemplate: template, Whole: template, Scales: true, Claims: []string{"spec", "volumeClaimTemplates"}},
@@ -56,7 +56,7 @@ var kinds = map[schema.GroupKind]Traits{
 	{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}:          {Adoptable: true},
 }
 
-// TraitsOf returns what the objects of a kind are special for.
+// TraitsOf returns the traits of a kind.
 func TraitsOf(kind schema.GroupKind) Traits { return kinds[kind] }
 
 // AdoptableKinds are the kinds whose objects may be taken over from others.

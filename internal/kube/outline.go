@@ -14,24 +14,24 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// How many bytes of memory the caches spend on an object: everybody who may write an object may make it large, and as many as he likes. What
-// they keep whole saves requests and decides nothing, so there is less of it while memory is short.
+// The memory in bytes that the caches spend on an object: anyone who may write objects may make them large, and as many as he likes. Caching
+// them whole saves requests and decides nothing, so less is cached whole while memory is short.
 const (
 	bound       = 32 << 10
 	scarceBound = 8 << 10
 )
 
-// readByAll are the kinds that the operator reads, whatever made them: what routes claim, and how large claims are. An outline says neither.
+// readByAll are the kinds that the operator reads whoever created them: the claims of routes, and the size of volumes. An outline has neither.
 var readByAll = map[schema.GroupKind]bool{
 	{Group: "networking.k8s.io", Kind: "Ingress"}:           true,
 	{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}: true,
 	{Kind: RetainedKind}:                                    true,
 }
 
-// outlined is the annotation of an outline. The API server takes no annotation of such a name.
+// outlined is the annotation of an outline. The API server accepts no annotation with such a name.
 const outlined = "(outline)"
 
-// What outlines keep of labels and annotations: what says whose an object is, which version of it was applied and when it is ready.
+// Labels and annotations that outlines retain: those that identify the owner, the applied version and when it is ready.
 var (
 	outlineLabels      = []string{v1.LabelManaged, v1.LabelOwner, v1.LabelDigest, v1.LabelChartVersion, "owner", "name", "status", "version"}
 	outlineAnnotations = []string{
@@ -40,7 +40,7 @@ var (
 	}
 )
 
-// IsOutline reports whether an object stands for a larger one, of which only the outline is known.
+// IsOutline reports whether an object is the outline of a larger one.
 func IsOutline(object client.Object) bool {
 	switch object := object.(type) {
 	case *metav1.PartialObjectMetadata:
@@ -53,7 +53,7 @@ func IsOutline(object client.Object) bool {
 	return marked
 }
 
-// Large reports whether the caches keep only the outline of an object, as things stand.
+// Large reports whether the caches currently hold only the outline of an object.
 func Large(object client.Object) bool {
 	size := sizeOf(object)
 	return size > bound || size > scarceBound && !readByAll[object.GetObjectKind().GroupVersionKind().GroupKind()] && memoryIsShort()
@@ -66,16 +66,16 @@ func sizeOf(object client.Object) int {
 	return footprint(reflect.ValueOf(object))
 }
 
-// memoryIsShort reports whether what is in use takes more than half of the memory that the process may have. The collector needs the rest: close to the limit it
-// does little else.
+// memoryIsShort reports whether more than half of the process's memory limit is in use. The garbage collector needs the rest: close to the limit
+// it does little else.
 func memoryIsShort() bool {
 	samples := []metrics.Sample{{Name: "/gc/heap/live:bytes"}, {Name: "/gc/gomemlimit:bytes"}}
 	metrics.Read(samples)
 	return samples[0].Value.Uint64() > samples[1].Value.Uint64()/2
 }
 
-// Remembered returns of an object what may be remembered of it: itself, or the outline if it was read past the caches and is larger than
-// what they keep.
+// Remembered returns the part of an object that may be remembered: itself, or the outline if it was read past the caches and is larger
+// than they allow.
 func Remembered(object client.Object) client.Object {
 	if whole, read := object.(*unstructured.Unstructured); read && !IsOutline(whole) && Large(whole) {
 		return outline(whole)
@@ -83,7 +83,7 @@ func Remembered(object client.Object) client.Object {
 	return object
 }
 
-// footprint is about how many bytes a Go value takes in memory, less its outermost struct. Requests are no measure of that: {} takes two
+// footprint estimates the memory of a Go value in bytes, without its outermost struct. The size of requests is no measure: {} takes two
 // bytes of one and may become a struct of fifty.
 func footprint(value reflect.Value) int {
 	total := 0
@@ -114,10 +114,10 @@ func footprint(value reflect.Value) int {
 	return total
 }
 
-// plain reports whether values of a kind are no more than what a list holds.
+// plain reports whether values of a kind contain nothing outside of the list that holds them.
 func plain(kind reflect.Kind) bool { return kind >= reflect.Bool && kind <= reflect.Complex128 }
 
-// weight is about how many bytes a value has as JSON.
+// weight estimates the size of a value as JSON in bytes.
 func weight(value any) int {
 	total := 8
 	switch value := value.(type) {
@@ -135,10 +135,10 @@ func weight(value any) int {
 	return total
 }
 
-// longestUID is what no UID that an API server makes is longer than.
+// longestUID is the maximum length of a UID from an API server.
 const longestUID = 64
 
-// mayBeOurs reports whether an object belongs to a resource of one of the kinds, as far as the object says.
+// mayBeOurs reports whether an object may belong to a resource of one of the kinds, judging by the object.
 func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 	if RetainedFor(object) != "" || LabelledOwner(object) != "" {
 		return true
@@ -147,12 +147,12 @@ func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 	return controller != nil && mayExist(controller) && slices.Contains(kinds, schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind))
 }
 
-// mayExist reports whether there may be an object of the name and the UID of a reference. Of each, the API server takes a reference of any length.
+// mayExist reports whether an object with the name and the UID of a reference may exist. The API server accepts references of any length.
 func mayExist(reference *metav1.OwnerReference) bool {
 	return len(reference.Name) <= validation.DNS1123SubdomainMaxLength && len(reference.UID) <= longestUID
 }
 
-// identity is what the caches keep of objects that are nobody's: that they are there, and which they are.
+// identity returns what the caches hold of objects without an owner: that they exist, and their names.
 func identity(object client.Object) client.Object {
 	var kept client.Object = &unstructured.Unstructured{Object: map[string]any{}}
 	if _, whole := object.(*unstructured.Unstructured); !whole {
@@ -166,7 +166,7 @@ func identity(object client.Object) client.Object {
 	return kept
 }
 
-// outline is what the caches keep of a large object: its identity, whose it is, and the version of it that was applied.
+// outline returns what the caches hold of a large object: its identity, its owner, and the version of it that was applied.
 func outline(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())
@@ -180,7 +180,7 @@ func outline(object client.Object) client.Object {
 	return kept
 }
 
-// some are the entries with the given names, less those that are larger than any of ours.
+// some returns the entries with the given names, without those that are larger than any of ours.
 func some(entries map[string]string, names []string) map[string]string {
 	kept := map[string]string{}
 	for _, name := range names {

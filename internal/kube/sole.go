@@ -6,10 +6,10 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 )
 
-// SoleManager returns managed fields of an object that others made in which nobody but the operator manages it: what is in what belongs to it as
-// a whole (Traits.Whole), so that its next apply removes what it does not render there, and what it applies, as the result of a dry run says; nil
-// for applied if there was no dry run. What else others set has no manager from then on: it stays. Entries of subresources, by which
-// autoscalers and controllers write, are left as they are.
+// SoleManager returns managed fields that make the operator the only manager of an object created by others: of what is in what belongs to it as
+// a whole (Traits.Whole), so that its next apply removes what it does not render there, and of what it applies, according to a dry run; applied
+// is nil if there was none. Everything else that others set has no manager from then on, and stays. Entries of subresources, by which autoscalers
+// and controllers write, are left unchanged.
 func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 	whole := TraitsOf(live.GetObjectKind().GroupVersionKind().GroupKind()).Whole
 	fields, sole := fieldpath.NewSet(), metav1.ManagedFieldsEntry{Manager: FieldManager, Operation: metav1.ManagedFieldsOperationApply, FieldsType: "FieldsV1"}

@@ -10,16 +10,16 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Lifetime is that of a resource. The zero value has no end.
+// Lifetime is the lifetime of a resource. The zero value has no end.
 type Lifetime struct {
 	ttl  time.Duration
 	ends time.Time
 }
 
-// Least is the shortest time to live that the CRD takes. What is shorter, or is no time at all, got past the CRD and deletes nothing.
+// Least is the shortest time to live that the CRD accepts. A shorter or invalid one got past the CRD and deletes nothing.
 const Least = time.Minute
 
-// The warning comes when a tenth of the time to live is left, and an hour before the end of a long one.
+// The warning is due when a tenth of the time to live is left, and an hour before the end of a long one.
 const (
 	warnedShare   = 10
 	longestNotice = time.Hour

@@ -1,6 +1,6 @@
-// Package live reads from a cluster what the command line has to know of it: what it serves, what namespaces say, what was released, and what
-// resources depend on. The manager has caches for that; here, each question is a request, and what must not be read is said and left out.
-// The package writes nothing.
+// Package live reads from a cluster what the command line needs: the kinds that it serves, defaults of namespaces, releases, and the
+// dependencies of resources. The operator has caches for that; here, each read is a request, and what may not be read is reported and left
+// out. The package writes nothing.
 package live
 
 import (
@@ -22,11 +22,11 @@ import (
 	"github.com/example/appservice-operator/internal/watch"
 )
 
-// Cluster answers questions about a cluster. It is for one command, and not for concurrent use.
+// Cluster reads from a cluster. It is for one command, and not safe for concurrent use.
 type Cluster struct {
-	// Capabilities are what the cluster serves.
+	// Capabilities describe what the cluster serves.
 	Capabilities *chartutil.Capabilities
-	// Policy is the platform's; everything is allowed without one. Only the manager knows where it is.
+	// Policy is the platform's; everything is allowed without one. Only the operator knows its location.
 	Policy *policy.Policy
 
 	reader       client.Client
@@ -35,7 +35,7 @@ type Cluster struct {
 	said         map[string]bool
 }
 
-// Open makes a reader. What may not be read is said to missed, each thing once.
+// Open returns a reader. What may not be read is reported to missed, once for each thing.
 func Open(ctx context.Context, reader client.Client, config *rest.Config, missed func(string)) (*Cluster, error) {
 	discoverer, err := discovery.NewDiscoveryClientForConfig(config)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 	}, nil
 }
 
-// Scope has a renderer know which kinds live outside of namespaces.
+// Scope sets on a renderer which kinds are cluster-scoped.
 func (c *Cluster) Scope(renderer *render.Renderer) {
 	renderer.ClusterScoped = func(kind schema.GroupVersionKind) bool {
 		mapping, err := c.reader.RESTMapper().RESTMapping(kind.GroupKind(), kind.Version)
@@ -59,7 +59,7 @@ func (c *Cluster) Scope(renderer *render.Renderer) {
 	}
 }
 
-// unless reports whether something may not be read, and says what that means. Any other error is returned.
+// unless reports whether an error means that something may not be read, and reports the consequence. Any other error is returned.
 func (c *Cluster) unless(err error, meaning string) (forbidden bool, _ error) {
 	if !apierrors.IsForbidden(err) {
 		return false, err

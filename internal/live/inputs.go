@@ -19,8 +19,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Render renders a resource as the operator does, with all that it depends on in the cluster. Content is what its release was rendered with:
-// as long as what pods refer to is the same, it keeps its version.
+// Render renders a resource as the operator does, with everything that it depends on in the cluster. Content is what its release was
+// rendered with: its version is kept for as long as the content that pods refer to is the same.
 func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, content dependency.Content) (*render.Result, error) {
 	c.Scope(renderer)
 	layers, err := c.Layers(ctx, renderer, resource)
@@ -42,7 +42,7 @@ func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resourc
 	return renderer.Finish(ctx, draft, facts)
 }
 
-// Layers are what lies beneath the spec of a resource.
+// Layers returns the defaults beneath the spec of a resource.
 func (c *Cluster) Layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
 	config := &corev1.ConfigMap{}
 	err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: defaults.Name}, config)
@@ -54,7 +54,7 @@ func (c *Cluster) Layers(ctx context.Context, renderer *render.Renderer, resourc
 	return renderer.Layers(defaults.Of(config, resource.GetKind()))
 }
 
-// facts are what hooks may know of the cluster.
+// facts returns what hooks may know about the cluster.
 func (c *Cluster) facts(ctx context.Context, namespace string, references []dependency.Reference, recorded dependency.Content) (postrender.Facts, error) {
 	labels, err := c.dependencies.Labels(ctx, namespace)
 	if _, err = c.unless(err, "the Pod Security levels of namespaces are not considered"); err != nil {
@@ -84,7 +84,7 @@ func (c *Cluster) facts(ctx context.Context, namespace string, references []depe
 	return facts, nil
 }
 
-// selectors are those of the workloads that are there, and the resource's, or about to become that: they cannot change.
+// selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.
 func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstructured, rendered map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	kept := map[kube.Key]map[string]string{}
 	for key := range rendered {
@@ -105,7 +105,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 	return kept, nil
 }
 
-// factsOf are those that the labels of a namespace say.
+// factsOf returns the facts in the labels of a namespace.
 func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
 	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
 	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
@@ -114,7 +114,7 @@ func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender
 	return facts
 }
 
-// labels are those of all namespaces.
+// labels returns those of all namespaces.
 func (c *Cluster) labels(ctx context.Context) (map[string]map[string]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(dependency.NamespaceKind.GroupVersion().WithKind(dependency.NamespaceKind.Kind + "List"))

@@ -18,18 +18,18 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// Release is the newest that was recorded of a resource.
+// Release is the newest recorded release of a resource.
 type Release struct {
 	Revision int
 	// Digest identifies what was written.
 	Digest string
-	// Content is what its pods took of what they refer to.
+	// Content is the content that its pods took from referenced objects.
 	Content dependency.Content
 
 	record *corev1.Secret
 }
 
-// Manifest is what was written, as the record has it.
+// Manifest is what was written, according to the record.
 func (r *Release) Manifest() (string, error) {
 	recorded, err := r.decode()
 	if err != nil {
@@ -38,7 +38,7 @@ func (r *Release) Manifest() (string, error) {
 	return recorded.Manifest, nil
 }
 
-// Objects are what was written.
+// Objects returns what was written.
 func (r *Release) Objects() ([]*unstructured.Unstructured, error) {
 	recorded, err := r.decode()
 	if err != nil {
@@ -55,18 +55,18 @@ func (r *Release) decode() (*release.Recorded, error) {
 	return recorded, nil
 }
 
-// Releases returns what was last released of all resources in a namespace, "" for all, by the UIDs of the resources.
+// Releases returns the newest releases of all resources in a namespace, "" for all, by the UIDs of the resources.
 func (c *Cluster) Releases(ctx context.Context, namespace string) (map[types.UID]*Release, error) {
 	return c.releases(ctx, client.InNamespace(namespace), matching("owner=helm,"+v1.LabelManaged+"=true"))
 }
 
-// Release returns what was last released of a resource; nil if nothing was, or if it may not be read.
+// Release returns the newest release of a resource; nil if there is none, or if it may not be read.
 func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructured) (*Release, error) {
 	all, err := c.releases(ctx, client.InNamespace(resource.GetNamespace()), matching("owner=helm,name="+resource.GetName()))
 	return all[resource.GetUID()], err
 }
 
-// matching selects records by labels, without those of releases after which there was another one.
+// matching selects records by labels, without those of superseded releases.
 func matching(selector string) client.ListOption {
 	parsed, err := labels.Parse(selector + ",status!=superseded")
 	if err != nil { // a name that is no label, which no record has
@@ -97,7 +97,7 @@ func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (map
 	}
 }
 
-// note keeps a record that is newer than what is known of its resource.
+// note stores a record if it is newer than the known one of its resource.
 func note(found map[types.UID]*Release, secret *corev1.Secret) {
 	owner := metav1.GetControllerOfNoCopy(secret)
 	revision, err := strconv.Atoi(secret.Labels["version"])

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/defaults"
 )
 
-// Resource returns a resource as it is; the error says if there is none.
+// Resource returns a resource; the error says if it does not exist.
 func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
@@ -27,14 +27,14 @@ func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, na
 	return resource, err
 }
 
-// Subjects lists the resources of a kind that are served in a namespace, "" for all, less those that go. It makes as many requests for a
-// thousand of them as for one, so nothing is known of what pods refer to.
+// Subjects lists the resources of a kind that are served in a namespace, "" for all, except for those being deleted. It makes as many
+// requests for a thousand of them as for one, so nothing is known about what pods refer to.
 func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, namespace string, served labels.Selector) ([]compare.Subject, error) {
 	list := &unstructured.UnstructuredList{}
 	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
 	err := c.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingLabelsSelector{Selector: served})
 	if meta.IsNoMatchError(err) {
-		return nil, nil // there can be none
+		return nil, nil // none can exist
 	}
 	if err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", kind.Kind, err)
@@ -67,7 +67,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, na
 	return subjects, nil
 }
 
-// defaults are what namespaces say beneath specs.
+// defaults returns the defaults of namespaces.
 func (c *Cluster) defaults(ctx context.Context, namespace string) (map[string]*corev1.ConfigMap, error) {
 	list := &corev1.ConfigMapList{}
 	err := c.reader.List(ctx, list, client.InNamespace(namespace), client.MatchingFields{"metadata.name": defaults.Name})

@@ -17,18 +17,18 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// readPatience bounds a look into the cache, which only waits while it is being filled.
+// readPatience limits a read from the cache, which blocks only while it is being filled.
 const readPatience = time.Second
 
-// Fleet shows the resources of a kind for as long as it runs. It is a manager.Runnable that runs where the manager leads:
-// each resource is shown once, however many managers there are.
+// Fleet exports the resources of a kind for as long as it runs. It is a manager.Runnable that runs only in the leader:
+// each resource is exported once, however many replicas the operator has.
 type Fleet struct {
 	kind     schema.GroupVersionKind
 	informer client.Reader
 	shown    *fleets
 }
 
-// Fleet makes the fleet of a kind, read from an informer cache.
+// Fleet returns the fleet of a kind, read from an informer cache.
 func (m *Metrics) Fleet(kind schema.GroupVersionKind, informer client.Reader) *Fleet {
 	return &Fleet{kind: kind, informer: informer, shown: m.fleets}
 }
@@ -41,7 +41,7 @@ func (f *Fleet) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection says that only the leader shows the fleet.
+// NeedLeaderElection returns true: only the leader exports the fleet.
 func (*Fleet) NeedLeaderElection() bool { return true }
 
 // list returns all resources, shared with the cache: they must not be changed. While the cache cannot be read there are none.
@@ -56,7 +56,7 @@ func (f *Fleet) list() []unstructured.Unstructured {
 	return list.Items
 }
 
-// fleets are those that are shown now. It is a prometheus.Collector.
+// fleets are the fleets that are exported now. It is a prometheus.Collector.
 type fleets struct {
 	resources, charts, condition *prometheus.Desc
 
@@ -98,8 +98,8 @@ func (s *fleets) Describe(descriptions chan<- *prometheus.Desc) {
 	descriptions <- s.condition
 }
 
-// Collect implements prometheus.Collector. A resource that several fleets have, or several kinds of one name, is shown once:
-// Prometheus refuses everything if a series is there twice.
+// Collect implements prometheus.Collector. A resource that is in several fleets, or has several kinds of one name, is
+// exported once: Prometheus refuses everything if a series is duplicated.
 func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 	s.mu.Lock()
 	list := s.list
@@ -134,7 +134,7 @@ func (s *fleets) Collect(metrics chan<- prometheus.Metric) {
 // usedChart is the chart of a release, as a status names it.
 type usedChart struct{ version, digest string }
 
-// otherCharts stands for all charts beyond the first: what a status says is not bounded.
+// otherCharts stands for all charts beyond the first ones: the number of charts in statuses is not limited.
 var otherCharts = usedChart{"other", "other"}
 
 const mostCharts = 10
@@ -156,12 +156,12 @@ func countChart(resources map[usedChart]int, chart usedChart) {
 	resources[chart]++
 }
 
-// conditionTypes are those that are shown: what else a status says is not bounded.
+// conditionTypes are the exported types: others in a status are not limited in number.
 var conditionTypes = []string{
 	v1.ConditionReady, v1.ConditionAvailable, v1.ConditionProgressing, v1.ConditionDeployed, v1.ConditionReconciling, v1.ConditionStalled,
 }
 
-// labeller makes the series of one scrape. Thousands of series share their labels and their value, so that a scrape
+// labeller creates the series of one scrape. Thousands of series share their labels and their value, so that a scrape
 // allocates little.
 type labeller struct {
 	condition *prometheus.Desc
@@ -208,7 +208,7 @@ type series struct {
 	labels []*dto.LabelPair
 }
 
-// one is the value of all of them.
+// one is the value of all series.
 var one = &dto.Gauge{Value: ptr.To(1.0)}
 
 // Desc implements prometheus.Metric.

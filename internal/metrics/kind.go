@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/fleet"
 )
 
-// Outcome is what came of a reconcile.
+// Outcome is the outcome of a reconcile.
 type Outcome string
 
 // The outcomes.
@@ -21,7 +21,7 @@ const (
 	Acted Outcome = "acted"
 	// Deferred: it was too early, for the caches, for the next attempt or for one more rollout.
 	Deferred Outcome = "deferred"
-	// Failed: the objects could not be brought to what the spec says; status says why.
+	// Failed: the objects could not be changed to match the spec; the status says why.
 	Failed Outcome = "failed"
 	// Error: the operator could not read the resource or write its status.
 	Error Outcome = "error"
@@ -29,7 +29,7 @@ const (
 	Gone Outcome = "gone"
 )
 
-// Action is what was done about a release.
+// Action is an action on a release.
 type Action string
 
 // The actions.
@@ -46,13 +46,13 @@ const (
 	failure = "failure"
 )
 
-// Kind counts what happens to the resources of one kind.
+// Kind counts events of the resources of one kind.
 type Kind struct {
 	name string
 	*Metrics
 }
 
-// Kind returns the view of a kind whose resources a chart renders. What is known in advance begins at 0.
+// Kind returns the counters of a kind whose resources a chart renders. Series that are known in advance start at 0.
 func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	k := &Kind{name: kind, Metrics: m}
 	k.Chart(chart)
@@ -70,18 +70,18 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	return k
 }
 
-// Chart shows the chart that the resources are rendered with.
+// Chart exports the chart that the resources are rendered with.
 func (k *Kind) Chart(chart *chart.Metadata) {
 	k.charts.DeletePartialMatch(prometheus.Labels{"kind": k.name})
 	k.charts.WithLabelValues(k.name, chart.Name, chart.Version).Set(1)
 }
 
-// ChartRefused shows whether the files of the chart are as they cannot be used.
+// ChartRefused exports whether the present files of the chart cannot be used.
 func (k *Kind) ChartRefused(refused bool) {
 	k.refused.WithLabelValues(k.name).Set(oneIf(refused))
 }
 
-// Rollout shows how far a new chart came.
+// Rollout exports the progress of a new chart.
 func (k *Kind) Rollout(progress fleet.Progress) {
 	for state, resources := range map[string]int{
 		"waiting": progress.Waiting, "held": progress.Held, "unfit": progress.Unfit, "failed": progress.Failed,
@@ -95,7 +95,7 @@ func (k *Kind) Reconciled(outcome Outcome, took time.Duration) {
 	k.reconciles.WithLabelValues(k.name, string(outcome)).Observe(took.Seconds())
 }
 
-// Failed counts a reconcile that could not bring objects to what the spec says, by the reason of Ready.
+// Failed counts a reconcile that could not bring objects to the state of the spec, by the reason of Ready.
 func (k *Kind) Failed(reason string) {
 	k.failures.WithLabelValues(k.name, reason).Inc()
 	if reason == v1.ReasonRenderFailed || reason == v1.ReasonInvalidSpec {
@@ -103,18 +103,18 @@ func (k *Kind) Failed(reason string) {
 	}
 }
 
-// Acted counts an action that ended well.
+// Acted counts an action that succeeded.
 func (k *Kind) Acted(action Action, took time.Duration) {
 	k.actions.WithLabelValues(k.name, string(action), success).Inc()
 	k.durations.WithLabelValues(k.name, string(action)).Observe(took.Seconds())
 }
 
-// ActionFailed counts an action that did not.
+// ActionFailed counts an action that failed.
 func (k *Kind) ActionFailed(action Action) {
 	k.actions.WithLabelValues(k.name, string(action), failure).Inc()
 }
 
-// Corrected counts an object that was put back: what it took is create, apply or delete.
+// Corrected counts an object whose drift was repaired, by the operation: create, apply or delete.
 func (k *Kind) Corrected(objectKind, operation string) {
 	k.drift.WithLabelValues(k.name, objectKind, operation).Inc()
 }

@@ -1,6 +1,6 @@
-// Package metrics owns what the operator reports of itself to Prometheus, under names that begin with appservice_. Events are
-// counted as they happen, by the view that the controller of each kind has; the conditions of resources are read from the
-// informer cache while Prometheus asks, so that they need no upkeep and are gone with the resource. It never decides
+// Package metrics owns the operator's Prometheus metrics, whose names begin with appservice_. Events are
+// counted as they happen, for each kind by its controller; the conditions of resources are read from the
+// informer cache at each scrape, so that they need no upkeep and vanish with the resource. It never decides
 // anything, and makes no request.
 package metrics
 
@@ -31,7 +31,7 @@ type Metrics struct {
 	fleets     *fleets
 }
 
-// Register adds the metrics to a registry. Managers of one process share them.
+// Register adds the metrics to a registry. All managers of one process share them.
 func Register(registry prometheus.Registerer) (*Metrics, error) {
 	m := New()
 	err := registry.Register(m)
@@ -47,7 +47,7 @@ func Register(registry prometheus.Registerer) (*Metrics, error) {
 	return m, nil
 }
 
-// New makes the metrics, none of a kind yet.
+// New returns the metrics, without any kind yet.
 func New() *Metrics {
 	m := &Metrics{
 		build:      gauge("appservice_build_info", "The build of the operator; always 1.", "version", "goversion"),
@@ -105,7 +105,7 @@ func (m *Metrics) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// Policy shows the policy that is in use, and whether its file is as it cannot be used.
+// Policy exports the policy in use, and whether its present file cannot be used.
 func (m *Metrics) Policy(source, digest string, refused bool) {
 	m.policy.Reset()
 	m.policy.WithLabelValues(source, digest).Set(1)

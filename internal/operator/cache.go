@@ -7,9 +7,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 )
 
-// startedCache is a cache that need not be waited for as a whole. The manager would wait until it has listed every kind: one
-// that the operator may not list would hold up all others, and the end of the process as well, because the manager does not
-// look for a signal then. What has to be seen before something is done, controllers wait for kind by kind.
+// startedCache is a cache that need not be waited for as a whole. The manager would wait until it has listed every kind: a
+// kind that the operator may not list would block all others, and also the end of the process, because the manager does not
+// handle signals then. Controllers wait kind by kind for what they need.
 type startedCache struct{ cache.Cache }
 
 func newCache(config *rest.Config, options cache.Options) (cache.Cache, error) {

@@ -24,10 +24,10 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// embedded is how logs call the place of the charts that are part of the program.
+// embedded is how logs name the location of the charts that are part of the program.
 const embedded = "embedded"
 
-// charts are those of all kinds, and where they come from.
+// charts holds the charts of all kinds, and their location.
 type charts struct {
 	list   []watches.Watch
 	broken watches.Broken
@@ -37,7 +37,7 @@ type charts struct {
 	kinds []*kindChart
 }
 
-// kindChart is the chart of one kind, which follows its files.
+// kindChart is the chart of one kind, reloaded when its files change.
 type kindChart struct {
 	entry    watches.Watch
 	charts   *charts
@@ -54,7 +54,7 @@ type kindChart struct {
 	queue workqueue.TypedRateLimitingInterface[reconcile.Request]
 }
 
-// serve notes the chart of a kind as it was loaded at the start, and how to make another renderer of it.
+// serve records the chart of a kind as it was loaded at the start, and how to create another renderer of it.
 func (c *charts) serve(entry watches.Watch, informer client.Reader, kind *metrics.Kind, renderer func(*helmchart.Chart) *render.Renderer) *kindChart {
 	k := &kindChart{
 		entry: entry, charts: c, renderer: renderer, metrics: kind, informer: informer,
@@ -74,7 +74,7 @@ func (c *charts) serve(entry watches.Watch, informer client.Reader, kind *metric
 	return k
 }
 
-// Start implements manager.Runnable: it follows the files until the context ends.
+// Start implements manager.Runnable: it watches the files until the context ends.
 func (c *charts) Start(ctx context.Context) error {
 	if c.folder == "" {
 		return nil
@@ -88,23 +88,23 @@ func (c *charts) Start(ctx context.Context) error {
 			kind.load(ctx)
 		}
 	})
-	if err != nil { // nodes have few watches of files: charts are served without, too
+	if err != nil { // nodes limit file watches: charts are served without, too
 		log.Log.WithName("charts").Error(err, "charts are not followed: restart the operator to serve changed ones", "folder", c.folder)
 	}
 	return nil
 }
 
-// enqueue asks for a reconcile of each resource of all kinds.
+// enqueue requeues all resources of all kinds.
 func (c *charts) enqueue(ctx context.Context) {
 	for _, kind := range c.kinds {
 		kind.enqueue(ctx)
 	}
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same chart.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby must have the same chart.
 func (*charts) NeedLeaderElection() bool { return false }
 
-// load puts what the files are now to use, if that is another chart and a sound one.
+// load puts the present files to use, if they are another chart and a valid one.
 func (k *kindChart) load(ctx context.Context) {
 	var next *render.Renderer
 	loaded, err := watches.LoadChart(k.charts.files, k.entry.ChartPath, k.entry.GroupVersionKind)
@@ -132,7 +132,7 @@ func (k *kindChart) load(ctx context.Context) {
 	k.enqueue(ctx)
 }
 
-// refuse says what is wrong with the files, once. What is in use stays.
+// refuse reports once what is wrong with the files. The chart in use stays.
 func (k *kindChart) refuse(err error) {
 	k.metrics.ChartRefused(true)
 	text := strings.TrimSuffix(chart.Explain(err), "\n")
@@ -160,7 +160,7 @@ func (c *charts) place() string {
 	return c.folder
 }
 
-// wake is the source of requests for all resources when there is another chart.
+// wake returns the source of requests for all resources when the chart changes.
 func (k *kindChart) wake() source.Source {
 	return source.Func(func(_ context.Context, queue workqueue.TypedRateLimitingInterface[reconcile.Request]) error {
 		k.mu.Lock()
@@ -170,7 +170,7 @@ func (k *kindChart) wake() source.Source {
 	})
 }
 
-// enqueue asks for a reconcile of each resource. Those that people change go first.
+// enqueue requeues each resource. Those that users change go first.
 func (k *kindChart) enqueue(ctx context.Context) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

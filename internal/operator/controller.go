@@ -51,15 +51,15 @@ type shared struct {
 	Charts   *charts
 	Policy   *policy.Current
 	Observer *cluster.Observer
-	// Informers are those of the manager's cache.
+	// Informers are the informers of the manager's cache.
 	Informers *kube.Informers
 	// References holds the metadata of all objects, whoever owns them.
 	References cache.Cache
-	// ReferenceInformers are those of that cache.
+	// ReferenceInformers are the informers of that cache.
 	ReferenceInformers *kube.Informers
 	// Defaults holds the ConfigMaps by which namespaces set defaults.
 	Defaults cache.Cache
-	// DefaultInformers are those of that cache.
+	// DefaultInformers are the informers of that cache.
 	DefaultInformers *kube.Informers
 	Dependencies     *dependency.Dependencies
 	// MayWatch reports whether the operator may watch a kind in all of the cluster.
@@ -74,15 +74,15 @@ type shared struct {
 	MaxFailedRollouts int
 	// HistoryMax is how many release records are kept of each resource.
 	HistoryMax int
-	// Looks bounds how often pods are looked at.
+	// Looks limits how often pods are read.
 	Looks flowcontrol.PassiveRateLimiter
-	// InFlight bounds what is reconciled at a time.
+	// InFlight limits what is reconciled at a time.
 	InFlight *extent.InFlight
-	// MaxConcurrentReconciles is used where watches.yaml says nothing.
+	// MaxConcurrentReconciles is used if watches.yaml does not set it.
 	MaxConcurrentReconciles int
 }
 
-// addController makes the controller of one entry of watches.yaml and adds it to the manager.
+// addController creates the controller of one entry of watches.yaml and adds it to the manager.
 func addController(mgr manager.Manager, shared shared, entry watches.Watch) error {
 	kind := entry.GroupVersionKind
 	secrets := rest.CopyConfig(mgr.GetConfig())
@@ -155,7 +155,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
-	// The informer is made now, so that readiness waits for it.
+	// The informer is created now, so that readiness waits for it.
 	if _, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false)); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
@@ -176,7 +176,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	// A manager of some namespaces may have no rights beyond them. It looks again every hour.
+	// An operator for some namespaces may have no rights beyond them. It reads capabilities again every hour.
 	allowed, err := shared.MayWatch(context.Background(), watch.CRDKind)
 	if err != nil {
 		return err
@@ -192,8 +192,8 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	return tracker.Preload(context.Background(), append(chart.Kinds(entry.Chart), kube.SecretKind)...)
 }
 
-// rateLimiter spaces the attempts of reconciles that end in an error, because the status cannot be written for example: soon at
-// first, since conflicts pass, then up to as far apart as the attempts that the status speaks of.
+// rateLimiter spaces the attempts of reconciles that return an error, for example because the status cannot be written: soon at
+// first, since conflicts pass, then up to the interval of the attempts that the status reports.
 func rateLimiter() workqueue.TypedRateLimiter[reconcile.Request] {
 	return workqueue.NewTypedItemExponentialFailureRateLimiter[reconcile.Request](5*time.Millisecond, retry.Last)
 }

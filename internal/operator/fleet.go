@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/watch"
 )
 
-// newGates makes the gate that holds new charts back from the resources of a reconciler.
+// newGates returns the gates that hold new charts back from the resources of a reconciler.
 func newGates(mgr manager.Manager, shared shared, reconciler *controller.Reconciler) *fleet.Gates {
 	return &fleet.Gates{Chart: &fleet.Gate{
 		Now:       reconciler.Version,
@@ -26,7 +26,7 @@ func newGates(mgr manager.Manager, shared shared, reconciler *controller.Reconci
 	}}
 }
 
-// followDefaults lets namespaces set defaults for the resources of a reconciler, with a gate each.
+// followDefaults watches the defaults of namespaces for the resources of a reconciler, with a gate each.
 func followDefaults(mgr manager.Manager, shared shared, reconciler *controller.Reconciler, runs ctrl.Controller) error {
 	of := func(namespace string) ([]types.NamespacedName, error) {
 		return names(mgr.GetCache(), reconciler, client.InNamespace(namespace))

@@ -6,10 +6,10 @@ import (
 	"github.com/example/appservice-operator/internal/policy"
 )
 
-// hostRules are what the platform's policy says of hosts.
+// hostRules are the rules of the platform's policy about hosts.
 type hostRules struct {
 	policy *policy.Current
-	// labels returns those of a namespace, as far as they are known.
+	// labels returns the labels of a namespace, as far as they are known.
 	labels func(namespace string) map[string]string
 }
 

@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
 )
 
-// Certificate is what metrics are served with.
+// Certificate is the certificate that metrics are served with.
 type Certificate struct {
-	// Path is the folder that it is in; empty for one that is made at the start.
+	// Path is its folder; empty for one that is generated at the start.
 	Path string
 	// Name and Key are the files of certificate and key.
 	Name, Key string
@@ -29,8 +29,8 @@ func (o *Options) bindMetrics(flags *flag.FlagSet) {
 	flags.BoolVar(&o.HTTP2, "enable-http2", false, "serve metrics with HTTP/2, too")
 }
 
-// validateMetrics returns an error if the certificate that is to be used is not there. The server would make one itself, which nobody
-// expects.
+// validateMetrics returns an error if the configured certificate does not exist. The server would generate one itself, which would be
+// unexpected.
 func (o *Options) validateMetrics() error {
 	certificate := o.MetricsCertificate
 	if o.MetricsAddress == "0" || certificate.Path == "" {
@@ -46,7 +46,7 @@ func (o *Options) validateMetrics() error {
 	return nil
 }
 
-// metricsServer are the options of the server of metrics.
+// metricsServer returns the options of the metrics server.
 func (o *Options) metricsServer() server.Options {
 	out := server.Options{
 		BindAddress: o.MetricsAddress, SecureServing: o.MetricsSecure,

@@ -36,13 +36,13 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Name of the operator: as reporter of events, as user agent and as name of the lease.
+// Name of the operator: as event reporter, user agent and name of the lease.
 const Name = "appservice-operator"
 
-// shutdown is how long an action that is under way may take when the manager has to stop.
+// shutdown is how long a running action may take when the manager has to stop.
 const shutdown = 30 * time.Second
 
-// Pods are looked at no more often than that, all resources taken together: if hundreds roll out at a time, most of them
+// The rate limit for reading pods, for all resources together: if hundreds roll out at a time, most of them
 // are only slow.
 const looksPerSecond, looksAtOnce = 20, 20
 
@@ -55,7 +55,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	list := charts.list
 	config = rest.CopyConfig(config)
 	config.UserAgent = Name
-	config.QPS = -1 // the API server's priority and fairness paces us
+	config.QPS = -1 // the API server's priority and fairness limits us
 	informers := &kube.Informers{}
 	mgr, err := manager.New(config, managerOptions(options, list, informers))
 	if err != nil {
@@ -100,7 +100,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	rules.changed = charts.enqueue
 	dependencies := dependency.NewDependencies(references, kube.Named(mgr.GetAPIReader()))
 	hosting := hostRules{policy: rules.current, labels: func(namespace string) map[string]string {
-		if referenceInformers.Seen(dependency.NamespaceKind) != nil { // nobody waits for it
+		if referenceInformers.Seen(dependency.NamespaceKind) != nil { // nothing else waits for it
 			return nil
 		}
 		labels, _ := dependencies.Labels(context.Background(), namespace) // they are in memory
@@ -180,8 +180,8 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 	return out
 }
 
-// addProbes sets up the probes. The operator is ready when it sees the resources that it serves, and its own records of them:
-// a kind that only some resources use is their trouble.
+// addProbes adds the probes. The operator is ready when it can read the resources that it serves, and its own records of
+// them: a kind that only some resources use affects only those.
 func addProbes(mgr manager.Manager, informers *kube.Informers, list []watches.Watch) error {
 	if err := mgr.AddHealthzCheck("ping", healthz.Ping); err != nil {
 		return fmt.Errorf("cannot set up the health probe: %w", err)

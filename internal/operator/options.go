@@ -1,5 +1,5 @@
 // Package operator assembles the manager: it reads watches.yaml and charts, sets up caches, and adds a controller for each
-// kind. All options come together here and nowhere else.
+// kind. It is the only place where all options are read.
 package operator
 
 import (
@@ -20,42 +20,42 @@ import (
 type Options struct {
 	// WatchesFile is the path of a watches file; empty for the embedded one.
 	WatchesFile string
-	// ChartDir is the folder that the chart paths of the watches file start from; empty for the embedded charts.
+	// ChartDir is the folder to which chart paths of the watches file are relative; empty for the embedded charts.
 	ChartDir string
 	// Policy is the path of the platform's policy; empty, or without a file there, for the built-in default alone.
 	Policy string
-	// Check reads what is configured, and nothing more.
+	// Check only reads the configuration.
 	Check bool
 	// WatchNamespaces are the namespaces to serve; none for all.
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
 	MaxConcurrentReconciles int
-	// MaxConcurrentRollouts is how many resources roll their pods at a time where a new chart or operator causes it.
+	// MaxConcurrentRollouts is how many resources roll their pods at a time if a new chart or operator causes it.
 	MaxConcurrentRollouts int
-	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before it goes no further.
+	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before that is halted.
 	MaxFailedRollouts int
 	// HistoryMax is how many release records are kept of each resource, the newest included.
 	HistoryMax int
-	// LeaderElection lets one of several managers work at a time.
+	// LeaderElection lets only one of several replicas of the operator work at a time.
 	LeaderElection bool
-	// LeaderElectionNamespace holds the lease; empty for the namespace that the manager runs in.
+	// LeaderElectionNamespace holds the lease; empty for the namespace that the operator runs in.
 	LeaderElectionNamespace string
 	// MetricsAddress serves metrics; "0" for none.
 	MetricsAddress string
-	// MetricsSecure serves them with TLS to those who may read /metrics.
+	// MetricsSecure serves them with TLS to clients that may read /metrics.
 	MetricsSecure bool
-	// MetricsCertificate is the certificate of that.
+	// MetricsCertificate is the certificate for that.
 	MetricsCertificate Certificate
-	// HTTP2 serves metrics with HTTP/2, too, with which a client makes much work of few bytes.
+	// HTTP2 serves metrics with HTTP/2, too, with which a client can cause much work with few bytes.
 	HTTP2 bool
 	// ProbeAddress serves /healthz and /readyz; "0" for none.
 	ProbeAddress string
 }
 
-// mostHistory bounds what records take: each may have a megabyte in etcd, and is known to the cache.
+// mostHistory limits the number of records: each may have a megabyte in etcd, and is in the cache.
 const mostHistory = 50
 
-// Bind makes flags of the options and sets their defaults.
+// Bind defines the flags of the options and sets their defaults.
 func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
 	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
@@ -86,7 +86,7 @@ func splitList(value string) []string {
 	return list
 }
 
-// validate returns an error that names the option which makes no sense.
+// validate returns an error that names an invalid option.
 func (o *Options) validate() error {
 	for _, namespace := range o.WatchNamespaces {
 		if problems := validation.ValidateNamespaceName(namespace, false); len(problems) > 0 {
@@ -108,7 +108,7 @@ func (o *Options) validate() error {
 	return o.validateMetrics()
 }
 
-// charts loads the watches file and its charts from where the options say.
+// charts loads the watches file and its charts from the locations in the options.
 func (o *Options) charts() (*charts, error) {
 	if err := o.validate(); err != nil {
 		return nil, err

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/reload"
 )
 
-// policyFile is the platform's policy, which follows its file.
+// policyFile is the platform's policy, reloaded when its file changes.
 type policyFile struct {
 	path    string // empty for none
 	current *policy.Current
@@ -28,8 +28,8 @@ type policyFile struct {
 	told string // of what is wrong with the file
 }
 
-// readPolicy reads a policy file. Without a path, or a file at it, the built-in default is the policy: a ConfigMap may be made later. A
-// folder that is not there is a mistake.
+// readPolicy reads a policy file. Without a path, or a file at it, the policy is the built-in default: a ConfigMap may be created
+// later. A missing folder is an error.
 func readPolicy(path string) (*policy.Policy, error) {
 	if path == "" {
 		return policy.Default(), nil
@@ -51,7 +51,7 @@ func readPolicy(path string) (*policy.Policy, error) {
 	return read, nil
 }
 
-// newPolicy reads the policy at the start, when a file that cannot be used is an error.
+// newPolicy reads the policy at the start, when an invalid file is an error.
 func newPolicy(path string, counters *metrics.Metrics) (*policyFile, error) {
 	first, err := readPolicy(path)
 	if err != nil {
@@ -62,7 +62,7 @@ func newPolicy(path string, counters *metrics.Metrics) (*policyFile, error) {
 	return p, nil
 }
 
-// Start implements manager.Runnable: it follows the file until the context ends.
+// Start implements manager.Runnable: it watches the file until the context ends.
 func (p *policyFile) Start(ctx context.Context) error {
 	if p.path == "" {
 		return nil
@@ -74,10 +74,10 @@ func (p *policyFile) Start(ctx context.Context) error {
 	return nil
 }
 
-// NeedLeaderElection implements manager.LeaderElectionRunnable: who leads next has the same policy.
+// NeedLeaderElection implements manager.LeaderElectionRunnable: a standby must have the same policy.
 func (*policyFile) NeedLeaderElection() bool { return false }
 
-// load puts what the file is now to use, if that is another policy and a sound one.
+// load puts the present file to use, if it is another policy and a valid one.
 func (p *policyFile) load(ctx context.Context) {
 	next, err := readPolicy(p.path)
 	if err != nil {
@@ -99,7 +99,7 @@ func (p *policyFile) load(ctx context.Context) {
 	p.changed(ctx)
 }
 
-// refuse says what is wrong with the file, once. The policy in use stays.
+// refuse reports once what is wrong with the file. The policy in use stays.
 func (p *policyFile) refuse(err error) {
 	now := p.current.Get()
 	p.metrics.Policy(now.Source, now.Digest, true)
@@ -115,7 +115,7 @@ func (p *policyFile) tell(message string) {
 	p.log.Info(message, "source", now.Source, "digest", now.Digest, "namespaces", now.Entries())
 }
 
-// CheckFiles returns an error if what is configured cannot be read: watches, charts or the policy. It needs no cluster.
+// CheckFiles returns an error if the configuration cannot be read: watches, charts or the policy. It needs no cluster.
 func CheckFiles(options Options) error {
 	charts, err := options.charts()
 	if err != nil {

@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// newReferences makes the cache for the metadata of what resources refer to. The manager's cache holds our own objects only.
+// newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own objects.
 func newReferences(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
 	all, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
@@ -35,7 +35,7 @@ func newReferences(config *rest.Config, mgr manager.Manager, options Options, in
 	return all.GetCache(), nil
 }
 
-// newDefaults makes the cache for the ConfigMaps by which namespaces set defaults: those of that name, and what they hold.
+// newDefaults returns the cache for the ConfigMaps by which namespaces set defaults: those of that name, with their data.
 func newDefaults(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
 	all, err := cluster.New(config, func(o *cluster.Options) {
 		o.Scheme = mgr.GetScheme()
@@ -55,7 +55,7 @@ func newDefaults(config *rest.Config, mgr manager.Manager, options Options, info
 	return all.GetCache(), nil
 }
 
-// namespaces are those that a cache looks at; nil for all.
+// namespaces returns the namespaces that a cache watches; nil for all.
 func namespaces(options Options) map[string]cache.Config {
 	if len(options.WatchNamespaces) == 0 {
 		return nil
@@ -67,7 +67,7 @@ func namespaces(options Options) map[string]cache.Config {
 	return configs
 }
 
-// rights asks the API server whether the operator may list and watch a kind in all of the cluster.
+// rights returns a function that checks whether the operator may list and watch a kind in all of the cluster.
 func rights(mgr manager.Manager) func(context.Context, schema.GroupVersionKind) (bool, error) {
 	return func(ctx context.Context, kind schema.GroupVersionKind) (bool, error) {
 		mapping, err := mgr.GetRESTMapper().RESTMapping(kind.GroupKind(), kind.Version)

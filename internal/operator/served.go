@@ -22,7 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// awaitPeriod is how often the API server is asked whether it serves a kind by now whose CRD was missing.
+// awaitPeriod is the interval at which the API server is checked for a kind whose CRD was missing.
 const awaitPeriod = 20 * time.Second
 
 // unserved reports whether an error says that the cluster does not serve a kind.
@@ -39,7 +39,7 @@ func unserved(err error) bool {
 	return true
 }
 
-// withServed makes a cache of the kinds that the cluster serves: it could not be made with settings for any other.
+// withServed returns a cache for the kinds that the cluster serves: it cannot have settings for any other.
 func withServed(config *rest.Config, options cache.Options) (cache.Cache, error) {
 	options.ByObject = maps.Clone(options.ByObject)
 	maps.DeleteFunc(options.ByObject, func(object client.Object, _ cache.ByObject) bool {
@@ -72,7 +72,7 @@ func split(mapper meta.RESTMapper, list []watches.Watch) (there []watches.Watch,
 }
 
 // awaited are kinds that the cluster does not serve. It implements manager.Runnable: an operator that is newer than the CRDs serves all
-// other kinds, and starts again when one of these is there.
+// other kinds, and restarts when one of these is served.
 type awaited struct {
 	kinds  []schema.GroupVersionKind
 	mapper meta.RESTMapper
@@ -86,7 +86,7 @@ func (a awaited) String() string {
 	return strings.Join(names, ", ")
 }
 
-// Start implements manager.Runnable. The error ends the manager, which its container starts again.
+// Start implements manager.Runnable. The error ends the manager, and its container is restarted.
 func (a awaited) Start(ctx context.Context) error {
 	log.FromContext(ctx).Info("kinds are not served: their CRDs are missing; the operator starts again when one is there", "kinds", a.String())
 	var found error

@@ -1,5 +1,5 @@
-// Package origin owns where each value comes from that a chart's templates see: the spec, the defaults of the namespace or the platform, what
-// the platform puts over all specs, or the chart. It compares what the renderer makes with and without each of them, so it knows no field.
+// Package origin owns the origin of each value that a chart's templates see: the spec, the defaults of the namespace or the platform, the
+// platform's overrides, or the chart. It compares the renderer's output with and without each of them, so it knows no field.
 package origin
 
 import (
@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// Source is where a value comes from, in words.
+// Source describes where a value comes from.
 type Source string
 
 // The sources besides the names of layers.
@@ -27,7 +27,7 @@ const (
 	Chart    Source = "chart"
 )
 
-// Value is one that templates see: a scalar, a list, or a map without entries.
+// Value is a value that templates see: a scalar, a list, or a map without entries.
 type Value struct {
 	Path   []string `json:"path"`
 	Value  any      `json:"value"`
@@ -72,17 +72,17 @@ func Of(ctx context.Context, renderer *render.Renderer, resource *unstructured.U
 	return list, nil
 }
 
-// layerOf is the source of the highest layer that says something at a path.
+// layerOf returns the source of the highest layer that sets a path.
 func layerOf(layers []defaults.Layer, path []string) Source {
 	for _, layer := range layers {
 		if says(layer.Values, path) {
 			return Source(layer.Source)
 		}
 	}
-	return Spec // what the translation of a field adds to it
+	return Spec // added by the translation of a field
 }
 
-// leaves calls visit for all that is no map with entries.
+// leaves calls visit for everything except maps with entries.
 func leaves(in map[string]any, path []string, visit func(path []string, value any)) {
 	for _, key := range slices.Sorted(maps.Keys(in)) {
 		at := append(slices.Clone(path), key)
@@ -94,7 +94,7 @@ func leaves(in map[string]any, path []string, visit func(path []string, value an
 	}
 }
 
-// says reports whether there is something at a path, or a value that is no map on the way to it.
+// says reports whether a path is set, or a value that is no map is on the way to it.
 func says(in map[string]any, path []string) bool {
 	var at any = in
 	for _, key := range path {
@@ -111,5 +111,5 @@ func says(in map[string]any, path []string) bool {
 	return true
 }
 
-// Name is the path of a value for people, as in resources.limits.cpu.
+// Name returns the path of a value for people, for example resources.limits.cpu.
 func (v Value) Name() string { return strings.Join(v.Path, ".") }

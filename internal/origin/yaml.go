@@ -7,7 +7,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// YAML prints values as a values.yaml, each with where it comes from as a comment if that is asked for.
+// YAML formats values as a values.yaml, each with its origin as a comment if requested.
 func YAML(list []Value, origins bool) ([]byte, error) {
 	root := &yaml.Node{Kind: yaml.MappingNode}
 	for _, value := range list {
@@ -41,7 +41,7 @@ func text(value string) *yaml.Node {
 	return node
 }
 
-// entry returns the map at a key, which it makes where there is none. Values come sorted, so it is the last entry.
+// entry returns the map at a key, and creates it if there is none. Values come sorted, so it is the last entry.
 func entry(in *yaml.Node, key string) *yaml.Node {
 	if count := len(in.Content); count > 0 && in.Content[count-2].Value == key {
 		return in.Content[count-1]

@@ -11,11 +11,11 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// directive is the one directive of strategic merge patches that is taken, in entries of lists that are merged by a key. The others are for
-// programs that compute patches; of a map, null takes fields away.
+// directive is the only directive of strategic merge patches that is accepted, in entries of lists that are merged by a key. The others are
+// for programs that compute patches; in a map, null removes fields.
 const directive = "$patch"
 
-// maxEntries is how many a list may have: merging looks for each among all that are there.
+// maxEntries is the maximum length of a list: merging compares each entry with all existing ones.
 const maxEntries = 256
 
 // The values of the directive.
@@ -60,7 +60,7 @@ func withoutDirectives(value any) any {
 	return value
 }
 
-// place is where a value of the patch is: its path, and the same as people know it, with names instead of indexes.
+// place is the position of a value in the patch: its path, and the same for people, with names instead of indexes.
 type place struct {
 	path  []any
 	shown string
@@ -80,7 +80,7 @@ func (p place) entry(index int, name any) place {
 	return place{append(slices.Clone(p.path), index), fmt.Sprintf("%s[%v]", p.shown, name), p.whole}
 }
 
-// checker goes through a patch as merging does.
+// checker visits a patch in the same way as merging does.
 type checker struct {
 	found typed.Misfits
 	sets  []string
@@ -127,7 +127,7 @@ func (c *checker) fields(patch map[string]any, schema strategicpatch.LookupPatch
 	}
 }
 
-// mergeKey is the field by which the entries of a list are merged; empty for a list that replaces another.
+// mergeKey returns the field by which the entries of a list are merged; empty for a list that replaces another.
 func mergeKey(meta strategicpatch.PatchMeta) string {
 	if !slices.Contains(meta.GetPatchStrategies(), "merge") {
 		return ""

@@ -1,5 +1,5 @@
-// Package podtemplate lays spec.podTemplate over the pod templates that a chart rendered: a strategic merge patch for what no field of the
-// spec says. It owns what such a patch may hold, and refuses the rest by its field before anything is rendered.
+// Package podtemplate lays spec.podTemplate over the pod templates that a chart rendered: a strategic merge patch for fields that the spec
+// does not have. It owns what such a patch may contain, and refuses anything else, naming the field, before anything is rendered.
 package podtemplate
 
 import (
@@ -21,18 +21,18 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// MaxSize is how many bytes a patch may take as JSON: it is in each release record, and merging takes time.
+// MaxSize is the maximum size of a patch as JSON in bytes: it is in each release record, and merging takes time.
 const MaxSize = 32 << 10
 
-// mainContainer is the container that workloads have which the patch is for.
+// mainContainer is the container of the workloads to which the patch applies.
 const mainContainer = "app"
 
-// maxShown is how many bytes the list of the fields that a patch sets may take in an annotation.
+// maxShown is the maximum size in bytes of the list of patched fields in an annotation.
 const maxShown = 1 << 10
 
 var field = []any{"spec", "podTemplate"}
 
-// Error says what a patch may not hold.
+// Error reports what a patch may not contain.
 type Error struct{ typed.Misfits }
 
 func (e *Error) Error() string { return strings.Join(strings.Fields(e.Misfits.Error()), " ") }
@@ -40,7 +40,7 @@ func (e *Error) Error() string { return strings.Join(strings.Fields(e.Misfits.Er
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Misfits }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *Error) Hint() string {
 	return "change or remove what the message names; `kubectl explain pod.spec` describes the fields that spec.podTemplate.spec takes"
 }
@@ -49,14 +49,14 @@ func refused(path []any, message string, args ...any) error {
 	return &Error{typed.Misfits{{Path: path, Message: fmt.Sprintf(message, args...)}}}
 }
 
-// Patch is a patch that was found to be sound. A nil one changes nothing.
+// Patch is a valid patch. A nil one changes nothing.
 type Patch struct {
 	content map[string]any
 	sets    []string
 }
 
-// Of returns the patch of a resource, of whose spec the values were made; nil if there is none. Of other kinds than AppService, the field
-// belongs to the chart. The error is an Error.
+// Of returns the patch of a resource, whose values were made from the same spec; nil if there is none. For kinds other than AppService,
+// the field belongs to the chart. The error is an Error.
 func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, error) {
 	value, there := values["podTemplate"]
 	if !there || resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
@@ -79,8 +79,8 @@ func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, err
 	return patch, nil
 }
 
-// Apply lays the patch over the pods of those objects that have the main container, and annotates these with the fields that it sets. The
-// error is an Error if there are none. What is wrong with a template already is left to others.
+// Apply lays the patch over the pods of the objects that have the main container, and annotates them with the patched fields. The
+// error is an Error if there are none. Templates that are already invalid are left to other checks.
 func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 	if p == nil {
 		return nil
@@ -91,7 +91,7 @@ func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 		if template == nil || len(typed.CheckAs(template, podTemplateType, nil)) > 0 || mainOf(containersOf(template)) < 0 {
 			continue
 		}
-		// It writes to both. Only a list entry without its name may fail, which the error of the library shows with its values.
+		// It writes to both. It can fail only for a list entry without its name, and then the library's error contains values.
 		if _, err := strategicpatch.StrategicMergeMapPatch(template, runtime.DeepCopyJSON(p.content), corev1.PodTemplateSpec{}); err != nil {
 			return fmt.Errorf("the pod template of %s %q cannot be merged with spec.podTemplate: an entry of a list has no name", object.GetKind(), object.GetName())
 		}
@@ -121,8 +121,8 @@ func mainOf(containers []any) int {
 	})
 }
 
-// mainFirst puts the main container first, and leaves the others in their order: the first one is what kubectl logs shows and whose image a
-// status has. Merging puts those of the patch before all others.
+// mainFirst moves the main container to the front, and leaves the others in their order: the first one is what kubectl logs shows and whose
+// image is in the status. Merging puts those of the patch before all others.
 func mainFirst(containers []any) {
 	at := mainOf(containers)
 	first := containers[at]
@@ -130,7 +130,7 @@ func mainFirst(containers []any) {
 	containers[0] = first
 }
 
-// shown lists the fields that the patch sets, as far as an annotation has room.
+// shown lists the fields that the patch sets, as far as they fit into an annotation.
 func (p *Patch) shown() string {
 	var out strings.Builder
 	for i, path := range p.sets {

@@ -10,14 +10,14 @@ import (
 // selecting are the labels of the selector, which cannot change.
 var selecting = []string{"app.kubernetes.io/name", "app.kubernetes.io/instance"}
 
-// never are the fields of pods that the API server refuses in a workload, or does not keep as they are, with what to do instead.
+// never are the fields of pods that the API server refuses in a workload, or does not store unchanged, with what to do instead.
 var never = map[string]string{
 	"activeDeadlineSeconds": "the pods of a service run until they are replaced: leave it out",
 	"ephemeralContainers":   "they are added to pods that run, by kubectl debug: leave it out",
 	"serviceAccount":        "it is an old name that Kubernetes replaces: set spec.serviceAccount.name",
 }
 
-// reserved refuses what belongs to the operator, and what would make other pods of them than those of a service.
+// reserved refuses fields that belong to the operator, and fields that would make pods unfit for a service.
 func (c *checker) reserved(patch map[string]any) {
 	at := place{path: field}
 	metadata, _ := patch["metadata"].(map[string]any)
@@ -43,7 +43,7 @@ func (c *checker) reserved(patch map[string]any) {
 	c.ofPod(spec, at.field("spec"))
 }
 
-// reservedKey says why a label or an annotation is not for a patch; empty if it is.
+// reservedKey returns why a patch may not set a label or an annotation; empty if it may.
 func reservedKey(key string, label bool) string {
 	switch {
 	case !label:
@@ -75,7 +75,7 @@ func (c *checker) ofPod(spec map[string]any, at place) {
 	}
 }
 
-// keepsMain refuses containers without the main one.
+// keepsMain refuses lists of containers without the main one.
 func (c *checker) keepsMain(value any, at place) {
 	containers, _ := value.([]any)
 	named, replaced := false, -1

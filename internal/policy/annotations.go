@@ -11,10 +11,10 @@ import (
 	"github.com/example/appservice-operator/internal/reserved"
 )
 
-// hpaOwnership is what the shipped chart says of an autoscaler, so that KEDA may take its place.
+// hpaOwnership is the annotation that the shipped chart sets on an autoscaler so that KEDA may replace it.
 const hpaOwnership = "validations.keda.sh/hpa-ownership"
 
-// The annotations by which cert-manager's issuers are named.
+// The annotations that name cert-manager's issuers.
 const (
 	issuer        = "cert-manager.io/issuer"
 	clusterIssuer = "cert-manager.io/cluster-issuer"
@@ -25,7 +25,7 @@ const (
 // ingressClass is the annotation that named the class before there was a field.
 const ingressClass = "kubernetes.io/ingress.class"
 
-// annotations checks those of an object, or of a template within it, as those of a kind.
+// annotations checks the annotations of an object, or of a template within it, by the rule for a kind.
 func (c *check) annotations(kind string, content map[string]any) {
 	found, _, _ := unstructured.NestedFieldNoCopy(content, "metadata", "annotations")
 	all, _ := found.(map[string]any)
@@ -41,7 +41,7 @@ func (c *check) annotations(kind string, content map[string]any) {
 	c.issuers(all)
 }
 
-// refuseAnnotation says which annotations of the same prefix are allowed.
+// refuseAnnotation records a refused annotation, with those of the same prefix that are allowed.
 func (c *check) refuseAnnotation(kind, key string) {
 	prefix, _, _ := strings.Cut(key, "/")
 	var alike []string

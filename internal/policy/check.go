@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 )
 
-// Check returns an Error if rendered objects are not as the policy allows.
+// Check returns an Error if the policy does not allow rendered objects.
 func (r Rules) Check(objects []*unstructured.Unstructured) error {
 	if r.rules == nil {
 		return nil
@@ -33,14 +33,14 @@ func (r Rules) Check(objects []*unstructured.Unstructured) error {
 	return nil
 }
 
-// check is one object's.
+// check is the check of one object.
 type check struct {
 	*rules
 	object *unstructured.Unstructured
 	found  []Violation
 }
 
-// refuse notes a violation of a rule.
+// refuse records a violation of a rule.
 func (c *check) refuse(path, value, rule, allows string) {
 	c.found = append(c.found, Violation{Kind: c.object.GetKind(), Name: c.object.GetName(), Path: path, Value: value, Why: c.why(rule, allows)})
 }
@@ -57,7 +57,7 @@ func (c *check) text(path ...string) string {
 	return value
 }
 
-// number is a whole number of a field; that it is there, too.
+// number returns a whole number of a field, and whether it is set.
 func (c *check) number(path ...string) (value int64, there bool) {
 	found, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
 	switch number := found.(type) {
@@ -69,7 +69,7 @@ func (c *check) number(path ...string) (value int64, there bool) {
 	return 0, false
 }
 
-// list is a list of a field, shared with the object.
+// list returns a list of a field, shared with the object.
 func (c *check) list(path ...string) []any {
 	value, _, _ := unstructured.NestedFieldNoCopy(c.object.Object, path...)
 	list, _ := value.([]any)
@@ -94,7 +94,7 @@ func within(path string, more ...string) string {
 	return strings.Join(append([]string{path}, more...), ".")
 }
 
-// pods checks the pods that an object makes, if its pod template can be read; others say what is wrong with one that cannot.
+// pods checks the pods that an object creates, if its pod template can be decoded; other checks report one that cannot.
 func (c *check) pods() {
 	content := dependency.PodTemplate(c.object)
 	if content == nil {

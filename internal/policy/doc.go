@@ -1,8 +1,8 @@
-// Package policy owns what the platform allows the workloads and routes of a namespace to be: the rules, the file that says them, the
-// default that is part of the program, and how entries for namespaces are laid over it. The rules are held against rendered objects, so that
-// no field of a spec, chart, default or patch of pods passes them by.
+// Package policy owns what the platform allows workloads and routes of a namespace: the rules, the file that sets them, the built-in
+// default, and how entries for namespaces are laid over it. Rendered objects are checked against the rules, so that no field of a
+// spec, chart, default or patch of pods can bypass them.
 //
-// It reads no cluster. A Policy is a value that never changes, and so are the Rules of a namespace: a file that is read again is another
-// Policy, and whoever takes it once per reconcile uses one of them all the way. Who serves which host, internal/hosts decides; here is only
+// It reads no cluster. A Policy is an immutable value, and so are the Rules of a namespace: reading a file again returns another Policy,
+// and a reconcile that takes it once uses the same one throughout. Which resource serves a host is decided by internal/hosts; here is only
 // which hosts a namespace may use.
 package policy

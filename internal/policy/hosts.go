@@ -10,7 +10,7 @@ import (
 // Hosts are hosts: one by its name, all below a domain, at any depth, as *.example.com, or all as *.
 type Hosts []string
 
-// allow reports whether all hosts may be used that one of a route stands for.
+// allow reports whether all hosts that a route's host stands for may be used.
 func (h Hosts) allow(host string) bool { return last(h, strings.ToLower(host), covers, overlaps) }
 
 func (h Hosts) check(item string) error {
@@ -24,13 +24,13 @@ func (h Hosts) check(item string) error {
 	return nil
 }
 
-// covers reports whether a pattern has all hosts that one of a route stands for. The empty one stands for all.
+// covers reports whether a pattern covers all hosts that a route's host stands for. The empty one stands for all.
 func covers(pattern, host string) bool {
 	domain, wildcard := strings.CutPrefix(pattern, "*.")
 	return pattern == everything || pattern == host || wildcard && strings.HasSuffix(host, "."+domain)
 }
 
-// overlaps reports whether a pattern has some of them.
+// overlaps reports whether a pattern covers some of them.
 func overlaps(pattern, host string) bool {
 	return host == "" || covers(pattern, host) || strings.HasPrefix(host, "*.") && covers(host, pattern)
 }

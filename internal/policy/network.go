@@ -16,7 +16,7 @@ var (
 	certificate = schema.GroupKind{Group: "cert-manager.io", Kind: "Certificate"}
 )
 
-// network checks how pods are reached, but for hosts.
+// network checks how pods are reached, except for hosts.
 func (c *check) network() {
 	kind := c.object.GroupVersionKind().GroupKind()
 	switch {

@@ -9,7 +9,7 @@ import (
 	"github.com/distribution/reference"
 )
 
-// Ports are ports, and ranges of them.
+// Ports are ports, and ranges of ports.
 type Ports []string
 
 // Allow reports whether a port is among them.
@@ -40,7 +40,7 @@ func portRange(item string) (from, to int64, err error) {
 	return int64(low), int64(high), nil
 }
 
-// Networks are addresses, and networks of them.
+// Networks are addresses and networks.
 type Networks []string
 
 // Allow reports whether an address is among them.
@@ -73,7 +73,7 @@ func networkOf(item string) (netip.Prefix, error) {
 	return network, nil
 }
 
-// Registries are registries, and parts of them.
+// Registries are registries, and parts of registries.
 type Registries []string
 
 // Allow reports whether an image comes from one of them.
@@ -89,7 +89,7 @@ func (r Registries) check(item string) error {
 	return nil
 }
 
-// holds reports whether a repository is one of a registry, or of a part of it.
+// holds reports whether a repository belongs to a registry, or to a part of it.
 func holds(registry, repository string) bool {
 	if registry == everything {
 		return true

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// beneath stands, as the first entry of a list, for what the list is laid over.
+	// beneath, as the first entry of a list, stands for the list beneath it.
 	beneath = "+"
-	// refuses begins a pattern of what is not allowed.
+	// refuses is the prefix of a pattern that is not allowed.
 	refuses = "!"
 	// everything is the pattern of a list that allows all.
 	everything = "*"
 )
 
-// Patterns are names, keys and the like, in which * stands for any characters but a slash. The empty text is matched by the empty pattern
-// alone.
+// Patterns are names, keys and the like, in which * matches any characters except a slash. The empty text is matched only by the empty
+// pattern.
 type Patterns []string
 
 // Allow reports whether the last pattern that matches a text allows it.
@@ -44,7 +44,7 @@ func glob(pattern, text string) bool {
 	return matches
 }
 
-// last reports whether the last pattern that says something of a text allows it. What allows must cover all of the text, to refuse it a part
+// last reports whether the last matching pattern allows a text. A pattern that allows must cover all of the text; to refuse it, a part
 // is enough.
 func last(list []string, text string, covers, overlaps func(pattern, text string) bool) bool {
 	for _, pattern := range slices.Backward(list) {
@@ -74,7 +74,7 @@ func (s ServiceTypes) check(item string) error {
 // VolumeTypes are types of volumes.
 type VolumeTypes []string
 
-// withSecret is the type of a volume whose driver is given a Secret, whoever may read that.
+// withSecret is the type of a volume whose driver receives a Secret, whoever may read that.
 const withSecret = "csi.nodePublishSecretRef" //nolint:gosec // the name of a type, no credential
 
 // Allow reports whether volumes may be of a type.
@@ -82,7 +82,7 @@ func (v VolumeTypes) Allow(kind string) bool { return Patterns(v).Allow(kind) }
 
 func (v VolumeTypes) check(item string) error { return oneOf(item, volumeTypes) }
 
-// volumeTypes are all that there are.
+// volumeTypes are all existing types.
 var volumeTypes = func() []string {
 	known := []string{withSecret}
 	for _, field := range reflect.VisibleFields(reflect.TypeFor[corev1.VolumeSource]()) {

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// pod checks what pods are, beyond what Pod Security has a say in.
+// pod checks the fields of pods that Pod Security does not cover.
 func (c *check) pod(pod *corev1.PodSpec) {
 	if patched, there := c.object.GetAnnotations()[v1.AnnotationPatched]; there && !*c.PodTemplate {
 		c.refuse("spec.podTemplate", patched, "podTemplate", "is false: it may not be used")
@@ -50,7 +50,7 @@ func (c *check) volume(volume *corev1.Volume) {
 	}
 }
 
-// typeOf is the name of the field that a volume has; empty for none.
+// typeOf returns the name of the field that a volume has; empty for none.
 func typeOf(volume *corev1.Volume) string {
 	source := reflect.ValueOf(volume.VolumeSource)
 	for i := range source.NumField() {
@@ -79,13 +79,13 @@ func (c *check) image(path, image string) {
 
 const example = "nginx@sha256:…"
 
-// The labels of nodes that say which one it is, and the field.
+// The labels of nodes that identify a single node, and the field.
 const (
 	hostname     = corev1.LabelHostname
 	metadataName = "metadata.name"
 )
 
-// nodes refuses what chooses nodes by their names. That pods are kept apart or together by them is no choice of one.
+// nodes refuses choosing nodes by name. Keeping pods apart or together by these labels chooses none.
 func (c *check) nodes(pod *corev1.PodSpec) {
 	const instead = "is false: choose nodes by other labels"
 	if pod.NodeName != "" {

@@ -12,22 +12,22 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 )
 
-// BuiltIn is how messages call the default that is part of the program.
+// BuiltIn is the name of the built-in default in messages.
 const BuiltIn = "built-in default"
 
 //go:embed default.yaml
 var builtIn []byte
 
-// Policy is what one file says, laid over the built-in default. It never changes, and is safe for concurrent use.
+// Policy is one file laid over the built-in default. It never changes, and is safe for concurrent use.
 type Policy struct {
-	// Source is how messages call the file; BuiltIn if there is none.
+	// Source is the name of the file in messages; BuiltIn if there is none.
 	Source string
 	// Digest identifies a policy.
 	Digest string
 
 	base    layer
 	entries []entry
-	rules   sync.Map // *rules by the entries that are for a namespace
+	rules   sync.Map // *rules by the matching entries
 }
 
 // entry is one of File.Namespaces.
@@ -37,13 +37,13 @@ type entry struct {
 	layer
 }
 
-// layer is what a place of a file sets, and how messages call the place.
+// layer holds the settings of one place in a file, and the name of the place in messages.
 type layer struct {
 	Settings
 	place string
 }
 
-// Default returns the policy of a platform that says nothing.
+// Default returns the policy of a platform that sets none.
 func Default() *Policy {
 	policy, err := compile(BuiltIn, nil, &File{})
 	if err != nil {
@@ -52,7 +52,7 @@ func Default() *Policy {
 	return policy
 }
 
-// ground is what the built-in default sets.
+// ground returns the settings of the built-in default.
 var ground = sync.OnceValues(func() (Settings, error) {
 	file, err := parse(BuiltIn, builtIn)
 	if err != nil {
@@ -80,15 +80,15 @@ func compile(name string, text []byte, file *File) (*Policy, error) {
 	return p, nil
 }
 
-// Selects reports whether the labels of namespaces matter.
+// Selects reports whether the policy depends on labels of namespaces.
 func (p *Policy) Selects() bool {
 	return p != nil && slices.ContainsFunc(p.entries, func(e entry) bool { return e.selector != nil })
 }
 
-// Entries is the number of entries for namespaces.
+// Entries returns the number of entries for namespaces.
 func (p *Policy) Entries() int { return len(p.entries) }
 
-// For returns the rules of a namespace with these labels. Namespaces that the same entries are for share them.
+// For returns the rules of a namespace with these labels. Namespaces with the same matching entries share them.
 func (p *Policy) For(namespace string, labelled map[string]string) Rules {
 	if p == nil {
 		return Rules{}
@@ -110,7 +110,7 @@ func (e *entry) matches(namespace string, labelled map[string]string) bool {
 	return (len(e.names) == 0 || e.names.Allow(namespace)) && (e.selector == nil || e.selector.Matches(labels.Set(labelled)))
 }
 
-// lay lays the entries that are for a namespace over the default.
+// lay lays the matching entries over the default.
 func (p *Policy) lay(matching []byte) *rules {
 	all := &rules{policy: p, places: map[string]string{}}
 	first, _ := ground() // compile has seen to it
@@ -132,7 +132,7 @@ func (p *Policy) lay(matching []byte) *rules {
 	return all
 }
 
-// rules are those of a namespace. All of Settings are set.
+// rules are the rules of a namespace. All Settings are set.
 type rules struct {
 	Settings
 	policy *Policy
@@ -144,13 +144,13 @@ type rules struct {
 	elsewhere []grant
 }
 
-// grant are hosts that an entry names.
+// grant holds the hosts that an entry names.
 type grant struct {
 	hosts Hosts
 	place string
 }
 
-// over lays what a place sets over the rules.
+// over lays the settings of a layer over the rules.
 func (r *rules) over(above layer) {
 	into, from := reflect.ValueOf(&r.Settings).Elem(), reflect.ValueOf(&above.Settings).Elem()
 	for i := range from.NumField() {
@@ -181,7 +181,7 @@ func (r *rules) overAnnotations(above layer) {
 	r.Annotations = merged
 }
 
-// laid returns a list as it is laid over another.
+// laid returns a list laid over another.
 func laid(below, list reflect.Value) reflect.Value {
 	if list.Len() == 0 || list.Index(0).String() != beneath {
 		return list
@@ -190,7 +190,7 @@ func laid(below, list reflect.Value) reflect.Value {
 	return reflect.AppendSlice(reflect.AppendSlice(out, below), list.Slice(1, list.Len()))
 }
 
-// grant notes hosts that an entry names for the namespace.
+// grant records hosts that an entry names for the namespace.
 func (r *rules) grant(hosts Hosts) {
 	if hosts != nil && (len(hosts) == 0 || hosts[0] != beneath) {
 		r.named, r.general = nil, nil
@@ -205,11 +205,11 @@ func withoutBeneath(hosts Hosts) Hosts {
 	return hosts
 }
 
-// nameOf is how files call a field.
+// nameOf returns the name of a field in files.
 func nameOf(field reflect.StructField) string {
 	name, _, _ := strings.Cut(field.Tag.Get("yaml"), ",")
 	return name
 }
 
-// annotationsOf is the name of the rule for the annotations of a kind.
+// annotationsOf returns the name of the rule for the annotations of a kind.
 func annotationsOf(kind string) string { return "annotations." + kind }

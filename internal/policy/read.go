@@ -19,7 +19,8 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Read reads the text of a policy file; name is how messages call it. The error is fields.Problems, all of them with their lines.
+// Read parses the text of a policy file; name is its name in messages. The error is fields.Problems, with all problems and their
+// lines.
 func Read(name string, text []byte) (*Policy, error) {
 	file, err := parse(name, text)
 	if err != nil {
@@ -57,7 +58,7 @@ func parse(name string, text []byte) (*File, error) {
 	return file, nil
 }
 
-// yamlLine is where the YAML parser says that it stopped; it has no field for it.
+// yamlLine matches the line in the YAML parser's errors, which have no field for it.
 var yamlLine = regexp.MustCompile(`(?s)^yaml: line (\d+): (.*)$`)
 
 func syntax(name string, err error) error {
@@ -68,7 +69,7 @@ func syntax(name string, err error) error {
 	return fields.Problems{{File: name, Line: 1, Text: "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}
 }
 
-// reader collects mistakes: one pass shows them all.
+// reader collects all mistakes in one pass.
 type reader struct {
 	name    string
 	found   fields.Problems
@@ -79,10 +80,10 @@ func (r *reader) report(line int, text string, args ...any) {
 	r.found = append(r.found, fields.Problem{File: r.name, Line: line, Text: fmt.Sprintf(text, args...)})
 }
 
-// checked is a list whose entries can be wrong.
+// checked is a list whose entries may be invalid.
 type checked interface{ check(item string) error }
 
-// read puts what a node says into a value, along the value's type.
+// read decodes a node into a value, by the value's type.
 func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -184,7 +185,7 @@ func (r *reader) pairs(node *yaml.Node, at string, visit func(key, value *yaml.N
 	}
 }
 
-// fieldsOf lists the fields of a struct by the names that they have in a file.
+// fieldsOf collects the fields of a struct by their names in a file.
 func fieldsOf(value reflect.Value, into map[string]reflect.Value) {
 	for i := range value.NumField() {
 		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("yaml"), ",")

@@ -7,11 +7,11 @@ import (
 	"sync/atomic"
 )
 
-// Rules are those of a namespace. The zero value allows everything: it is for a cluster of which nothing is known, as on the command line.
+// Rules are the rules of a namespace. The zero value allows everything: it is for an unknown cluster, as on the command line.
 type Rules struct{ *rules }
 
-// MayUse reports whether the namespace may use all hosts that one of a route stands for, the empty one for all there are. Why says what is
-// against it.
+// MayUse reports whether the namespace may use all hosts that a route's host stands for, the empty one for all hosts. Why is the reason if
+// it may not.
 func (r Rules) MayUse(host string) (may bool, why string) {
 	host = strings.ToLower(host)
 	switch by := r.grantedElsewhere(host); {
@@ -32,10 +32,10 @@ func (r Rules) Grants(host string) bool {
 	return r.rules != nil && last(r.named, strings.ToLower(host), namedBy, overlaps)
 }
 
-// Shares reports whether the namespace may serve paths of a host of which others serve some, too.
+// Shares reports whether the namespace may share a host, by paths, with others.
 func (r Rules) Shares(host string) bool { return r.rules != nil && r.SharedHosts.allow(host) }
 
-// grantedElsewhere is the place of an entry that grants some of the hosts to other namespaces alone; empty if there is none.
+// grantedElsewhere returns the place of an entry that grants some of the hosts to other namespaces only; empty if there is none.
 func (r Rules) grantedElsewhere(host string) string {
 	if r.rules == nil {
 		return ""
@@ -50,14 +50,14 @@ func (r Rules) grantedElsewhere(host string) string {
 	return ""
 }
 
-// why says what a rule allows, and where it stands.
+// why returns what a rule allows, and where it is set.
 func (r *rules) why(rule, allows string) string {
 	return fmt.Sprintf("%s %s (%s)", rule, allows, r.places[rule])
 }
 
 func namedBy(pattern, host string) bool { return pattern != everything && covers(pattern, host) }
 
-// Current holds the policy that is in use. It is safe for concurrent use.
+// Current holds the policy in use. It is safe for concurrent use.
 type Current struct{ policy atomic.Pointer[Policy] }
 
 // NewCurrent returns a holder of a policy.
@@ -75,5 +75,5 @@ func (c *Current) Get() *Policy {
 	return c.policy.Load()
 }
 
-// Set puts another policy to use.
+// Set replaces the policy in use.
 func (c *Current) Set(policy *Policy) { c.policy.Store(policy) }

@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// replicas are the fields, of whatever kind, that say how many pods there may be: of workloads, of autoscalers, of Jobs, of KEDA's.
+// replicas are the fields, of any kind, that set the number of pods: of workloads, autoscalers, Jobs and KEDA's objects.
 var replicas = [][]string{
 	{"spec", "replicas"},
 	{"spec", "maxReplicas"},
@@ -24,7 +24,7 @@ var replicas = [][]string{
 	{"spec", "fallback", "replicas"},
 }
 
-// kedaMost is what KEDA takes for spec.maxReplicaCount where it is left out.
+// kedaMost is KEDA's default for spec.maxReplicaCount.
 const kedaMost = 100
 
 func (c *check) sizes() {
@@ -41,7 +41,8 @@ func (c *check) sizes() {
 	}
 }
 
-// budget refuses what lets no pod go, however many there are. A number of pods that must stay is no such thing: there may be more.
+// budget refuses budgets that allow no disruption, however many pods there are. A number of pods that must stay is allowed: there
+// may be more.
 func (c *check) budget() {
 	const instead = "is false: a budget must let a pod go, else nodes cannot be drained"
 	if value, there := c.share("spec", "maxUnavailable"); there && value == 0 {
@@ -55,7 +56,7 @@ func (c *check) budget() {
 	}
 }
 
-// share is a number, or one of percent.
+// share returns a number, or a percentage.
 func (c *check) share(path ...string) (value int64, there bool) {
 	if value, there = c.number(path...); there {
 		return value, true
@@ -80,7 +81,7 @@ func (c *check) claims() {
 	}
 }
 
-// ephemeral checks the templates of claims that a pod template has volumes of: a claim is made of them for each pod.
+// ephemeral checks the claim templates of ephemeral volumes in a pod template: a claim is created from them for each pod.
 func (c *check) ephemeral(pod map[string]any) {
 	volumes, _, _ := unstructured.NestedFieldNoCopy(pod, "spec", "volumes")
 	list, _ := volumes.([]any)

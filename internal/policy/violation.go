@@ -7,15 +7,15 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Violation is one thing of a rendered object that the policy does not allow.
+// Violation is one field of a rendered object that the policy does not allow.
 type Violation struct {
 	// Kind and Name of the object.
 	Kind, Name string
-	// Path of the field, as in spec.type.
+	// Path of the field, for example spec.type.
 	Path string
-	// Value is what stands there, as far as that helps.
+	// Value of the field, if that helps.
 	Value string
-	// Why is the rule, what it allows, and where it stands.
+	// Why is the rule, what it allows, and where it is set.
 	Why string
 }
 
@@ -27,10 +27,10 @@ func (v Violation) String() string {
 	return fmt.Sprintf("%s %q: %s: %s", v.Kind, v.Name, at, v.Why)
 }
 
-// Error says what the policy does not allow.
+// Error reports what the policy does not allow.
 type Error struct{ Violations []Violation }
 
-// mostShown is how many violations, and how many entries of a list, a message shows.
+// mostShown is the maximum number of violations, and of list entries, in a message.
 const mostShown = 3
 
 func (e *Error) Error() string {
@@ -41,15 +41,15 @@ func (e *Error) Error() string {
 	return "against the platform's policy: " + few(list, "; ")
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *Error) Reason() string { return v1.ReasonPolicyViolation }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *Error) Hint() string {
 	return "change what the message names, or ask the platform team to allow it to this namespace in the operator's policy; what runs is kept as it is until then"
 }
 
-// few joins a list, of which it leaves out what is too much.
+// few joins a list, shortened if it is too long.
 func few(list []string, separator string) string {
 	if more := len(list) - mostShown; more > 1 {
 		list = append(list[:mostShown:mostShown], fmt.Sprintf("and %d more", more))
@@ -57,7 +57,7 @@ func few(list []string, separator string) string {
 	return strings.Join(list, separator)
 }
 
-// shown is a list of what is allowed, in words.
+// shown formats a list of what is allowed.
 func shown(list []string) string {
 	if len(list) == 0 {
 		return "nothing"

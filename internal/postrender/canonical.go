@@ -13,9 +13,9 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// Canonical gives each object of a built-in kind the spelling that the API server stores: quantities in canonical form,
-// no nulls. What the server stores can then be compared with what was rendered. A field that the kind does not have is
-// an error that names it. Of other kinds, only the nulls are removed.
+// Canonical converts each object of a built-in kind to the form that the API server stores: quantities in canonical
+// form, no nulls. Live objects can then be compared with rendered ones. A field that the kind does not have is an error
+// that names it. For other kinds, only nulls are removed.
 func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		into, err := scheme.Scheme.New(object.GroupVersionKind())
@@ -44,7 +44,7 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 	return nil
 }
 
-// decodeStrictly goes by JSON: the unstructured converter cuts numbers that do not fit.
+// decodeStrictly decodes by way of JSON: the unstructured converter truncates numbers that do not fit.
 func decodeStrictly(object *unstructured.Unstructured, into runtime.Object) error {
 	data, err := json.Marshal(object.Object)
 	if err != nil {
@@ -57,7 +57,7 @@ func decodeStrictly(object *unstructured.Unstructured, into runtime.Object) erro
 	return errors.Join(strict...)
 }
 
-// prune removes nulls: to the API server they say the same as a field left out.
+// prune removes nulls: to the API server they mean the same as a field left out.
 func prune(content map[string]any) {
 	for key, value := range content {
 		if value == nil {

@@ -12,8 +12,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Claims marks what claim templates make: the caches select a claim by its label, the name of the owner says for which resource it is, and the
-// stamp from which version of the template it comes. Controllers, not this operator, make the claims.
+// Claims marks the objects created from claim templates: the caches select a claim by its label, the owner's name identifies its resource, and
+// the stamp the version of its template. Controllers, not this operator, create the claims.
 func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).Claims

@@ -11,7 +11,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// The metadata by which Helm knows the objects of a release. Helm adds it only to objects that it creates itself.
+// The metadata by which Helm identifies the objects of a release. Helm adds it only to objects that it creates itself.
 const (
 	helmManagedBy        = "app.kubernetes.io/managed-by"
 	helmReleaseName      = "meta.helm.sh/release-name"
@@ -19,10 +19,10 @@ const (
 	helmResourcePolicy   = "helm.sh/resource-policy"
 )
 
-// Ownership puts every object into the namespace of its owner, makes the owner its controller, so that the garbage
-// collector deletes it with the owner, and adds Helm's ownership metadata. What the chart wants kept
-// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name takes it,
-// and a cluster-scoped object the owner's UID as a label: a finalizer of the owner sees to its deletion.
+// Ownership sets the namespace of every object to its owner's, makes the owner its controller, so that the garbage collector
+// deletes it with the owner, and adds Helm's ownership metadata. An object that the chart wants retained
+// (helm.sh/resource-policy: keep) gets the owner's name as an annotation instead, by which a new owner of the name takes it
+// over, and a cluster-scoped object the owner's UID as a label: a finalizer of the owner ensures that it is deleted.
 func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	namespace := in.Owner.GetNamespace()
 	controller := *metav1.NewControllerRef(in.Owner, in.Owner.GroupVersionKind())
@@ -56,7 +56,7 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// kept reports whether an object is to outlive its release, as Helm reads it.
+// kept reports whether an object is to outlive its release, by Helm's rules.
 func kept(object *unstructured.Unstructured) bool {
 	return strings.ToLower(strings.TrimSpace(object.GetAnnotations()[helmResourcePolicy])) == "keep"
 }

@@ -26,10 +26,10 @@ const (
 	Restricted = api.LevelRestricted
 )
 
-// Source is who asks for a level, in words.
+// Source describes who requires a level.
 type Source string
 
-// The sources. If the namespace is not labelled and the chart asks for nothing, the level is Baseline by default.
+// The sources. If the namespace has no label and the chart requires nothing, the level is Baseline by default.
 const (
 	ByNamespace Source = "the namespace enforces"
 	ByChart     Source = "the chart requires"
@@ -37,7 +37,7 @@ const (
 	ByDefault   Source = "the operator requires by default"
 )
 
-// PodSecurityError says that pods would be below a level of the Pod Security Standards.
+// PodSecurityError reports that pods would violate a level of the Pod Security Standards.
 type PodSecurityError struct {
 	Kind, Name string
 	Level      Level
@@ -50,10 +50,10 @@ func (e *PodSecurityError) Error() string {
 	return fmt.Sprintf("the pods of %s %q are below the Pod Security Standard %q, which %s: %s", e.Kind, e.Name, e.Level, e.Source, strings.Join(e.Violations, "; "))
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *PodSecurityError) Reason() string { return v1.ReasonPodSecurityViolation }
 
-// Hint says who may allow it; empty if the pods have to change.
+// Hint returns who may allow it; empty if the pods have to change.
 func (e *PodSecurityError) Hint() string {
 	if e.Source != ByDefault {
 		return ""
@@ -64,8 +64,8 @@ func (e *PodSecurityError) Hint() string {
 // evaluator holds the checks of the newest version of the standards, as the API server's admission plugin does.
 var evaluator = sync.OnceValues(func() (policy.Evaluator, error) { return policy.NewEvaluator(policy.DefaultChecks(), nil) })
 
-// PodSecurity locks pods in where Restricted is asked for, as far as they leave that open, and refuses pods that are below what the namespace
-// enforces, below what the chart asks for, or below what the spec asks for and then takes back field by field.
+// PodSecurity hardens pods if Restricted is required, as far as they leave that open, and refuses pods that violate the level that the
+// namespace enforces, that the chart requires, or that the spec requests and then weakens field by field.
 func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	checks, err := evaluator()
 	if err != nil {
@@ -87,13 +87,13 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 	return nil
 }
 
-// demand is a level and who asks for it.
+// demand is a level and who requires it.
 type demand struct {
 	Level
 	Source
 }
 
-// meets returns an error if the pods of an object are below a level.
+// meets returns an error if the pods of an object violate a level.
 func meets(checks policy.Evaluator, object *unstructured.Unstructured, content map[string]any, asked demand) error {
 	if asked.Level == Privileged {
 		return nil
@@ -117,8 +117,8 @@ func meets(checks policy.Evaluator, object *unstructured.Unstructured, content m
 	return refused
 }
 
-// required is the strictest of what the namespace enforces, the chart asks for and the spec asks for. The label of a namespace is the decision
-// of its administrator, Privileged too; if nothing decides, it is Baseline.
+// required returns the strictest of the levels that the namespace enforces, the chart requires and the spec requests. The label of a namespace
+// is the decision of its administrator, even Privileged; if nothing decides, it is Baseline.
 func required(profile, asked, enforced Level) demand {
 	strictest := demand{}
 	for _, one := range []demand{{enforced, ByNamespace}, {asked, ByChart}, {profile, BySpec}} {
@@ -132,7 +132,7 @@ func required(profile, asked, enforced Level) demand {
 	return strictest
 }
 
-// restrict sets what the level Restricted asks for, if a pod template does not say otherwise.
+// restrict sets what the level Restricted requires, unless a pod template sets it already.
 func restrict(template map[string]any) {
 	pod, _, _ := unstructured.NestedFieldNoCopy(template, "spec")
 	spec, ok := pod.(map[string]any)
@@ -156,7 +156,7 @@ func restrict(template map[string]any) {
 	}
 }
 
-// within returns the map of a field, which it makes where there is none.
+// within returns the map of a field, and creates it if there is none.
 func within(content map[string]any, field string) map[string]any {
 	inner, ok := content[field].(map[string]any)
 	if !ok {

@@ -15,30 +15,31 @@ import (
 	"github.com/example/appservice-operator/internal/policy"
 )
 
-// Input is what hooks may know besides the objects.
+// Input is what hooks may read besides the objects.
 type Input struct {
 	// Owner is the custom resource that the objects are rendered for. Hooks must not change it.
 	Owner *unstructured.Unstructured
-	// ClusterScoped reports whether objects of a kind live outside of namespaces; nil if none do.
+	// ClusterScoped reports whether a kind is cluster-scoped; nil if none is.
 	ClusterScoped func(schema.GroupVersionKind) bool
-	// PodSecurity is the level of the Pod Security Standards that the chart asks of its pods; empty if it leaves that to the namespace.
+	// PodSecurity is the level of the Pod Security Standards that the chart requires of its pods; empty if it leaves that to the
+	// namespace.
 	PodSecurity Level
-	// References is what the objects refer to and do not bring along.
+	// References are the objects that the rendered ones refer to and do not contain.
 	References []dependency.Reference
-	// Facts are what the cluster tells.
+	// Facts are what is known about the cluster.
 	Facts Facts
 }
 
-// Facts are what hooks may know of the cluster. The zero value stands for a cluster of which nothing is known, as on the
-// command line.
+// Facts are what hooks may know about the cluster. The zero value stands for an unknown cluster, as on the command
+// line.
 type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
-	// There is what is there of the objects that are referred to; nil if that is not known.
+	// There is the state of the objects that are referred to; nil if it is not known.
 	There map[dependency.Object]dependency.State
-	// Policy is what the platform allows in the namespace; everything where that is not known.
+	// Policy is what the platform allows in the namespace; everything if it is not known.
 	Policy policy.Rules
-	// Selectors are those of workloads that are there and select their pods by other labels than are rendered; nil for none.
+	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
 	Selectors map[kube.Key]map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
@@ -52,7 +53,7 @@ func Default() []Hook {
 	return []Hook{Canonical, Reserved, PullPolicy, Restart, Reload, PodSecurity, Rerun, Selectors, Ownership, Labels, Claims, Policy}
 }
 
-// Run puts the objects through the hooks in order and stops at the first that fails.
+// Run passes the objects through the hooks in order and stops at the first that fails.
 func Run(ctx context.Context, hooks []Hook, in *Input, objects []*unstructured.Unstructured) error {
 	for _, hook := range hooks {
 		if err := hook(ctx, in, objects); err != nil {
@@ -62,7 +63,7 @@ func Run(ctx context.Context, hooks []Hook, in *Input, objects []*unstructured.U
 	return nil
 }
 
-// ObjectError says what is wrong with a rendered object, whatever the cluster is like.
+// ObjectError reports what is wrong with a rendered object, independently of the cluster.
 type ObjectError struct {
 	Object *unstructured.Unstructured
 	Err    error
@@ -75,7 +76,7 @@ func (e *ObjectError) Error() string {
 // Unwrap returns the cause.
 func (e *ObjectError) Unwrap() error { return e.Err }
 
-// notValid is the error for an object that its kind does not allow.
+// notValid returns the error for an object that its kind does not allow.
 func notValid(object *unstructured.Unstructured, err error) error {
 	return &ObjectError{object, fmt.Errorf("is not valid: %w", err)}
 }

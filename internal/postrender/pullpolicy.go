@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 )
 
-// PullPolicy says of each container when its image is pulled, as the API server would. Left to the API server, the policy of the first image
-// would stay when the image changes: it belongs to nobody then, and "latest" would run as it once was.
+// PullPolicy sets the pull policy of each container's image as the API server would. A policy set by the API server for the first image
+// would stay when the image changes: no manager owns it then, and an old "latest" would continue to run.
 func PullPolicy(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		pod, _, _ := unstructured.NestedFieldNoCopy(dependency.PodTemplate(object), "spec")
@@ -32,7 +32,7 @@ func PullPolicy(_ context.Context, _ *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// pullPolicy is the one that the API server gives an image: Always if it has the tag latest, or neither tag nor digest.
+// pullPolicy returns the API server's default for an image: Always if it has the tag latest, or neither tag nor digest.
 func pullPolicy(image string) corev1.PullPolicy {
 	name, _, digested := strings.Cut(image, "@")
 	_, tag, tagged := strings.Cut(name[strings.LastIndex(name, "/")+1:], ":")

@@ -11,14 +11,14 @@ import (
 )
 
 // AnnotationReferences is the annotation of a pod template that holds the version of the content of all ConfigMaps and Secrets that the
-// objects refer to and do not bring along: when the content changes, the pods roll. It is no digest of the content, which would let everybody
-// who may read pods test guesses at a value and see when an earlier one is back.
+// objects refer to and do not contain: when the content changes, the pods roll. It is not a digest of the content, with which anyone
+// who may read pods could test guesses at a value and detect that an earlier one is back.
 const AnnotationReferences = "app.example.com/references-version"
 
-// unknownContent stands for the version where the cluster is not known.
+// unknownContent stands for the version if the cluster is not known.
 const unknownContent = "unknown"
 
-// Reload gives the pods of each object that asks for it, by annotation, the version of the content that it refers to.
+// Reload annotates the pods of each object that requests it, by annotation, with the version of the content that it refers to.
 func Reload(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	if !dependency.TakesContent(in.References) {
 		return nil

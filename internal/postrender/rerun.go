@@ -16,14 +16,14 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// changeable are the fields of a Job's spec that the API server lets be changed.
+// changeable are the fields of a Job's spec that the API server allows to change.
 var changeable = []string{"activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished"}
 
-// digestLength is that of the digest in a name.
+// digestLength is the length of the digest in a name.
 const digestLength = 8
 
-// Rerun ends the name of each Job that asks for it, by annotation, with a digest of what cannot be changed in it: one that is rendered
-// otherwise is another Job, which runs, and the one before goes. It comes after all that changes pods.
+// Rerun appends to the name of each Job that requests it, by annotation, a digest of its immutable fields: if they are rendered
+// differently, another Job runs, and the previous one is deleted. It comes after all hooks that change pods.
 func Rerun(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
 		if object.GetAnnotations()[v1.AnnotationRerun] != "true" {

@@ -12,13 +12,13 @@ import (
 	"github.com/example/appservice-operator/internal/reserved"
 )
 
-// ReservedError says that a spec sets a label or an annotation that is not for it.
+// ReservedError reports that a spec sets a reserved label or annotation.
 type ReservedError struct {
 	// Field of the spec that names the key.
 	Field, Key string
-	// In is what it would become a part of, as in labels of Service "web".
+	// In is where the spec would set it, for example labels of Service "web".
 	In string
-	// Why it is reserved, with what to do instead.
+	// Why it is reserved, and what to do instead.
 	Why string
 }
 
@@ -26,8 +26,8 @@ func (e *ReservedError) Error() string {
 	return fmt.Sprintf("%s must not have %s, which would be among the %s: %s", e.Field, e.Key, e.In, e.Why)
 }
 
-// Reserved refuses labels and annotations that are reserved and that the spec names, by whatever field and into whatever object the chart puts
-// them. What the chart itself sets is left alone. It comes before the hooks that set such keys.
+// Reserved refuses labels and annotations that are reserved and that the spec names, whatever field names them and into whatever object the
+// chart puts them. What the chart itself sets is left alone. It runs before the hooks that set such keys.
 func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	spec, _, _ := unstructured.NestedFieldNoCopy(in.Owner.Object, "spec")
 	named := map[string]string{}
@@ -43,7 +43,7 @@ func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured
 	return nil
 }
 
-// mentions collects the fields that name reserved keys, as the key of a map or as a text. What selects objects sets nothing.
+// mentions collects the fields that name reserved keys, as the key of a map or as a text. Fields that select objects are left out.
 func mentions(into map[string]string, field string, value any) {
 	note := func(key string) {
 		if reserved.Label(key) != "" && into[key] == "" {
@@ -66,13 +66,13 @@ func mentions(into map[string]string, field string, value any) {
 	}
 }
 
-// selects reports whether what is in a field selects objects, in all kinds that have it.
+// selects reports whether a field selects objects, in all kinds that have it.
 func selects(field string) bool {
 	return strings.HasSuffix(strings.ToLower(field), "selector") || slices.Contains([]string{"matchLabels", "matchExpressions", "matchLabelKeys", "nodeSelectorTerms"}, field)
 }
 
-// reservedIn looks for reserved keys among the labels and annotations that there are anywhere in an object: its own, those of its pods and
-// claims, and those of what others make of it.
+// reservedIn looks for reserved keys among all labels and annotations in an object: its own, those of its pods and
+// claims, and those of objects created from it.
 func reservedIn(named map[string]string, object *unstructured.Unstructured, value any) error {
 	switch value := value.(type) {
 	case []any:

@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 )
 
-// Restart passes the owner's annotation that asks for a restart on to the pods: a new value rolls them.
+// Restart copies the owner's restart annotation to the pods: a new value rolls them.
 func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	restarted := in.Owner.GetAnnotations()[v1.AnnotationRestartedAt]
 	if restarted == "" {

@@ -9,8 +9,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Selectors keeps the selectors of workloads that are there and select their pods by other labels than are rendered, as adopted ones do: a selector
-// can never change. Their pods get the labels of the live selector in place of the rendered one's, and so does whatever is rendered to select
+// Selectors keeps the selectors of live workloads that differ from the rendered ones, as those of adopted workloads do: a selector
+// can never change. Their pods get the labels of the live selector in place of the rendered one's, and so does everything rendered to select
 // these pods.
 func Selectors(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	for _, workload := range objects {
@@ -28,7 +28,7 @@ func Selectors(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// SelectorOf returns the labels by which a workload selects its pods; nil for what is no workload, and for one that selects them otherwise.
+// SelectorOf returns the labels by which a workload selects its pods; nil if the object is no workload, or selects them in another way.
 func SelectorOf(object *unstructured.Unstructured) map[string]string {
 	if !kube.TraitsOf(object.GroupVersionKind().GroupKind()).Scales {
 		return nil
@@ -37,7 +37,7 @@ func SelectorOf(object *unstructured.Unstructured) map[string]string {
 	return labels
 }
 
-// eachPodSelector calls found for the labels of all that selects pods in an object of a built-in kind.
+// eachPodSelector calls found for the labels of everything in an object of a built-in kind that selects pods.
 func eachPodSelector(object *unstructured.Unstructured, found func(labels map[string]any)) {
 	switch object.GetKind() {
 	case "Service":
@@ -53,7 +53,7 @@ func eachPodSelector(object *unstructured.Unstructured, found func(labels map[st
 	}
 }
 
-// eachLabelSelector does that for what is beneath the spec of a pod: affinities and spread.
+// eachLabelSelector does the same for everything beneath the spec of a pod: affinities and spread.
 func eachLabelSelector(value any, found func(labels map[string]any)) {
 	switch value := value.(type) {
 	case []any:
@@ -78,7 +78,7 @@ func labelsAt(object map[string]any, path ...string) map[string]any {
 	return labels
 }
 
-// exchange puts labels in the place of others, if these are all there.
+// exchange replaces labels by others, if they are all present.
 func exchange(labels map[string]any, old, kept map[string]string) {
 	for key, value := range old {
 		if labels[key] != value {

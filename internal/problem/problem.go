@@ -1,4 +1,4 @@
-// Package problem puts errors into the words of the API, and says what may end them.
+// Package problem translates errors into problems of the API, and determines what may end them.
 package problem
 
 import (
@@ -19,34 +19,34 @@ import (
 	"github.com/example/appservice-operator/internal/status"
 )
 
-// reasoned is an error that has a reason of its own in the API: nothing moves without help.
+// reasoned is an error that has a reason of its own in the API: there is no progress without help.
 type reasoned interface {
 	error
 	Reason() string
 }
 
-// hinted is an error that knows better than its reason what helps.
+// hinted is an error with a better hint than that of its reason.
 type hinted interface {
 	error
 	Hint() string
 }
 
-// parted is an error that sums up several.
+// parted is an error that summarizes several.
 type parted interface {
 	error
 	Parts() []string
 }
 
-// RenderError says that the chart cannot be rendered.
+// RenderError reports that the chart cannot be rendered.
 type RenderError struct{ Err error }
 
 func (e *RenderError) Error() string { return e.Err.Error() }
 func (e *RenderError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *RenderError) Reason() string { return v1.ReasonRenderFailed }
 
-// RenderFailed makes a RenderError of an error that has no reason of its own.
+// RenderFailed wraps an error without a reason of its own in a RenderError.
 func RenderFailed(err error) error {
 	var known reasoned
 	if errors.As(err, &known) {
@@ -55,7 +55,7 @@ func RenderFailed(err error) error {
 	return &RenderError{err}
 }
 
-// DecayingError says that a release is refused and the recorded one cannot be kept alive either.
+// DecayingError reports that a release is refused and the recorded one cannot be repaired either.
 type DecayingError struct{ Refusal, Err error }
 
 func (e *DecayingError) Error() string {
@@ -63,8 +63,8 @@ func (e *DecayingError) Error() string {
 }
 func (e *DecayingError) Unwrap() error { return e.Refusal }
 
-// Of says in the words of the API what keeps the objects from being as rendered, be it an error or that some of a plan are still to go;
-// nil if nothing does. Failure is the reason if the error has none of its own.
+// Of returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are still being deleted;
+// nil if there is none. Failure is the reason if the error has none of its own.
 func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
 	var previous *release.PreviousError
@@ -84,7 +84,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
 }
 
-// words are those of the error that has a reason, and of what else went wrong because of it.
+// words returns the message of the error that has a reason, and of other errors that follow from it.
 func words(err error, known reasoned) string {
 	var decaying *DecayingError
 	if errors.As(err, &decaying) {
@@ -93,7 +93,7 @@ func words(err error, known reasoned) string {
 	return known.Error()
 }
 
-// parts are what an error sums up; nil if that is all.
+// parts returns the errors that an error summarizes; nil if there are none.
 func parts(err error) []string {
 	var known parted
 	if errors.As(err, &known) {
@@ -102,7 +102,7 @@ func parts(err error) []string {
 	return nil
 }
 
-// hint is what helps against an error; empty if it does not know.
+// hint returns what helps against an error; empty if the error has no hint.
 func hint(err error) string {
 	var known hinted
 	if errors.As(err, &known) {
@@ -111,20 +111,20 @@ func hint(err error) string {
 	return ""
 }
 
-// Stale reports whether the caches were too old to go on: trying again is all that it takes.
+// Stale reports whether the caches were too old to continue: trying again is enough.
 func Stale(err error) bool {
 	var stale *release.StaleError
 	return errors.As(err, &stale) || apierrors.IsConflict(err)
 }
 
-// Blocked reports whether nothing moves without help.
+// Blocked reports whether there is no progress without help.
 func Blocked(err error) bool {
 	var known reasoned
 	var mistake *render.ChartError
 	return errors.As(err, &known) || errors.As(err, &mistake) || release.Refused(err)
 }
 
-// Retried reports whether the next attempt is all that may end the error: nothing that is watched does, and neither spec nor chart is at
+// Retried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart is at
 // fault.
 func Retried(err error) bool {
 	var decaying *DecayingError
@@ -138,16 +138,16 @@ func Retried(err error) bool {
 	case err == nil:
 		return false
 	case errors.As(err, &decaying):
-		return true // what runs is repaired then
+		return true // the running release is repaired then
 	case Awaited(err), Stale(err), extent.Is(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
 		return false
 	case errors.As(err, &refused):
-		return refused.Err != nil // else nobody was asked
+		return refused.Err != nil // otherwise the API server was not asked
 	}
 	return true
 }
 
-// Awaited reports whether a change of something that is watched ends the error, and trying costs nothing.
+// Awaited reports whether a change of a watched object ends the error, and trying costs nothing.
 func Awaited(err error) bool {
 	var missing *dependency.MissingError
 	var unserved *render.UnservedError

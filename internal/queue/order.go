@@ -7,18 +7,18 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// patience is how many requests of a namespace that people wait for may go before its bookkeeping, one after the other.
-// Records and statuses of a namespace that changes all the time are written at least that often; the more it is, the
-// sooner all objects of many changes are written.
+// patience is how many requests of a namespace that users wait for may be handed out before its bookkeeping, one after
+// the other. Records and statuses of a namespace that changes all the time are written at least that often; the higher
+// it is, the sooner all objects of many changes are written.
 const patience = 32
 
-// class says who waits for a request.
+// class is the class of a request by who waits for it.
 type class int
 
 const (
-	objects class = iota // what people wait for
+	objects class = iota // users wait for them
 	bookkeeping
-	classes // how many there are
+	classes // number of classes
 )
 
 func classOf(priority int) class {
@@ -30,14 +30,14 @@ func classOf(priority int) class {
 
 // order decides which request comes next. It implements workqueue.Queue.
 //
-// Namespaces with requests stand in two lines: those in which people wait for something, and those with bookkeeping only.
-// The lines take turns, and so do the namespaces of a line: one hands out a request and goes to the end. Between two turns
-// of a namespace, each other one of its line has one, and the other line as many as they have together, however many
-// requests there are. So bookkeeping everywhere, as when a node fails, does not hold up what people wait for, and one
-// namespace that changes all the time does not hold up the bookkeeping of others.
+// Namespaces with requests are in two queues: one for those in which users wait for something, one for those with
+// bookkeeping only. The queues take turns, and so do the namespaces of a queue: one hands out a request and goes to the
+// end. Between two turns of a namespace, each other one of its queue has one, and the other queue as many as they have
+// together, however many requests there are. So bookkeeping everywhere, as when a node fails, does not delay what users
+// wait for, and one namespace that changes all the time does not delay the bookkeeping of others.
 type order struct {
 	mu sync.Mutex // additions look at the order without the lock of the work queue
-	// expected holds requests that were asked for and not yet handed out. Those that are being reconciled have no place yet.
+	// expected holds requests that were added and not yet handed out. Those that are being reconciled have no place yet.
 	expected map[reconcile.Request]*place
 	// handedOut holds the priorities of requests on their way to a worker.
 	handedOut  map[reconcile.Request]int
@@ -47,20 +47,20 @@ type order struct {
 	length     int
 }
 
-// place is where a request stands.
+// place is the position of a request.
 type place struct {
 	request  reconcile.Request
 	priority int
 	element  *list.Element // in the list of its class in its namespace; nil while it has no place yet
 }
 
-// namespace is the requests of one namespace.
+// namespace holds the requests of one namespace.
 type namespace struct {
 	name    string
 	queued  [classes]list.List // of *place
 	line    class
 	element *list.Element // in that line
-	// passed counts requests that were handed out before bookkeeping that was there already.
+	// passed counts requests that were handed out ahead of waiting bookkeeping.
 	passed int
 }
 
@@ -79,8 +79,8 @@ func (o *order) expect(request reconcile.Request, priority int) {
 	o.expected[request] = &place{request: request, priority: priority}
 }
 
-// raise sees to it that a request has at least a priority, and reports whether it was expected at all. A request that
-// becomes more than bookkeeping goes to the end of those that people wait for.
+// raise raises a request to at least a priority, and reports whether it was expected at all. A request that
+// becomes more than bookkeeping goes to the end of those that users wait for.
 func (o *order) raise(request reconcile.Request, priority int) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -107,7 +107,7 @@ func (o *order) popped(request reconcile.Request) int {
 	return priority
 }
 
-// Touch implements workqueue.Queue. What is queued already is raised instead.
+// Touch implements workqueue.Queue. Queued requests are raised instead.
 func (o *order) Touch(reconcile.Request) {}
 
 // Push implements workqueue.Queue.
@@ -159,7 +159,7 @@ func (o *order) enter(n *namespace, p *place) {
 	o.queue(n)
 }
 
-// queue puts a namespace to the end of the line where it belongs, unless it stands there. A namespace without requests is
+// queue adds a namespace to the end of the queue where it belongs, unless it is there. A namespace without requests is
 // forgotten.
 func (o *order) queue(n *namespace) {
 	line := objects

@@ -1,5 +1,5 @@
 // Package queue owns the order in which requests to reconcile are handed out: namespaces take turns, so that no tenant
-// waits for another one's changes to end, and within a namespace what people wait for goes before bookkeeping.
+// waits for another one's changes to end, and within a namespace requests that users wait for precede bookkeeping.
 //
 // Queue is client-go's work queue, which keeps requests unique and never hands one out twice at a time, with an order of
 // its own (order.go) and the delays and priorities that controller-runtime asks for. It knows nothing of what is reconciled.
@@ -15,11 +15,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 )
 
-// Queue takes the place of controller-runtime's priority queue and keeps its promises, except for the order: a request is
-// queued once, at the highest priority and the earliest time asked for. Requests below priority 0 are bookkeeping. It is
+// Queue replaces controller-runtime's priority queue with the same guarantees, except for the order: a request is
+// queued once, at the highest priority and the earliest time requested. Requests below priority 0 are bookkeeping. It is
 // safe for concurrent use.
 //
-// A request that waits for its time counts neither as queued nor for the order: it gets its place when its time has come.
+// A delayed request counts neither as queued nor for the order: it gets its place when its time has come.
 // Metrics are those of client-go, so workqueue_depth has no priority and workqueue_retries_total is not counted.
 type Queue struct {
 	workqueue.TypedInterface[reconcile.Request]
@@ -28,21 +28,21 @@ type Queue struct {
 
 	// mu guards delays and makes an addition one step. It is taken before the locks of the work queue and the order.
 	mu sync.Mutex
-	// delays holds what waits for its time. Nothing is in here that is in the order.
+	// delays holds the delayed requests. None of them is in the order.
 	delays map[reconcile.Request]*delay
 }
 
 var _ priorityqueue.PriorityQueue[reconcile.Request] = &Queue{}
 
-// delay is a request that waits for its time.
+// delay is a delayed request.
 type delay struct {
 	until    time.Time
 	priority int
 	timer    *time.Timer
 }
 
-// New makes the queue of a controller; its signature is that of NewQueue in controller-runtime's options. Metrics bear
-// the name; without one, there are none.
+// New returns the queue of a controller; its signature is that of NewQueue in controller-runtime's options. Metrics are
+// labelled with the name; without one, there are none.
 func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	order := newOrder()
 	return &Queue{
@@ -94,7 +94,7 @@ func (q *Queue) add(request reconcile.Request, priority int, after time.Duration
 	q.delays[request] = d
 }
 
-// due queues a request whose time has come, unless something else took the place of its delay meanwhile.
+// due queues a request whose time has come, unless its delay was replaced meanwhile.
 func (q *Queue) due(request reconcile.Request, d *delay) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -105,14 +105,14 @@ func (q *Queue) due(request reconcile.Request, d *delay) {
 	q.enqueue(request, d.priority)
 }
 
-// enqueue queues a request that is neither queued nor delayed. The order knows of it first: the work queue pushes it at
-// once, or when the reconcile of it that is under way is done.
+// enqueue queues a request that is neither queued nor delayed. The order is updated first: the work queue pushes the
+// request at once, or when its current reconcile is done.
 func (q *Queue) enqueue(request reconcile.Request, priority int) {
 	q.order.expect(request, priority)
 	q.TypedInterface.Add(request)
 }
 
-// GetWithPriority waits for a request and returns it with the priority that it was asked for with. It reports shutdown
+// GetWithPriority waits for a request and returns it with its requested priority. It reports shutdown
 // as soon as the queue is shut down, whatever is queued.
 func (q *Queue) GetWithPriority() (request reconcile.Request, priority int, shutdown bool) {
 	request, shutdown = q.TypedInterface.Get()
@@ -122,7 +122,7 @@ func (q *Queue) GetWithPriority() (request reconcile.Request, priority int, shut
 	return request, q.order.popped(request), false
 }
 
-// Get is GetWithPriority for those who do not ask for the priority.
+// Get is GetWithPriority without the priority.
 func (q *Queue) Get() (request reconcile.Request, shutdown bool) {
 	request, _, shutdown = q.GetWithPriority()
 	return request, shutdown
@@ -143,13 +143,13 @@ func (q *Queue) AddRateLimited(request reconcile.Request) {
 	q.AddWithOpts(priorityqueue.AddOpts{RateLimited: true}, request)
 }
 
-// Forget has the rate limiter start from the beginning.
+// Forget resets the rate limiter for a request.
 func (q *Queue) Forget(request reconcile.Request) { q.limiter.Forget(request) }
 
 // NumRequeues returns how often a request was rate limited since it was forgotten.
 func (q *Queue) NumRequeues(request reconcile.Request) int { return q.limiter.NumRequeues(request) }
 
-// ShutDown ends the queue: nothing is added or handed out any more.
+// ShutDown ends the queue: nothing is added or handed out afterwards.
 func (q *Queue) ShutDown() {
 	q.TypedInterface.ShutDown()
 	q.mu.Lock()

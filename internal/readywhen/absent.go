@@ -11,7 +11,7 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// absentError says that an expression asks for what is not there, which is usual before a controller has written a status.
+// absentError reports that an expression reads a missing value, which is usual before a controller has written a status.
 type absentError struct{ path string }
 
 func (e *absentError) Error() string { return e.path + " is not there" }
@@ -19,7 +19,7 @@ func (e *absentError) Error() string { return e.path + " is not there" }
 // CEL has no type for these.
 var absences = []string{"no such key: ", "index out of bounds: "}
 
-// absentOf returns what is not there; nil if the error is another.
+// absentOf returns the missing value; nil if the error is another.
 func absentOf(tree *cel.Ast, err error) *absentError {
 	for _, absence := range absences {
 		if key, found := strings.CutPrefix(err.Error(), absence); found {
@@ -32,7 +32,8 @@ func absentOf(tree *cel.Ast, err error) *absentError {
 	return nil
 }
 
-// pathTo is the path of the field or item with a key, as in status.conditions[0], as far as the expression says.
+// pathTo returns the path of the field or item with a key, for example status.conditions[0], as far as the expression
+// shows it.
 func pathTo(tree *cel.Ast, err error, key string) string {
 	var failed *types.Err
 	if !errors.As(err, &failed) {
@@ -49,7 +50,7 @@ func pathTo(tree *cel.Ast, err error, key string) string {
 	return found
 }
 
-// prefix is the path of e up to the first step with the key; empty if there is none.
+// prefix returns the path of e up to the first step with the key; empty if there is none.
 func prefix(e ast.Expr, key string) string {
 	operand, step := last(e)
 	if operand == nil {

@@ -11,9 +11,9 @@ import (
 	"github.com/google/cel-go/common/types"
 )
 
-// allowed are the functions that expressions may use. What they make is no larger than what they are given, and they take no
-// longer than they are charged for. That is not so of others in the API server's libraries, which bound both by what the schema of
-// a CRD allows: replace, join, format and flatten make texts and lists of any size, and a quantity has a billion digits.
+// allowed are the functions that expressions may use. Their results are no larger than their arguments, and their cost is
+// charged correctly. That is not true of others in the API server's libraries, which limit both by the schema of
+// a CRD: replace, join, format and flatten produce texts and lists of any size, and a quantity may have a billion digits.
 var allowed = func() map[string]bool {
 	names := map[string]bool{}
 	for _, name := range append(strings.Fields(functions),
@@ -32,7 +32,7 @@ const functions = `
 	getFullYear getMonth getDate getDayOfMonth getDayOfWeek getDayOfYear getHours getMinutes getSeconds getMilliseconds
 	hasValue value or orValue`
 
-// maxPatterns is the size of all regular expressions of an expression, as length counts it.
+// maxPatterns is the maximum size of all regular expressions in an expression, as measured by length.
 const maxPatterns = 2_000
 
 // bounded returns an error if an expression could grow beyond the object that it is about.
@@ -44,7 +44,7 @@ func bounded(parsed *cel.Ast) error {
 
 type walker struct {
 	source   *ast.SourceInfo
-	patterns int // their length so far
+	patterns int // their total length so far
 }
 
 func (w *walker) refuse(e ast.Expr, words string, args ...any) error {
@@ -116,7 +116,7 @@ func (w *walker) comprehension(e ast.Expr, item string) error {
 	return nil
 }
 
-// pattern bounds the regular expression of a call of matches.
+// pattern limits the regular expression of a call of matches.
 func (w *walker) pattern(parts []ast.Expr) error {
 	last := parts[len(parts)-1]
 	if last.Kind() != ast.LiteralKind || last.AsLiteral().Type() != types.StringType {
@@ -132,7 +132,7 @@ func (w *walker) pattern(parts []ast.Expr) error {
 	return nil
 }
 
-// length is about how many instructions a regular expression becomes.
+// length estimates the number of instructions of a compiled regular expression.
 func length(pattern *syntax.Regexp) int {
 	total := 1 + len(pattern.Rune)
 	for _, part := range pattern.Sub {

@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// CheckError says that an annotation of a rendered object is wrong.
+// CheckError reports that an annotation of a rendered object is invalid.
 type CheckError struct {
 	Kind, Name string
 	Annotation string
@@ -50,7 +50,7 @@ func Check(object *unstructured.Unstructured) error {
 	return nil
 }
 
-// Expression returns an error if a text cannot be the value of one of the two annotations.
+// Expression returns an error if a text is invalid as the value of one of the two annotations.
 func Expression(annotation, text string) error {
 	compiled, err := programs.of(text)
 	if err != nil {

@@ -14,10 +14,10 @@ import (
 	"k8s.io/utils/lru"
 )
 
-// MaxExpression is the length of an expression in bytes.
+// MaxExpression is the maximum length of an expression in bytes.
 const MaxExpression = 1 << 10
 
-// kept is the number of expressions that are kept compiled, with about 20 KiB each, and 300 KiB at worst.
+// kept is the number of cached compiled expressions, with about 20 KiB each, and 300 KiB at worst.
 const kept = 64
 
 // expressionError says what is wrong with an expression, and where.
@@ -40,12 +40,12 @@ type compiled struct {
 	err     error
 }
 
-// cache holds what was compiled last. It is safe for concurrent use.
+// cache holds the expressions compiled last. It is safe for concurrent use.
 type cache struct{ entries *lru.Cache }
 
 var programs = cache{lru.New(kept)}
 
-// of returns an expression compiled.
+// of returns a compiled expression.
 func (c cache) of(expression string) (*compiled, error) {
 	if strings.TrimSpace(expression) == "" {
 		return nil, &expressionError{words: "it is empty: leave the annotation out"}
@@ -100,7 +100,7 @@ func compile(expression string) (*cel.Ast, cel.Program, error) {
 	return checked, program, nil
 }
 
-// firstOf is the first of the issues: the others are often its consequences.
+// firstOf returns the first of the issues: the others are often its consequences.
 func firstOf(issues *cel.Issues) error {
 	list := issues.Errors()
 	if len(list) == 0 {
@@ -113,7 +113,7 @@ func at(place common.Location, words string) error {
 	return &expressionError{column: place.Column() + 1, words: words}
 }
 
-// explain returns the error of an evaluation: an absentError if the expression asks for what is not there.
+// explain returns the error of an evaluation: an absentError if the expression reads a missing value.
 func (c *compiled) explain(err error) error {
 	if absent := absentOf(c.ast, err); absent != nil {
 		return absent

@@ -14,17 +14,17 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// State is how an object stands by its own annotation.
+// State is the readiness of an object by its own annotation.
 type State struct {
 	Ready bool
-	// Fault says that the expression itself is wrong, or that the operator does not see what it asks for: waiting changes nothing.
+	// Fault says that the expression itself is wrong, or that the operator cannot read what it needs: waiting does not help.
 	Fault bool
 	// Message is one line that says what is waited for or what is wrong; empty if the object is ready.
 	Message string
 }
 
-// Of returns how a live object stands by its annotation; false if it has none. The object may be an outline, which is all that the
-// caches keep of Secrets and of large objects: the expression sees its metadata only.
+// Of returns the state of a live object by its annotation; false if it has none. The object may be an outline, which is all that
+// the caches hold of Secrets and of large objects: the expression then sees only its metadata.
 func Of(object client.Object) (State, bool) {
 	annotations := object.GetAnnotations()
 	expression, found := annotations[v1.AnnotationReadyWhen]
@@ -42,7 +42,7 @@ func Of(object client.Object) (State, bool) {
 	return State{Message: message(annotations, self, quote(expression)+" is not true yet")}, true
 }
 
-// seen is what an expression sees of an object, and whether that is all of it.
+// seen returns what an expression sees of an object, and whether that is all of it.
 func seen(object client.Object) (map[string]any, bool) {
 	if content, whole := kube.Content(object); whole {
 		return content, true
@@ -54,7 +54,7 @@ func seen(object client.Object) (map[string]any, bool) {
 	return map[string]any{"apiVersion": content["apiVersion"], "kind": content["kind"], "metadata": content["metadata"]}, false
 }
 
-// unanswered is the state of an object whose expression returned an error.
+// unanswered returns the state of an object whose expression returned an error.
 func unanswered(expression string, annotations map[string]string, self map[string]any, whole bool, err error) State {
 	absent, waits := err.(*absentError) //nolint:errorlint // evaluate does not wrap it
 	switch {
@@ -67,7 +67,7 @@ func unanswered(expression string, annotations map[string]string, self map[strin
 	return State{Fault: true, Message: oneLine(fmt.Sprintf("annotation %s, %s: %s", v1.AnnotationReadyWhen, quote(expression), err))}
 }
 
-// message is what the object itself says of what is waited for, else the given words.
+// message returns the object's own message about what is waited for, else the given one.
 func message(annotations map[string]string, self map[string]any, otherwise string) string {
 	if expression, found := annotations[v1.AnnotationReadyMessage]; found {
 		if said, err := evaluate[string](expression, self); err == nil && oneLine(said) != "" {
@@ -77,7 +77,7 @@ func message(annotations map[string]string, self map[string]any, otherwise strin
 	return otherwise
 }
 
-// evaluate returns what an expression says of an object; an absentError if it asks for what is not there.
+// evaluate returns the result of an expression for an object; an absentError if it reads a missing value.
 func evaluate[T bool | string](expression string, self map[string]any) (T, error) {
 	var none T
 	compiled, err := programs.of(expression)
@@ -95,7 +95,7 @@ func evaluate[T bool | string](expression string, self map[string]any) (T, error
 	return result, nil
 }
 
-// typeOf is the type of a result in CEL.
+// typeOf returns the CEL type of a result.
 func typeOf(value any) *types.Type {
 	if _, isBool := value.(bool); isBool {
 		return types.BoolType
@@ -110,7 +110,7 @@ func article(name string) string {
 	return "a " + name
 }
 
-// What is shown of an expression and of a message, in characters.
+// The maximum number of characters that are shown of an expression and of a message.
 const maxQuoted, maxMessage = 128, 512
 
 func quote(expression string) string {
@@ -119,7 +119,7 @@ func quote(expression string) string {
 
 func oneLine(text string) string { return shorten(printable(text), maxMessage) }
 
-// printable makes one line of a text, without what cannot be printed.
+// printable makes one line of a text, without unprintable characters.
 func printable(text string) string {
 	text = strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {

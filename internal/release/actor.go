@@ -20,15 +20,15 @@ type Actor struct {
 	keep   int
 }
 
-// NewActor makes an actor. Live reads past the caches; of each resource, it keeps so many release records, the newest included.
+// NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource, the newest included.
 func NewActor(writer *cluster.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep}
 }
 
-// Task is one resource, what it is to become, and the input of Decide about it.
+// Task is one resource, its desired objects, and the input of Decide about it.
 type Task struct {
 	Owner *unstructured.Unstructured
-	// Chart rendered what is desired.
+	// Chart rendered the desired objects.
 	Chart    *chart.Chart
 	Desired  *render.Result
 	Snapshot *cluster.Snapshot
@@ -36,9 +36,9 @@ type Task struct {
 	State    State
 	// Labels of the record, besides those that it always has.
 	Labels map[string]string
-	// Again says that an earlier attempt failed: what stands in the way is looked for before anything is written.
+	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
 	Again bool
-	// First says that nothing of the resource was ever released: if it is refused, nothing of it stays.
+	// First says that nothing of the resource was ever released: if it is refused, all that it created is deleted.
 	First bool
 }
 
@@ -60,7 +60,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 	return created, blame(task, err)
 }
 
-// attempt carries out the plan of a task as far as it goes.
+// attempt carries out the plan of a task until a write fails.
 func (a *Actor) attempt(ctx context.Context, session *cluster.Session, writes *applier, task Task) (created []client.Object, err error) {
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
@@ -83,7 +83,7 @@ func (a *Actor) attempt(ctx context.Context, session *cluster.Session, writes *a
 	return created, writes.allLeft(ctx, task.Plan, err)
 }
 
-// blame names the template of an object that is malformed: whatever the spec says, the chart must not render that.
+// blame names the template of a malformed object: the chart must not render one, whatever the spec is.
 func blame(task Task, err error) error {
 	var malformed *MalformedError
 	if !errors.As(err, &malformed) {
@@ -96,7 +96,7 @@ func blame(task Task, err error) error {
 	return render.Mistake(task.Chart, at, err)
 }
 
-// Mark sets labels of the newest record of a resource. The error is a StaleError if that is gone or has changed.
+// Mark sets labels of the newest record of a resource. The error is a StaleError if the record is gone or has changed.
 func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record, labels map[string]string) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
@@ -104,8 +104,8 @@ func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, reco
 }
 
 // Record records the release of a task whose objects are as rendered. Created are the objects that the action created: they are deleted
-// again if the name of an installed release turns out to be another owner's. The error is a NotOursError, a PreviousError, a StaleError
-// or the API server's. Records of earlier releases are left for Retire.
+// again if the name of an installed release turns out to belong to another owner. The error is a NotOursError, a PreviousError, a
+// StaleError or the API server's. Records of earlier releases are left to Retire.
 func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) error {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
@@ -141,7 +141,7 @@ func (a *Actor) KeepAlive(ctx context.Context, owner *unstructured.Unstructured,
 	return err
 }
 
-// Delete carries out the deletions of a plan for a resource that is going itself. No record is kept.
+// Delete carries out the deletions of a plan for a resource that is being deleted itself. It writes no record.
 func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, plan *Plan) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
@@ -149,7 +149,7 @@ func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, pl
 	return err
 }
 
-// applier returns what writes for a resource. The objects of desired, which may be nil, are encoded already.
+// applier returns the applier for a resource. The objects of desired, which may be nil, are encoded already.
 func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
 	bodies := func(object *unstructured.Unstructured) (render.Body, error) {
 		if desired != nil {
@@ -166,7 +166,7 @@ func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructur
 	return &records{session: session, live: a.live, owner: owner, keep: a.keep}
 }
 
-// skeleton is the chart without its templates: what it renders is known already, and the record stays small.
+// skeleton returns the chart without its templates: their output is known already, and the record stays small.
 func skeleton(c *chart.Chart) *chart.Chart {
 	metadata := *c.Metadata
 	metadata.Dependencies, metadata.KubeVersion = nil, ""

@@ -13,10 +13,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// SpareAdmitted takes out of a plan the objects that differ only in what admission made of the operator's own write, such as the image of a
-// mirror: it would make the same of the next one. Managed fields, which the caches do not hold, distinguish that from what others changed: whoever changes
-// a field owns it from then on. It reads each object once that is rendered as before and differs. The error is a StaleError if the caches
-// are behind, or the API server's.
+// SpareAdmitted removes from a plan the objects that differ only in what admission changed in the operator's own write, such as the image of a
+// mirror: it would change the next write in the same way. Managed fields, which the caches do not hold, distinguish that from changes by
+// others: whoever changes a field owns it from then on. It reads each object once that is rendered as before and differs. The error is a
+// StaleError if the caches are behind, or the API server's.
 func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 	var spared []kube.Key
 	for _, change := range plan.Apply {
@@ -38,12 +38,12 @@ func (a *Actor) SpareAdmitted(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// sameContent reports whether an object has the content that the caches show of it, whatever its status.
+// sameContent reports whether an object has the content that the caches show, ignoring its status.
 func sameContent(cached client.Object, live *unstructured.Unstructured) bool {
 	return cached.GetUID() == live.GetUID() && cached.GetResourceVersion() == live.GetResourceVersion() || kube.SameGeneration(cached, live)
 }
 
-// admitted reports whether an object is as rendered but for fields that the operator wrote last.
+// admitted reports whether an object is as rendered except for fields that the operator wrote last.
 func admitted(desired, live *unstructured.Unstructured) bool {
 	accepted := asFarAsMutable(desired, live).DeepCopy()
 	kube.OwnFields(live).Leaves().Iterate(func(path fieldpath.Path) {
@@ -52,7 +52,7 @@ func admitted(desired, live *unstructured.Unstructured) bool {
 	return compareObject(accepted, live) == nil
 }
 
-// accept puts the value that live has at a path into want, if want has one there, and returns want.
+// accept sets the value of want at a path to that of live, if want has a value there, and returns want.
 func accept(want, live any, path fieldpath.Path) any {
 	if len(path) == 0 {
 		return live
@@ -76,7 +76,7 @@ func accept(want, live any, path fieldpath.Path) any {
 	return want
 }
 
-// keyed reports whether an element of a list is the one that a path names.
+// keyed reports whether an element of a list is the one that a path element names.
 func keyed(item any, element fieldpath.PathElement) bool {
 	fields, _ := item.(map[string]any)
 	for _, key := range *element.Key {

@@ -16,10 +16,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Adopt takes over the objects of others that have the names of what a plan creates, as the resource asks, and returns the plan that is left
-// and the objects that it took. All are judged before the first is written. The error is an AdoptionError, a StaleError or the API server's.
+// Adopt takes over the objects of other owners that have the names of objects a plan creates, as the resource asks, and returns the remaining plan
+// and the objects taken over. All are judged before the first is written. The error is an AdoptionError, a StaleError or the API server's.
 //
-// Whatever interrupts it, the next attempt finds what was taken as the resource's own, and what was not as it was.
+// If it is interrupted at any point, the next attempt finds the objects taken over as the resource's own, and the others unchanged.
 func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil || len(task.Plan.Create) == 0 {
@@ -57,7 +57,7 @@ func (a *Actor) Adopt(ctx context.Context, task Task) (*Plan, []kube.Key, error)
 	return plan, taken, nil
 }
 
-// foreign returns the object of others that has the name of a rendered one and may be taken over; nil if there is none, or if it is the owner's.
+// foreign returns the object of another owner that has the name of a rendered one and may be taken over; nil if none exists, or if it is the owner's.
 func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (live *unstructured.Unstructured, own bool, err error) {
 	live = identity(desired)
 	key := kube.KeyOf(desired)
@@ -73,8 +73,8 @@ func (a *applier) foreign(ctx context.Context, adoption *Adoption, desired *unst
 	return live, false, adoption.mayTake(a.owner, key, live)
 }
 
-// judge notes what an object would become, why it cannot become as rendered without harm, in words that name the fields, and how its pods would
-// end.
+// judge records what an object would become, why it cannot be changed to the rendered one without harm, naming the fields, and why its pods
+// would end.
 func (a *applier) judge(ctx context.Context, found *Prospect) error {
 	if headless := staysHeadless(found.change); headless != nil {
 		found.Against = append(found.Against, headless.Error())
@@ -91,7 +91,7 @@ func (a *applier) judge(ctx context.Context, found *Prospect) error {
 	return err
 }
 
-// tried returns what an object would become, by a dry run.
+// tried returns the result of a change, by a dry run.
 func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstructured, error) {
 	traits := kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind)
 	if traits.Whole == nil {
@@ -110,8 +110,8 @@ func (a *applier) tried(ctx context.Context, change Change) (*unstructured.Unstr
 	return after, nil
 }
 
-// replacement is the JSON patch that makes of the spec of an object what it is after it is taken over: rendered fields over those of others, and
-// nothing of others in what belongs to the operator as a whole, which an apply alone would leave a mixture.
+// replacement returns the JSON patch that changes the spec of an object to what it is after adoption: rendered fields over those of others, and
+// nothing of others in the fields that belong to the operator as a whole, which an apply alone would leave mixed.
 func replacement(desired, live *unstructured.Unstructured, whole []string) ([]byte, error) {
 	merged, _, _ := unstructured.NestedMap(live.Object, "spec")
 	rendered, _, _ := unstructured.NestedMap(desired.Object, "spec")
@@ -130,7 +130,7 @@ func replacement(desired, live *unstructured.Unstructured, whole []string) ([]by
 	})
 }
 
-// lay puts rendered fields over others as an apply by force does.
+// lay merges rendered fields over others as a forced apply does.
 func lay(over, rendered map[string]any) {
 	for key, value := range rendered {
 		fields, is := value.(map[string]any)
@@ -143,7 +143,7 @@ func lay(over, rendered map[string]any) {
 	}
 }
 
-// ends says in which fields the pods of a workload would become others, and how many would go.
+// ends lists the fields that would change in the pods of a workload, and how many pods would be removed.
 func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	path := templateOfRunning(change.Desired)
 	if path == nil {
@@ -162,7 +162,7 @@ func ends(change Change, after *unstructured.Unstructured) (list []string) {
 	return list
 }
 
-// only is an object with nothing but what is at a path.
+// only returns an object with nothing but the value at a path.
 func only(object *unstructured.Unstructured, path []string) *unstructured.Unstructured {
 	out := identity(object)
 	if value, found, _ := unstructured.NestedFieldCopy(object.Object, path...); found {
@@ -171,8 +171,8 @@ func only(object *unstructured.Unstructured, path []string) *unstructured.Unstru
 	return out
 }
 
-// take makes an object of others the owner's. First, the operator becomes its only manager, which changes nothing else: a single apply then makes
-// it as rendered, with the owner's reference, so that a workload rolls once at most.
+// take makes an object of another owner the resource's. First, the operator becomes its only manager, which changes nothing else: a single apply
+// then changes it to the rendered one, with the owner reference, so that a workload rolls once at most.
 func (a *applier) take(ctx context.Context, change Change) error {
 	var applied client.Object
 	if kube.TraitsOf(kube.KeyOf(change.Desired).GroupKind).Whole == nil {

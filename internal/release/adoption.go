@@ -11,21 +11,21 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// The annotations by which Helm, and this operator, say which release an object is of.
+// The annotations by which Helm, and this operator, record the release that an object belongs to.
 const (
 	helmReleaseName      = "meta.helm.sh/release-name"
 	helmReleaseNamespace = "meta.helm.sh/release-namespace"
 )
 
-// Adoption is what a resource asks to take over from others.
+// Adoption is what a resource asks to take over from other owners.
 type Adoption struct {
 	// Release is a Helm release of the namespace; empty for none.
 	Release string
-	// Restart says that pods may restart, or end.
+	// Restart allows pods to restart, or to end.
 	Restart bool
 }
 
-// AdoptionOf returns what a resource asks to take over; nil if it does not.
+// AdoptionOf returns what a resource asks to take over; nil if it asks for nothing.
 func AdoptionOf(resource client.Object) *Adoption {
 	annotations := resource.GetAnnotations()
 	if annotations[v1.AnnotationAdopt] != "true" {
@@ -42,7 +42,7 @@ func (a *Adoption) String() string {
 	return fmt.Sprintf("release %q, restart %t", a.Release, a.Restart)
 }
 
-// mayTake returns why an object that is not the owner's may not be taken over, nil if it may. An object that somebody controls is never taken.
+// mayTake returns why an object that is not the owner's may not be taken over; nil if it may. An object with a controller is never taken over.
 func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object) error {
 	release := live.GetAnnotations()[helmReleaseName]
 	switch {
@@ -63,8 +63,8 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 	return nil
 }
 
-// left reports whether an object that nobody controls was rendered for an earlier resource of the owner's kind, namespace and name, and stayed when
-// that went: it was deleted with --cascade=orphan, or the object comes from a backup. Whoever forges that has what he made become what is rendered.
+// left reports whether an object without a controller was rendered for an earlier resource of the owner's kind, namespace and name, and outlived
+// it: it was deleted with --cascade=orphan, or the object comes from a backup. Anyone who forges that has his own object changed to the rendered one.
 func left(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
 	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" && live.GetNamespace() == owner.GetNamespace() &&
@@ -72,12 +72,12 @@ func left(owner, live client.Object) bool {
 		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }
 
-// Keeps reports whether an object that is there is a resource's, or is about to become its own, so that what cannot change of it stays.
+// Keeps reports whether a live object is a resource's, or is about to be adopted, so that its immutable fields are kept.
 func Keeps(owner, live client.Object) bool {
 	return controls(owner, live) || AdoptionOf(owner) != nil || left(owner, live)
 }
 
-// AdoptionError says why objects cannot be taken over: all that stands against it, not only what was met first. Nothing was written.
+// AdoptionError says why objects cannot be taken over: all reasons, not only the first one found. Nothing was written.
 type AdoptionError struct{ Refusals []string }
 
 func (e *AdoptionError) Error() string {
@@ -88,8 +88,8 @@ func (e *AdoptionError) Error() string {
 	return text
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *AdoptionError) Reason() string { return v1.ReasonAdoptionRefused }
 
-// Parts are what stands against it, one by one.
+// Parts returns the reasons one by one.
 func (e *AdoptionError) Parts() []string { return e.Refusals }

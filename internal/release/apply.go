@@ -21,8 +21,8 @@ import (
 const FieldManager = kube.FieldManager
 
 // applier carries out plans for one resource with server-side apply: one request per object, exact removal of fields that are no longer
-// rendered however many writes were lost before, and a refusal by the API server if the object is not the one, in the version, that
-// was looked at.
+// rendered no matter how many writes were lost before, and a refusal by the API server if the object is not the one, in the version,
+// that was compared.
 type applier struct {
 	session *cluster.Session
 	live    client.Reader
@@ -31,8 +31,8 @@ type applier struct {
 	bodies func(*unstructured.Unstructured) (render.Body, error)
 }
 
-// check looks at what stands in the way of creating objects, before anything is written. Objects that are there and
-// controlled by the owner, although the caches do not show them, move from Create to Apply.
+// check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by the owner, although
+// the caches do not show them, move from Create to Apply.
 func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
 	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Going: plan.Going}
 	for _, desired := range plan.Create {
@@ -49,8 +49,8 @@ func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
 	return checked, nil
 }
 
-// ours returns the object that has the name of a rendered one, nil if there is none. The error is a NotOursError or a
-// PreviousError if it does not belong to the owner, a StaleError if it is going.
+// ours returns the object that has the name of a rendered one; nil if there is none. The error is a NotOursError or a
+// PreviousError if it does not belong to the owner, a StaleError if it is being deleted.
 func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) (client.Object, error) {
 	live := kube.Metadata(desired.GroupVersionKind())
 	err := a.live.Get(ctx, client.ObjectKeyFromObject(desired), live)
@@ -67,7 +67,7 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 	return live, nil
 }
 
-// allLeft has a PreviousError name all objects that are in the way of a plan, not only the one that was met first.
+// allLeft extends a PreviousError to all objects that are in the way of a plan, not only the first one found.
 func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 	var previous *PreviousError
 	if !errors.As(err, &previous) {
@@ -81,12 +81,12 @@ func (a *applier) allLeft(ctx context.Context, plan *Plan, err error) error {
 		}
 	}
 	if len(all.Left) == 0 {
-		return err // they went meanwhile
+		return err // they were deleted meanwhile
 	}
 	return all
 }
 
-// dryRun asks the API server whether it would take a plan of several writes. Nothing is written. The write of a single object is
+// dryRun checks by a dry run that the API server accepts a plan of several writes. Nothing is written. The write of a single object is
 // its own dry run.
 func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	for _, change := range plan.Apply {
@@ -100,7 +100,7 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 	return a.wouldTake(ctx, plan)
 }
 
-// wouldTake asks the API server whether it would take a plan.
+// wouldTake returns an error if the API server would refuse a plan.
 func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	for _, desired := range plan.Create {
 		if _, _, err := a.create(ctx, desired, client.DryRunAll); err != nil {
@@ -115,7 +115,7 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	return nil
 }
 
-// execute writes the plan, stops at the first object that is refused, and returns how far it came.
+// execute writes the plan, stops at the first object that is refused, and returns what it created.
 func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
 	for _, desired := range plan.Create {
 		written, isNew, err := a.create(ctx, desired)
@@ -142,7 +142,7 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 	return created, nil
 }
 
-// change brings an object that is there to what is rendered.
+// change brings an existing object to its rendered state.
 func (a *applier) change(ctx context.Context, change Change) error {
 	held, err := a.takeOver(ctx, change)
 	if err != nil {
@@ -163,10 +163,10 @@ func (a *applier) change(ctx context.Context, change Change) error {
 	return a.forgetStart(ctx, change.Desired, written)
 }
 
-// neverAVersion is a resource version that no object has: with it, an apply succeeds only if nothing is there.
+// neverAVersion is a resource version that no object has: with it, an apply succeeds only if the object does not exist.
 const neverAVersion = "1"
 
-// create writes one object that is not there and reports whether it is new. If it is there after all, and the owner's, it is applied to.
+// create writes an object that does not exist and reports whether it is new. If it exists after all, and is the owner's, it is applied to.
 func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, isNew bool, err error) {
 	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
 	if !apierrors.IsConflict(err) {
@@ -183,8 +183,8 @@ func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured
 	return written, false, err
 }
 
-// apply writes one object. The API server refuses with a conflict unless the object is there in the version that was looked at, or none
-// if none was: what was decided on an older view, by this process or by another one, never overwrites what is newer.
+// apply writes one object. The API server refuses with a conflict unless the object exists in the version that was compared, or does not
+// exist if it did not then: a decision based on an older state, by this process or another one, never overwrites a newer one.
 func (a *applier) apply(ctx context.Context, change Change, options ...client.PatchOption) (*unstructured.Unstructured, error) {
 	body, err := a.bodies(change.Desired)
 	if err != nil {
@@ -197,7 +197,7 @@ func (a *applier) apply(ctx context.Context, change Change, options ...client.Pa
 	return written, nil
 }
 
-// statusRaces is how often a write is sent again that only lost against a change of status.
+// statusRaces is how often a write is sent again that failed only because the status had changed.
 const statusRaces = 5
 
 // send applies fields to a live object, or creates it if that is nil, and returns it as written.
@@ -219,7 +219,7 @@ func (a *applier) send(ctx context.Context, desired client.Object, body render.B
 	}
 }
 
-// identity is an object that says which one it is and nothing else.
+// identity returns an object with nothing but what identifies it.
 func identity(object client.Object) *unstructured.Unstructured {
 	out := &unstructured.Unstructured{}
 	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
@@ -228,8 +228,8 @@ func identity(object client.Object) *unstructured.Unstructured {
 	return out
 }
 
-// newStatus returns the version of an object of which nothing but the status has changed since it was looked at, "" if more has, or if its
-// kind does not say.
+// newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has changed, or if its
+// kind does not show that.
 func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
 	stamp := postrender.AnnotationStamp

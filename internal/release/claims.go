@@ -13,16 +13,16 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// The claims of a StatefulSet are made by its controller, from templates that never change while it lives. What changes in the rendered
-// templates is therefore applied to the claims: they count as rendered, each for as long as it is there. A claim that is made from the old
-// templates later on differs from the rendered ones, too, and is brought to them then. Nothing has to be made again, so pods stay, and the
-// number of replicas that an autoscaler chose.
+// The PersistentVolumeClaims of a StatefulSet are created by its controller, from templates that never change. Changes of the
+// rendered templates are therefore applied to the claims: they count as rendered for as long as they exist. A claim that is created
+// from the old templates later differs from the rendered ones, too, and is changed then. Nothing has to be recreated, so pods stay,
+// and so does the number of replicas that an autoscaler chose.
 
-// requested is where a claim, or its template, says its size.
+// requested is the path of the size in a claim, or in its template.
 var requested = []string{"spec", "resources", "requests", "storage"}
 
-// withClaims returns rendered objects and, for each claim that is there and was made from a template of one of them, what is rendered for it.
-// A claim that is going is its controller's: it makes it again.
+// withClaims returns rendered objects and, for each existing claim that was created from a template of one of them, what is rendered for it.
+// A claim that is being deleted is left to its controller, which creates it again.
 func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) []*unstructured.Unstructured {
 	all := rendered[:len(rendered):len(rendered)]
 	for _, set := range rendered {
@@ -49,8 +49,8 @@ func withClaims(rendered []*unstructured.Unstructured, there map[kube.Key]client
 	return all
 }
 
-// withOldTemplates leaves what claims themselves can become in the claim templates of an object as it is there: their metadata, and their size
-// where that grows. Anything else stays as it is rendered, so that the API server refuses it.
+// withOldTemplates keeps, in the claim templates of an object, the live values of what can be changed in the claims themselves: metadata,
+// and the size if it grows. Anything else stays as it is rendered, so that the API server refuses it.
 func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	path := kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims
 	if path == nil {
@@ -89,8 +89,8 @@ func withOldTemplates(desired *unstructured.Unstructured, live client.Object) *u
 	return desired
 }
 
-// becomes reports whether claims that were made from one template can be brought to another one. The claims of templates without a stamp are
-// not known.
+// becomes reports whether claims that were created from one template can be changed to match another one. The claims of templates without a
+// stamp are not known.
 func becomes(old, rendered *unstructured.Unstructured) bool {
 	if classOf(old) != classOf(rendered) {
 		return false
@@ -119,7 +119,7 @@ func claimTemplates(object *unstructured.Unstructured) []*unstructured.Unstructu
 	return list
 }
 
-// classOf is the storage class that a claim names; another one than any if it names none.
+// classOf returns the storage class that a claim names; a value that differs from all classes if it names none.
 func classOf(claim *unstructured.Unstructured) string {
 	class, named, _ := unstructured.NestedString(claim.Object, "spec", "storageClassName")
 	if !named {
@@ -137,7 +137,7 @@ func sizeOf(claim *unstructured.Unstructured) *resource.Quantity {
 	return &size
 }
 
-// withoutSize is what a claim asks for besides its size.
+// withoutSize returns the spec of a claim without its size.
 func withoutSize(claim *unstructured.Unstructured) any {
 	spec, _, _ := unstructured.NestedMap(claim.Object, "spec")
 	unstructured.RemoveNestedField(spec, requested[1:]...)

@@ -22,14 +22,14 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// maxUnpacked is how many bytes a record may have when it is unpacked. What the operator writes stays below (fits); anybody who may
-// write Secrets can make one of a thousand times its size.
+// maxUnpacked limits the size of an unpacked record in bytes. Records of the operator stay below it (fits); anyone who may
+// write Secrets can create one that unpacks to a thousand times its size.
 const maxUnpacked = 8 << 20
 
-// maxValues bounds the objects, lists and entries in a manifest: each takes many times its text when it is decoded.
+// maxValues limits the number of objects, lists and entries in a manifest: each takes many times its text when it is decoded.
 const maxValues = 200_000
 
-// unpacking is held while a record is unpacked: one at a time bounds what that takes.
+// unpacking is held while a record is unpacked: one at a time limits the memory that takes.
 var unpacking sync.Mutex
 
 // unpack returns the JSON of the release that the payload of a record holds.
@@ -68,7 +68,7 @@ func decodeManifest(payload []byte) (string, error) {
 	return release.Manifest, nil
 }
 
-// boundManifest refuses a manifest that takes much more memory than its text.
+// boundManifest refuses a manifest that would take much more memory than its text.
 func boundManifest(manifest string) error {
 	values := 0
 	for _, mark := range []string{"{", "[", ","} {
@@ -80,7 +80,7 @@ func boundManifest(manifest string) error {
 	return nil
 }
 
-// withStatus returns the payload of a record with another status, and all else as it is.
+// withStatus returns the payload of a record with another status, and everything else unchanged.
 func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
@@ -111,7 +111,7 @@ func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
 	return inLetters(zipped.Bytes()), nil
 }
 
-// Recorded is what the record of a release holds.
+// Recorded is the content of the record of a release.
 type Recorded struct {
 	*helmrelease.Release
 	// Objects of its manifest.
@@ -120,7 +120,7 @@ type Recorded struct {
 	Source *Source
 }
 
-// Decode returns what a record holds, within bounds: anybody who may write Secrets can make one.
+// Decode returns the content of a record, within limits: anyone who may write Secrets can create one.
 func Decode(secret *corev1.Secret) (*Recorded, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
@@ -149,7 +149,7 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 	return out, nil
 }
 
-// rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's namespace and a sign of
+// rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's namespace and a mark of
 // ownership. A record is a Secret, which others may have written.
 func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructured) bool {
 	if object.GetAnnotations()[postrender.AnnotationStamp] == "" || !controls(owner, object) {

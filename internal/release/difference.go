@@ -7,14 +7,14 @@ import (
 	"strings"
 )
 
-// lack is a field in which live lacks what want has.
+// lack is a field of want whose value live does not have.
 type lack struct {
 	path      string
 	old, want any
 }
 
-// lacking finds where live lacks what want has: the first field, and how many more there are. Fields and list elements that only live has
-// belong to others and do not count. Empty maps and lists in want count as left out.
+// lacking finds the fields of want whose values live does not have: the first one, and how many more there are. Fields and
+// list elements that only live has belong to others and do not count. Empty maps and lists in want count as left out.
 func lacking(path string, want, live any) (first *lack, more int) {
 	found := &lacks{}
 	found.compare(path, want, live)
@@ -61,13 +61,13 @@ func (l *lacks) compare(path string, want, live any) {
 	}
 }
 
-// atomicMaps are the maps that are one value to the API server, by field name: an entry more in one says something else.
+// atomicMaps are the maps that the API server treats as one value, by field name: an additional entry changes their meaning.
 var atomicMaps = map[string]bool{
 	"selector": true, "labelSelector": true, "podSelector": true, "namespaceSelector": true, "nodeSelector": true,
 	"matchLabels": true, "secretKeyRef": true, "configMapKeyRef": true,
 }
 
-// additions finds entries that only live has in a map that is one value.
+// additions finds entries that only live has in a map that is treated as one value.
 func (l *lacks) additions(path string, want, live map[string]any) {
 	if !atomicMaps[path[strings.LastIndex(path, ".")+1:]] {
 		return
@@ -79,8 +79,8 @@ func (l *lacks) additions(path string, want, live map[string]any) {
 	}
 }
 
-// mergeKeys are the lists of objects that the API server merges by key, where others may add elements, by field name.
-// Every other list is one value.
+// mergeKeys are the lists of objects that the API server merges by key, to which others may add elements, by field name.
+// Every other list is treated as one value.
 var mergeKeys = map[string][]string{
 	"containers":                {"name"},
 	"initContainers":            {"name"},
@@ -156,7 +156,7 @@ func find(items []any, wanted map[string]any, keys []string) any {
 	return nil
 }
 
-// keyOf is what an item of a list says of a key that the list is merged by.
+// keyOf returns the value of an item of a list for a key that the list is merged by.
 func keyOf(item map[string]any, key string) any {
 	if item[key] == nil && key == "protocol" {
 		return "TCP" // the API server's default

@@ -17,13 +17,13 @@ import (
 type Difference struct {
 	// Field is its path, for example spec.replicas.
 	Field string
-	// Old and New are its values, empty if they are not for print.
+	// Old and New are its values; empty if they must not be printed.
 	Old, New string
-	// Restarts says that pods restart for it.
+	// Restarts reports whether the difference restarts pods.
 	Restarts bool
 }
 
-// String says what differs, for example "spec.template.spec.nodeName a → b; restarts pods".
+// String returns the difference, for example "spec.template.spec.nodeName a → b; restarts pods".
 func (d Difference) String() string {
 	text := d.Field
 	if d.Old != "" || d.New != "" {
@@ -35,8 +35,8 @@ func (d Difference) String() string {
 	return text
 }
 
-// Differences lists all fields in which two renderings of one object differ, stamps aside. Unlike the comparison with what is live, it
-// leaves nothing to others: both renderings are ours as a whole.
+// Differences lists all fields in which two renderings of one object differ, except for stamps. Unlike the comparison with live objects, it
+// ignores no fields of others: both renderings are ours as a whole.
 func Differences(old, rendered *unstructured.Unstructured) []Difference {
 	var list []Difference
 	template := strings.Join(templateOfRunning(rendered), ".")
@@ -62,7 +62,7 @@ func withoutStamp(object *unstructured.Unstructured) map[string]any {
 	return object.Object
 }
 
-// eachDifference calls found for whatever is on one side only, and for each value that is another one.
+// eachDifference calls found for everything that only one side has, and for each value that differs.
 func eachDifference(path string, old, rendered any, found func(path string, old, rendered any)) {
 	switch before := old.(type) {
 	case map[string]any:
@@ -112,7 +112,7 @@ func eachItem(path string, old, rendered []any, found func(path string, old, ren
 	}
 }
 
-// order lists the items of a list, by key, that another one has, too.
+// order lists, by key, the items of a list that another list has, too.
 func order(items, others []any, keys []string) []string {
 	var list []string
 	for _, item := range items {
@@ -124,7 +124,7 @@ func order(items, others []any, keys []string) []string {
 	return list
 }
 
-// templateOfRunning is where the template of pods is that restart when it changes; nil if there is none. Those of a CronJob end by
+// templateOfRunning returns the path of the pod template whose changes restart pods; nil if there is none. The pods of a CronJob end by
 // themselves.
 func templateOfRunning(object *unstructured.Unstructured) []string {
 	if path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).PodTemplate; slices.Equal(path, []string{"spec", "template"}) {
@@ -133,8 +133,8 @@ func templateOfRunning(object *unstructured.Unstructured) []string {
 	return nil
 }
 
-// RestartsPods reports whether pods go when one rendering takes the place of another: their template differs, or nothing renders the
-// workload any more.
+// RestartsPods reports whether replacing one rendering by another ends pods: their template differs, or the workload is no longer
+// rendered.
 func RestartsPods(old, rendered []*unstructured.Unstructured) bool {
 	for _, before := range old {
 		path := templateOfRunning(before)

@@ -21,30 +21,30 @@ import (
 // The entries of the Secret of a record. Helm reads the first.
 const (
 	keyRelease = "release"
-	// keySuperseded is what the first becomes when another release is recorded: so that takes one request, which reads nothing.
+	// keySuperseded is the first entry's content once another release is recorded: superseding takes one request, without a read.
 	keySuperseded = "superseded"
-	// keySource is the resource that the release was made of.
+	// keySource is the resource from which the release was made.
 	keySource = "resource"
 )
 
-// Source is what a release was made of: the spec as its user wrote it, which one goes back to, and who that was. Values are no substitute:
-// defaults of the namespace and of the platform are in them.
+// Source is the resource from which a release was made: the spec as its user wrote it, for a rollback, and who wrote it. Values are no
+// substitute: they contain defaults of the namespace and of the platform.
 type Source struct {
 	APIVersion string `json:"apiVersion"`
 	Kind       string `json:"kind"`
 	Generation int64  `json:"generation"`
-	// ChangedBy is the field manager that had changed the spec last, and ChangedAt when it did.
+	// ChangedBy is the field manager that changed the spec last, and ChangedAt the time of that change.
 	ChangedBy string    `json:"changedBy,omitempty"`
 	ChangedAt time.Time `json:"changedAt,omitzero"`
 	Spec      any       `json:"spec"`
 }
 
-// compressors are used again: each takes 800 KB, which Helm's own store allocates for every record that it writes.
+// compressors are reused: each takes 800 KB, which Helm's own store allocates for every record that it writes.
 var compressors = sync.Pool{New: func() any { return gzip.NewWriter(nil) }}
 
-// encode makes the Secret that holds a release that is deployed, as the driver for Secrets of helm.sh/helm/v3/pkg/storage does: base64 of
-// compressed JSON, and labels to find it by. One that will be kept after the next release has also what it is to hold then, if there is
-// room for both.
+// encode returns the Secret for the record of a deployed release, as the driver for Secrets of helm.sh/helm/v3/pkg/storage does: base64 of
+// compressed JSON, with labels to find it by. A record that will be kept after the next release also contains its later content, if there
+// is room for both.
 func encode(record *helmrelease.Release, source Source, kept bool) (*corev1.Secret, error) {
 	labels := maps.Clone(record.Labels)
 	maps.Copy(labels, map[string]string{
@@ -69,8 +69,8 @@ func encode(record *helmrelease.Release, source Source, kept bool) (*corev1.Secr
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Type: cluster.RecordType, Data: data}, nil
 }
 
-// payloads returns a release as its record holds it, and as it does once another one is recorded. What both have is compressed once:
-// compressed texts that follow each other are one.
+// payloads returns the content of a release's record, now and after another one is recorded. The part in common is compressed once:
+// a concatenation of compressed texts is a compressed text.
 func payloads(record *helmrelease.Release) (deployed, superseded []byte, err error) {
 	most := *record
 	most.Info = nil
@@ -108,7 +108,7 @@ func inLetters(zipped []byte) []byte {
 	return text
 }
 
-// compress writes what the parts are together, compressed.
+// compress writes the concatenation of the parts, compressed.
 func compress(to io.Writer, parts ...[]byte) error {
 	compressor := compressors.Get().(*gzip.Writer)
 	defer compressors.Put(compressor)

@@ -8,7 +8,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// NotOursError says that an object or a Helm release of a rendered name belongs to another owner.
+// NotOursError reports that an object or a Helm release with a rendered name belongs to another owner.
 type NotOursError struct {
 	// Key of the object; kind "Helm release" for a release.
 	Key kube.Key
@@ -20,17 +20,17 @@ func (e *NotOursError) Error() string {
 	return fmt.Sprintf("%s %q exists and is %s: delete or rename it, or choose another name", e.Key.Kind, e.Key.Name, e.Owner)
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *NotOursError) Reason() string { return v1.ReasonResourceExists }
 
-// PreviousError says that objects of an earlier resource of the same kind and name are still there: the garbage
-// collector is about to delete them. Trying again helps.
+// PreviousError reports that objects of an earlier resource of the same kind and name still exist: the garbage collector is
+// about to delete them. Trying again helps.
 type PreviousError struct{ Left []Remnant }
 
 // Remnant is an object of an earlier resource.
 type Remnant struct {
 	kube.Key
-	// Finalizers that hold it: it is deleted once they are removed.
+	// Finalizers that block its deletion.
 	Finalizers []string
 }
 
@@ -46,7 +46,7 @@ func (e *PreviousError) Error() string {
 	return "waiting until the garbage collector has deleted what is left of an earlier resource of this name: " + strings.Join(parts, "; ")
 }
 
-// MalformedError says that an object has a field that its kind does not have, or one of another type.
+// MalformedError reports that an object has a field that its kind does not have, or a field of the wrong type.
 type MalformedError struct {
 	Key kube.Key
 	// Fields in the words of the API server.
@@ -61,10 +61,10 @@ func (e *MalformedError) Error() string {
 // Unwrap returns the answer of the API server.
 func (e *MalformedError) Unwrap() error { return e.Err }
 
-// DamagedError says that the newest record of a release cannot be decoded, so that what it records cannot be kept alive.
+// DamagedError reports that the newest record of a release cannot be decoded, so that the recorded release cannot be repaired.
 type DamagedError struct {
 	Revision int
-	Secret   string // that holds the record
+	Secret   string // name of the Secret of the record
 	Err      error
 }
 
@@ -75,10 +75,10 @@ func (e *DamagedError) Error() string {
 // Unwrap returns the cause.
 func (e *DamagedError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }
 
-// StaleError says that the caches are behind what is there, so that nothing could be decided. Trying again helps.
+// StaleError reports that the caches are behind the cluster, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }
 
 func (e *StaleError) Error() string { return fmt.Sprintf("caches are behind: %v", e.Err) }

@@ -15,9 +15,9 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// evict removes what others added to what belongs to the operator as a whole, and returns the object as it is then: written, with all its managed
-// fields, if nothing had to be removed. The operator takes over the fields, so that its next apply, which does not
-// have them, removes them. After an undone rollout, a mixture of two pod templates would run otherwise.
+// evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object: written, with all its
+// managed fields, if nothing had to be removed. The operator takes over the added fields, so that its next apply, which does not
+// have them, removes them. Otherwise a mixture of two pod templates would run after an undone rollout.
 func (a *applier) evict(ctx context.Context, change Change, written *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	for attempt := 1; ; attempt++ {
 		patch, err := eviction(written)
@@ -36,12 +36,12 @@ func (a *applier) evict(ctx context.Context, change Change, written *unstructure
 		if owned = identity(written); a.live.Get(ctx, client.ObjectKeyFromObject(owned), owned) != nil || owned.GetUID() != written.GetUID() {
 			return nil, lost
 		}
-		written = owned // who controls pods writes its status as soon as it is applied
+		written = owned // controllers of pods write the status as soon as it is applied
 	}
 }
 
-// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It takes off the stamp: if the
-// apply never comes that removes what was taken over, the missing stamp says that it is still to come.
+// eviction returns the JSON patch by which the operator takes over what others added; nil if there is nothing. It removes the stamp: if the
+// apply that removes the fields never follows, the missing stamp shows that it is still due.
 func eviction(written *unstructured.Unstructured) ([]byte, error) {
 	fields := kube.Evict(written)
 	if fields == nil {
@@ -61,7 +61,7 @@ func eviction(written *unstructured.Unstructured) ([]byte, error) {
 	return patch, nil
 }
 
-// evictFirst removes what others added where that is why the API server refuses an apply: ports of one name, for example.
+// evictFirst removes what others added if that is why the API server refuses an apply: two ports of one name, for example.
 func (a *applier) evictFirst(ctx context.Context, change Change, refusal error) (*unstructured.Unstructured, error) {
 	if change.Live == nil || !apierrors.IsInvalid(refusal) || len(kube.Intruders(change.Live)) == 0 {
 		return nil, refusal

@@ -8,13 +8,13 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// asFarAsMutable returns a rendered object less what differs from the one that is there by design and cannot be changed.
+// asFarAsMutable returns a rendered object without the intended differences from the live one that cannot be applied.
 func asFarAsMutable(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	return withOldTemplates(withGrowth(desired, live), live)
 }
 
-// withGrowth leaves a claim the size that another writer set since it was rendered: a claim cannot shrink. A size that
-// is rendered again stays as it is, so that the API server may refuse it.
+// withGrowth keeps in a claim the size that another writer set since it was rendered: a claim cannot shrink. A size from
+// a later rendering is left unchanged, so that the API server may refuse it.
 func withGrowth(desired *unstructured.Unstructured, live client.Object) *unstructured.Unstructured {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Grows || stampOf(desired) != stampOf(live) {
 		return desired

@@ -19,26 +19,26 @@ import (
 // statusSuperseded is the status of a record after which another release was recorded.
 const statusSuperseded = string(helmrelease.StatusSuperseded)
 
-// Retirement is what is to be done about the records of earlier releases once the newest one is recorded as deployed.
+// Retirement is the work due on the records of earlier releases once the newest one is recorded as deployed.
 type Retirement struct {
-	// Supersede are to say that another release came after them.
+	// Supersede are the records to be marked as superseded.
 	Supersede []*cluster.Record
-	// Delete are more than are kept.
+	// Delete are the records beyond those kept.
 	Delete []*cluster.Record
 }
 
 // Empty reports whether there is nothing to do.
 func (r Retirement) Empty() bool { return len(r.Supersede)+len(r.Delete) == 0 }
 
-// OfOne reports whether no more is due than one release leaves behind.
+// OfOne reports whether the work is no more than one release causes.
 func (r Retirement) OfOne() bool { return len(r.Supersede) <= 1 && len(r.Delete) <= 1 }
 
-// RetirementOf returns what is to be done about the records of a resource, the newest first, so that as many as may be kept are left. It
-// looks at nothing but them: whatever a crash left undone is due the next time.
+// RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given number are left. It
+// depends on nothing else: work that a crash left undone is due the next time.
 func RetirementOf(records []*cluster.Record, keep int) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
-		return due // one is to be written before
+		return due // the newest record has to be written before
 	}
 	for i, record := range records[1:] {
 		switch {
@@ -51,7 +51,7 @@ func RetirementOf(records []*cluster.Record, keep int) Retirement {
 	return due
 }
 
-// Retirement returns what is due of the records in a snapshot.
+// Retirement returns the work due on the records in a snapshot.
 func (a *Actor) Retirement(there *cluster.Snapshot) Retirement {
 	return RetirementOf(there.Records, a.keep)
 }
@@ -69,8 +69,7 @@ func (a *Actor) Retire(ctx context.Context, owner *unstructured.Unstructured, du
 	return records.delete(ctx, due.Delete...)
 }
 
-// supersede makes a record say that another release came after it. What it holds from then on is in the record already, so that it need
-// not be read.
+// supersede marks a record as superseded. Its new content is in the record already, so that it need not be read.
 func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
 	patch, err := json.Marshal([]map[string]string{
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": record.Version},
@@ -84,7 +83,7 @@ func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
 	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
 	err = r.session.Patch(ctx, secret, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
 	switch {
-	case apierrors.IsInvalid(err): // it has not: it is large, or an operator wrote it that kept one record
+	case apierrors.IsInvalid(err): // it has no such content: it is large, or was written by an operator that kept one record
 		return r.rewrite(ctx, record)
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
@@ -94,8 +93,7 @@ func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
 	return nil
 }
 
-// rewrite reads a record to make it say that another release came after it. One that cannot be read, or changed, is of no use to
-// anybody, and goes.
+// rewrite reads a record to mark it as superseded. A record that cannot be read, or changed, is useless and is deleted.
 func (r *records) rewrite(ctx context.Context, record *cluster.Record) error {
 	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), record.Name)
 	switch {
@@ -122,7 +120,7 @@ func (r *records) rewrite(ctx context.Context, record *cluster.Record) error {
 	return nil
 }
 
-// delete deletes records. The error is a StaleError if a name has become another Secret's, which the caches do not show yet.
+// delete deletes records. The error is a StaleError if a name belongs to another Secret by now, which the caches do not show yet.
 func (r *records) delete(ctx context.Context, list ...*cluster.Record) error {
 	for _, record := range list {
 		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), record.Name, record.UID)
@@ -136,8 +134,8 @@ func (r *records) delete(ctx context.Context, list ...*cluster.Record) error {
 	return nil
 }
 
-// makeRoom deletes the oldest of former records where a quota of the namespace leaves no room for the next one: what is deployed counts
-// for more than what was. The quota takes a moment to notice; the next attempt goes on from there. It returns why there is no room.
+// makeRoom deletes the oldest of the former records if a quota of the namespace leaves no room for the next one: the record of the deployed
+// release matters more. The quota takes a moment to be updated; the next attempt continues from there. It returns why there is no room.
 func (r *records) makeRoom(ctx context.Context, all []*cluster.Record, why error) error {
 	if len(all) == 0 || !kube.IsQuota(why) {
 		return why

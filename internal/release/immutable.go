@@ -15,17 +15,17 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// immutability is what the API server never lets change in the objects of a kind.
+// immutability describes the fields that the API server never lets change in objects of a kind.
 type immutability struct {
-	// fixed are the paths of fields, each with all below it.
+	// fixed are the paths of fields, each including all below it.
 	fixed []string
-	// only are the fields of spec that can change; nil if all can but the fixed ones.
+	// only are the fields of spec that can change; nil if all can except for the fixed ones.
 	only []string
-	// sealed are the fields that are fixed as well in an object that calls itself immutable.
+	// sealed are the additional fixed fields of an object that is marked as immutable.
 	sealed []string
 }
 
-// immutables are the built-in kinds that have such fields. The API server decides: this foretells what it says, if it is not asked.
+// immutables are the built-in kinds with such fields. The API server decides: this predicts its answer where it is not asked.
 var immutables = map[schema.GroupKind]immutability{
 	{Group: appsv1.GroupName, Kind: "Deployment"}: {fixed: []string{"spec.selector"}},
 	{Group: appsv1.GroupName, Kind: "DaemonSet"}:  {fixed: []string{"spec.selector"}},
@@ -43,8 +43,8 @@ var immutables = map[schema.GroupKind]immutability{
 	{Group: rbacv1.GroupName, Kind: "ClusterRoleBinding"}:    {fixed: []string{"roleRef"}},
 }
 
-// Immutable returns why the API server would refuse one rendering of an object in the place of another, in the words of the operator's status;
-// nil if nothing is known that it would. A claim template that claims themselves can become is no reason.
+// Immutable returns why the API server would refuse to replace one rendering of an object by another, in the words of the operator's status;
+// nil if no reason is known. A change of a claim template that can be applied to the claims themselves is no reason.
 func Immutable(old, rendered *unstructured.Unstructured) *RefusedError {
 	kind := rendered.GroupVersionKind().GroupKind()
 	rule := immutables[kind]
@@ -74,7 +74,7 @@ func within(field, path string) bool {
 	return below && (rest == "" || rest[0] == '.' || rest[0] == '[' || rest[0] == ' ')
 }
 
-// shrinks reports whether a claim is to be smaller than it is.
+// shrinks reports whether a difference makes a claim smaller.
 func shrinks(d Difference) bool {
 	if d.Field != strings.Join(requested, ".") {
 		return false
@@ -84,7 +84,7 @@ func shrinks(d Difference) bool {
 	return err == nil && wrong == nil && after.Cmp(before) < 0
 }
 
-// headless reports whether a Service is to become headless, or no longer to be so. One that is a name for another host has no address to keep.
+// headless reports whether a Service becomes headless, or ceases to be. One of type ExternalName has no address to keep.
 func headless(kind schema.GroupKind, d Difference, old, rendered *unstructured.Unstructured) bool {
 	if kind.Group != corev1.GroupName || kind.Kind != "Service" || d.Field != "spec.clusterIP" {
 		return false

@@ -19,10 +19,10 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Inherit deletes the release records that the record of a task takes the place of, the oldest first: those of an earlier resource of its kind and
-// name that were left, of which nothing is read, and Helm's of the release that was adopted, so that helm uninstall does not find it. It comes
-// after the objects and before the record: while that is missing, the release is unfinished, and this is done again. It returns the objects of
-// the adopted release that are not rendered: they stay.
+// Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier resource of its kind and
+// name, which are not read, and Helm's records of the adopted release, so that helm uninstall does not find it. It runs after the objects and
+// before the record are written: while the record is missing, the release is unfinished, and this is repeated. It returns the objects of the
+// adopted release that are not rendered: they stay.
 func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, err error) {
 	session := a.writer.Begin(task.Owner.GetUID())
 	defer session.End()
@@ -41,7 +41,7 @@ func (a *Actor) Inherit(ctx context.Context, task Task) (unrendered []string, er
 	return unrendered, records.remove(ctx, theirs)
 }
 
-// inheritance returns Helm's records of the release that is adopted, and the objects of it that are not rendered; none if no object of it is.
+// inheritance returns Helm's records of the adopted release, and those of its objects that are not rendered; nothing if none of them is rendered.
 func (r *records) inheritance(ctx context.Context, adoption *Adoption, rendered []kube.Key) (theirs []*metav1.PartialObjectMetadata, unrendered []string, err error) {
 	if adoption == nil || adoption.Release == "" {
 		return nil, nil, nil
@@ -64,8 +64,8 @@ func (r *records) inherits(record *metav1.PartialObjectMetadata) bool {
 	return metav1.GetControllerOfNoCopy(record) == nil && (r.orphaned(record) || adopted && r.helms(record))
 }
 
-// against returns what stands against an adoption as far as records say: that Helm is at work on the release, or that the owner's record would
-// have the name of a release that is not adopted.
+// against returns the objections of records to an adoption: Helm is working on the release, or the owner's record would have the name of a
+// release that is not adopted.
 func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, error) {
 	var list []string
 	if adoption.Release != "" {
@@ -87,7 +87,7 @@ func (r *records) against(ctx context.Context, adoption *Adoption) ([]string, er
 	return list, err
 }
 
-// orphaned reports whether a record is of an earlier resource of the owner's kind and name.
+// orphaned reports whether a record belongs to an earlier resource of the owner's kind and name.
 func (r *records) orphaned(record *metav1.PartialObjectMetadata) bool {
 	return record.Labels[v1.LabelManaged] != "" && record.Labels["name"] == r.owner.GetName()
 }
@@ -97,7 +97,7 @@ func (r *records) helms(record *metav1.PartialObjectMetadata) bool {
 	return record.Labels[v1.LabelManaged] == "" && record.Labels[v1.LabelDigest] == ""
 }
 
-// others returns the records of a release that nobody controls and that are of a sort, the oldest first.
+// others returns the records of a release that have no controller and match a predicate, the oldest first.
 func (r *records) others(ctx context.Context, release string, sort func(*metav1.PartialObjectMetadata) bool) ([]*metav1.PartialObjectMetadata, error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
@@ -118,11 +118,11 @@ func (r *records) others(ctx context.Context, release string, sort func(*metav1.
 }
 
 func revisionOf(record client.Object) int {
-	revision, _ := strconv.Atoi(record.GetLabels()["version"]) // what has none comes first
+	revision, _ := strconv.Atoi(record.GetLabels()["version"]) // a record without a version comes first
 	return revision
 }
 
-// partsOf reports whether an object of a recorded release is among rendered ones, and names those that are not.
+// partsOf reports whether any object of a recorded release is among rendered ones, and names those that are not.
 func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetadata, rendered []kube.Key) (taken bool, others []string, err error) {
 	damaged := func(err error) error {
 		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}

@@ -1,4 +1,4 @@
 package release
 
-// Manifest returns what the newest record of any Helm release holds, whoever wrote it: payload is the entry "release" of its Secret.
+// Manifest returns the manifest in the newest record of any Helm release, whoever wrote it: payload is the entry "release" of its Secret.
 func Manifest(payload []byte) (string, error) { return decodeManifest(payload) }

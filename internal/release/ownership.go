@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// controls reports whether an object is the owner's: by its controller reference, as a claim that is kept for it, or as a
+// controls reports whether an object is the owner's: by its controller reference, as a claim that is retained for it, or as a
 // cluster-scoped object with its UID.
 func controls(owner, object client.Object) bool {
 	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
@@ -24,14 +24,14 @@ func controls(owner, object client.Object) bool {
 	return kube.RetainedFor(object) == owner.GetName()
 }
 
-// disowned reports whether an object without a controller is what was rendered here, and somebody took off by what it is known.
+// disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that show it.
 // The stamp covers the owner's UID, so the object of an earlier owner has another one.
 func disowned(desired, live client.Object) bool {
 	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
 	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
 }
 
-// inTheWay is the error for an object that has a name we need.
+// inTheWay returns the error for an existing object that has a rendered name.
 func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {

@@ -14,23 +14,23 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// Plan is what has to be written so that the objects of a resource are as rendered. Every action carries out a plan;
+// Plan is the set of writes after which the objects of a resource are as rendered. Every action carries out a plan;
 // the empty plan writes nothing.
 type Plan struct {
-	// Create are rendered objects that are not there.
+	// Create are rendered objects that do not exist.
 	Create []*unstructured.Unstructured
-	// Apply are rendered objects that are there in another form.
+	// Apply are rendered objects whose live state differs.
 	Apply []Change
 	// Delete are objects of the resource that are no longer rendered.
 	Delete []client.Object
-	// Going are rendered objects that somebody deleted and that are still there, held by finalizers. They are left alone
-	// until they are gone; then they are missing.
+	// Going are rendered objects that were deleted and still exist, held by finalizers. They are left alone until they are gone;
+	// then they are missing.
 	Going []client.Object
-	// Adopted are rendered objects that others made and that were taken over.
+	// Adopted are rendered objects that others created and that were taken over.
 	Adopted []kube.Key
 }
 
-// Adopting returns the plan in which objects were taken over that it would have created.
+// Adopting returns the plan with objects marked as taken over that it would have created.
 func (p *Plan) Adopting(keys []kube.Key) *Plan {
 	out := *p
 	out.Create = slices.DeleteFunc(slices.Clone(p.Create), func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
@@ -38,13 +38,13 @@ func (p *Plan) Adopting(keys []kube.Key) *Plan {
 	return &out
 }
 
-// Change is a rendered object, the identity of the one that is there, and what differs.
+// Change is a rendered object, the identity of the live one, and the difference.
 type Change struct {
 	Desired *unstructured.Unstructured
 	Live    client.Object
-	// Field is the path of the first difference, for example spec.replicas; empty if something is no longer rendered.
+	// Field is the path of the first difference, for example spec.replicas; empty if a field is no longer rendered.
 	Field string
-	// Old and New are the values of that field, empty if they are not for print.
+	// Old and New are the values of that field; empty if they must not be printed.
 	Old, New string
 	// More is how many more fields differ.
 	More int
@@ -52,16 +52,16 @@ type Change struct {
 	rolling rolling
 }
 
-// rolling says whether a change of an object restarts the pods that are there.
+// rolling says whether a change of an object restarts the existing pods.
 type rolling int
 
 const (
-	stays   rolling = iota // they go on
-	mayRoll                // it is not known: of large objects, only the metadata is
+	stays   rolling = iota // they go on running
+	mayRoll                // unknown: only the metadata of large objects is
 	rolls                  // they restart
 )
 
-// rollingOf compares the template of an object's pods with the one that is there. Pods of a CronJob end by themselves.
+// rollingOf compares the pod template of an object with the live one. Pods of a CronJob end by themselves.
 func rollingOf(desired *unstructured.Unstructured, have map[string]any, full bool) rolling {
 	template := templateOfRunning(desired)
 	if template == nil {
@@ -78,7 +78,7 @@ func rollingOf(desired *unstructured.Unstructured, have map[string]any, full boo
 	return rolls
 }
 
-// String is the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts pods)".
+// String returns the object and what differs, for example "Deployment web: spec.replicas 1 → 2 (and 1 more; restarts pods)".
 func (c Change) String() string {
 	text := kube.KeyOf(c.Desired).String()
 	switch {
@@ -103,12 +103,12 @@ func (c Change) String() string {
 // Empty reports whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
 
-// RollsPods reports whether the plan changes, or may change, the template of pods that are there.
+// RollsPods reports whether the plan changes, or may change, the template of existing pods.
 func (p *Plan) RollsPods() bool {
 	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays })
 }
 
-// Awaits says in words which objects have to go before they can be made again; empty if none has to.
+// Awaits names the objects that have to be gone before they can be created again; empty if there are none.
 func (p *Plan) Awaits() string {
 	var parts []string
 	for _, object := range p.Going {
@@ -142,16 +142,16 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
-// HoldBack leaves objects as they are.
+// HoldBack removes objects from the plan.
 func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 	p.Apply = slices.DeleteFunc(p.Apply, func(c Change) bool { return slices.Contains(keys, kube.KeyOf(c.Desired)) })
 	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
-// CompareLastGood makes the plan by which the objects of a recorded release stay as they are while another one is refused: what is missing is
-// created, what has its stamp and was edited is put back. What has another stamp was written by the other release, and what is not part of the
-// recorded one may be the other's.
+// CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is refused: missing objects are
+// created, and objects that have its stamp and were edited are restored. Objects with another stamp were written by the other release, and
+// objects that are not part of the recorded one may belong to the other.
 func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := Compare(recorded, there)
 	plan.Delete = nil
@@ -163,13 +163,13 @@ func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]c
 
 func stampOf(object client.Object) string { return object.GetAnnotations()[postrender.AnnotationStamp] }
 
-// Compare makes the plan that leads from the objects that are there to the rendered ones. What others added to an object
-// stays, but for pod templates: only what is rendered is compared.
+// Compare makes the plan that leads from the live objects to the rendered ones. What others added to an object stays, except in
+// pod templates: only rendered fields are compared.
 func Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	return Verified{}.Compare(rendered, there)
 }
 
-// Compare makes the plan that the function of that name makes, without a look at what was verified and is rendered as it was then.
+// Compare makes the same plan as the function Compare, but skips objects that were verified and are rendered as they were then.
 func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
 	plan := &Plan{}
 	wanted := make(map[kube.Key]bool, len(rendered))
@@ -205,7 +205,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 	return plan
 }
 
-// turn is when an object is written.
+// turn returns when an object is written.
 func turn(object *unstructured.Unstructured) int {
 	if kube.TraitsOf(object.GroupVersionKind().GroupKind()).First {
 		return 0
@@ -216,13 +216,13 @@ func turn(object *unstructured.Unstructured) int {
 func compareObject(desired *unstructured.Unstructured, live client.Object) *Change {
 	want := desired.Object
 	have, full := kube.Content(live)
-	if !full { // an outline is of a version that was found to be right, unless the stamp says otherwise
+	if !full { // an outline is of a version that was verified, unless the stamp differs
 		want = nil
 	}
 	renderedAgain := stampOf(live) != stampOf(desired)
 	var first *lack
 	var more int
-	if renderedAgain && want != nil { // what the metadata say comes last, and the stamp means nothing to people
+	if renderedAgain && want != nil { // differences of metadata come last, and the stamp means nothing to people
 		metadata, moreMetadata := lacking(".metadata", unstamped(want["metadata"]), have["metadata"])
 		if first, more = lacking("", withoutMetadata(want), have); first == nil {
 			first, more = metadata, moreMetadata
@@ -257,7 +257,7 @@ func withoutMetadata(content map[string]any) map[string]any {
 	return rest
 }
 
-// unstamped are metadata without the stamp.
+// unstamped returns metadata without the stamp.
 func unstamped(metadata any) map[string]any {
 	content, _ := metadata.(map[string]any)
 	rest := maps.Clone(content)
@@ -269,7 +269,7 @@ func unstamped(metadata any) map[string]any {
 	return rest
 }
 
-// brief prints a value for an event: scalars as they are, anything larger as its kind.
+// brief formats a value for an event: scalars as they are, anything larger as its kind.
 func brief(value any) string {
 	switch value := value.(type) {
 	case nil:
@@ -294,7 +294,7 @@ func scalar(value any) bool {
 	return true
 }
 
-// secretive reports whether a field may hold what is not for everybody who reads events and logs.
+// secretive reports whether a field may hold data that must not appear in events and logs.
 func secretive(object client.Object, field string) bool {
 	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
 	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {

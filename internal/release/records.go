@@ -30,9 +30,9 @@ const (
 	upgradeDescription = "helm.sdk.operatorframework.io/upgrade-description"
 )
 
-// records keeps what Helm keeps of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects are
-// as it says (until then, the objects themselves show what is still to be written), marked when the next one is there, and deleted when
-// enough others are.
+// records stores what Helm stores of a release of one resource: a Secret, in Helm's own encoding. It is written once, when the objects match
+// it (until then, the objects themselves show what is still to be written), marked when the next one exists, and deleted when
+// enough others do.
 type records struct {
 	session *cluster.Session
 	live    client.Reader
@@ -40,8 +40,8 @@ type records struct {
 	keep    int // records, the newest included
 }
 
-// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if somebody
-// else's release has the name, a StaleError if the record is there already.
+// add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
+// of another owner has the name, a StaleError if the record exists already.
 func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) error {
 	revision := 1
 	if len(former) > 0 {
@@ -61,7 +61,7 @@ func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) 
 	return nil
 }
 
-// replace records the revision of a record that is not deployed as deployed, whatever it holds now. The error is a StaleError if the
+// replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a StaleError if the
 // record is gone or has changed.
 func (r *records) replace(ctx context.Context, task Task, record *cluster.Record) error {
 	secret, err := r.secret(task, record.Revision)
@@ -79,7 +79,7 @@ func (r *records) replace(ctx context.Context, task Task, record *cluster.Record
 	return nil
 }
 
-// secret is the record of a revision.
+// secret returns the record of a revision.
 func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 	description, annotated := "Install complete", installDescription
 	if revision > 1 {
@@ -170,7 +170,7 @@ func nameOf(owner client.Object, revision int) string {
 	return fmt.Sprintf("%s%s.v%d", cluster.RecordPrefix, owner.GetName(), revision)
 }
 
-// explainTakenName looks up whose release has the name: the caches show only those that carry our label.
+// explainTakenName looks up which release has the name: the caches show only records that carry our label.
 func (r *records) explainTakenName(ctx context.Context) error {
 	if err := r.free(ctx); err != nil {
 		return err
@@ -178,8 +178,8 @@ func (r *records) explainTakenName(ctx context.Context) error {
 	return &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }
 
-// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own. A record that is,
-// and lost the label that it is found by, gets it back.
+// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own. A record of the resource that
+// lost the label by which records are found gets it back.
 func (r *records) free(ctx context.Context) error {
 	unlabelled, err := r.strangers(ctx)
 	if err != nil {
@@ -195,7 +195,7 @@ func (r *records) free(ctx context.Context) error {
 }
 
 // strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
-// label that they are found by.
+// label by which records are found.
 func (r *records) strangers(ctx context.Context) (unlabelled []*metav1.PartialObjectMetadata, err error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
@@ -218,7 +218,7 @@ func (r *records) strangers(ctx context.Context) (unlabelled []*metav1.PartialOb
 	return unlabelled, nil
 }
 
-// labelValue makes a chart version fit for a label: build metadata comes after a plus, and a label has 63 characters.
+// labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63 characters at most.
 func labelValue(version string) string {
 	value := strings.ReplaceAll(version, "+", "_")
 	return strings.TrimRight(value[:min(len(value), 63)], "-_.")

@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// RefusedError says why an object cannot be as rendered, and what helps.
+// RefusedError says why an object cannot be changed to the rendered one, and what helps.
 type RefusedError struct {
 	reason  string
 	message string // with the remedy
@@ -29,13 +29,13 @@ type RefusedError struct {
 
 func (e *RefusedError) Error() string { return e.message }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *RefusedError) Reason() string { return e.reason }
 
 // Unwrap returns the answer of the API server.
 func (e *RefusedError) Unwrap() error { return e.Err }
 
-// Refused reports whether the API server said no, rather than not now.
+// Refused reports whether the API server refused a request for good, rather than for now.
 func Refused(err error) bool {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -45,7 +45,7 @@ func Refused(err error) bool {
 	return code >= 400 && code < 500 && !apierrors.IsTooManyRequests(err) && !apierrors.IsConflict(err) && !apierrors.IsTimeout(err) && code != http.StatusRequestTimeout
 }
 
-// explain puts the API server's answer to a write into a RefusedError where its cause is known.
+// explain converts the API server's answer to a write into a RefusedError if its cause is known.
 func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	var answer apierrors.APIStatus
 	if malformed, fields := untyped(err); malformed {
@@ -73,11 +73,11 @@ func (a *applier) explain(ctx context.Context, change Change, err error) error {
 	return err
 }
 
-// untypedWords are how the API server says that what is applied does not have the fields and types of its kind; it has no reason for that, and
-// the code of an internal error.
+// untypedWords begin the message of the API server if an applied object does not match the fields and types of its kind; it has no reason for
+// that, and the code of an internal error.
 const untypedWords = "failed to create typed patch object ("
 
-// untyped reports whether the API server says that what is applied has fields that its kind does not have, and which.
+// untyped reports whether the API server's message is that an applied object has fields which its kind does not have, and returns them.
 func untyped(err error) (yes bool, fields string) {
 	var answer apierrors.APIStatus
 	if !errors.As(err, &answer) {
@@ -98,7 +98,7 @@ func untyped(err error) (yes bool, fields string) {
 	return true, strings.Join(list, "; ")
 }
 
-// immutable reports whether the API server speaks of a field that cannot be changed. It has no reason of its own for that.
+// immutable reports whether a message of the API server is about a field that cannot be changed. It has no reason of its own for that.
 func immutable(message string) bool {
 	for _, words := range []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"} {
 		if strings.Contains(message, words) {
@@ -108,10 +108,10 @@ func immutable(message string) bool {
 	return false
 }
 
-// quoted is a field in the API server's words.
+// quoted matches a field in the API server's messages.
 var quoted = regexp.MustCompile(`'([A-Za-z]+)'`)
 
-// butFor returns a change with the first field that differs and is not among those that a message names as the only ones that can be changed.
+// butFor returns a change with the first field that differs and is not among the only mutable ones according to a message.
 func butFor(change Change, message string) Change {
 	changeable := quoted.FindAllStringSubmatch(message, -1)
 	have, full := kube.Content(change.Live)
@@ -130,13 +130,13 @@ func butFor(change Change, message string) Change {
 	return change
 }
 
-// fixedSize is the error for a claim that is to grow and whose class does not let it.
+// fixedSize returns the error for growing a claim whose class does not allow that.
 func fixedSize(change Change, err error) *RefusedError {
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, strings.Join(requested, ".")) +
 		", because its StorageClass does not let claims grow: set it back, or ask whoever runs the cluster for allowVolumeExpansion"}
 }
 
-// cannotChange says which field of an object cannot be changed; the one that is known to differ goes first.
+// cannotChange names the field of an object that cannot be changed; a field that is known to differ is preferred.
 func cannotChange(change Change, field string) string {
 	key, what := kube.KeyOf(change.Desired), "cannot be changed"
 	if change.Old != "" || change.New != "" {
@@ -157,7 +157,7 @@ func immutableChange(change Change, field string, err error) *RefusedError {
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, field) + ": " + remedy}
 }
 
-// takenPort names the Service that holds a node port where it is in the same namespace; the names of others are not disclosed.
+// takenPort names the Service that holds a node port if it is in the same namespace; the names of others are not disclosed.
 func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructured, cause metav1.StatusCause, err error) error {
 	port := portOf(cause)
 	holder := "a Service in another namespace"
@@ -175,14 +175,14 @@ func (a *applier) takenPort(ctx context.Context, desired *unstructured.Unstructu
 		message: fmt.Sprintf("node port %s is taken by %s: choose another one, or leave nodePort out", port, holder)}
 }
 
-// portOf finds the number in a message such as "Invalid value: 30002: provided port is already allocated".
+// portOf returns the number in a message such as "Invalid value: 30002: provided port is already allocated".
 func portOf(cause metav1.StatusCause) string {
 	_, rest, _ := strings.Cut(cause.Message, "Invalid value: ")
 	port, _, _ := strings.Cut(rest, ":")
 	return port
 }
 
-// staysHeadless finds what the API server would pass over in silence: a headless Service stays so when clusterIP is left out.
+// staysHeadless detects a change that the API server ignores silently: a headless Service stays headless if clusterIP is left out.
 func staysHeadless(change Change) *RefusedError {
 	live := kube.As[corev1.Service](change.Live)
 	if live == nil {

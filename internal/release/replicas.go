@@ -14,11 +14,11 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// replicasManager owns the number of replicas of a workload that is autoscaled, and the note of what it started with. The
-// operator's field manager must not: a field that it stops rendering would be removed, and the number fall to 1.
+// replicasManager owns the number of replicas of an autoscaled workload, and the annotation with its initial number. The operator's
+// field manager must not: a field that it stops rendering would be removed, and the number would fall to 1.
 const replicasManager = FieldManager + "-replicas"
 
-// autoscaled reports whether the number of replicas is left to an autoscaler, and with which number it starts.
+// autoscaled reports whether the number of replicas is left to an autoscaler, and returns the initial number.
 func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return 0, false
@@ -30,8 +30,8 @@ func autoscaled(desired *unstructured.Unstructured) (initial int64, yes bool) {
 	return initial, err == nil
 }
 
-// unsettledReplicas reports whether replicas of a workload that is there have yet to change hands: to the autoscaler, which is done if
-// the workload was rendered for it and notes what it started with, or back. Whatever interrupted that, it is seen by this.
+// unsettledReplicas reports whether the replicas of a live workload have yet to change hands: to the autoscaler, which is done if the
+// workload was rendered for it and has the initial number annotated, or back. This also detects an interrupted transfer.
 func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) bool {
 	if !kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Scales {
 		return false
@@ -44,7 +44,7 @@ func unsettledReplicas(desired *unstructured.Unstructured, live client.Object) b
 	return !noted || annotations[v1.AnnotationInitialReplicas] == ""
 }
 
-// started returns a workload as it is created: one that is autoscaled with the number of replicas to start with.
+// started returns a workload as it is created: an autoscaled one with its initial number of replicas.
 func started(desired *unstructured.Unstructured) *unstructured.Unstructured {
 	initial, yes := autoscaled(desired)
 	if !yes {
@@ -65,9 +65,9 @@ func (a *applier) handOver(ctx context.Context, desired, created *unstructured.U
 	return err
 }
 
-// takeOver leaves the replicas of a workload that is there to the autoscaler, before it is rendered without them. It returns the
-// workload as written, nil if nothing had to be. The number stays. It is what autoscaling started with, unless the workload was
-// created to be autoscaled and nobody noted that.
+// takeOver leaves the replicas of a live workload to the autoscaler, before the workload is rendered without them. It returns the
+// workload as written; nil if no write was needed. The number is unchanged. It is the initial number of autoscaling, unless the workload
+// was created to be autoscaled and that number was not annotated.
 func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, error) {
 	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
 		return nil, nil
@@ -88,7 +88,7 @@ func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, e
 	return held, nil
 }
 
-// hold makes the number of replicas the autoscaler's and notes what it started with, in one write.
+// hold gives the number of replicas to the autoscaler and annotates the initial number, in one write.
 func (a *applier) hold(ctx context.Context, live client.Object, replicas, startedWith int64) (*unstructured.Unstructured, error) {
 	holder := identity(live)
 	holder.SetAnnotations(map[string]string{v1.AnnotationStartedWith: strconv.FormatInt(startedWith, 10)})
@@ -104,7 +104,7 @@ func (a *applier) hold(ctx context.Context, live client.Object, replicas, starte
 	return held, nil
 }
 
-// forgetStart takes the note of the number that autoscaling started with off a workload that is no longer autoscaled.
+// forgetStart removes the annotation with the initial number from a workload that is no longer autoscaled.
 func (a *applier) forgetStart(ctx context.Context, desired, written *unstructured.Unstructured) error {
 	if _, scales := autoscaled(desired); scales || !unsettledReplicas(desired, written) {
 		return nil

@@ -21,8 +21,8 @@ var (
 	budgets     = schema.GroupKind{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}
 )
 
-// rivals says which autoscalers and budgets of names that are not rendered would go on to look after workloads that are taken over: an
-// autoscaler changes what the operator renders, or what its own autoscaler does, and of pods with two budgets none can be evicted.
+// rivals lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an autoscaler changes what the
+// operator renders, or interferes with its own autoscaler, and pods with two budgets cannot be evicted.
 func (a *applier) rivals(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
 	var list []string
 	for _, prospect := range found {
@@ -42,7 +42,7 @@ func (a *applier) rivals(ctx context.Context, found []*Prospect, rendered []kube
 	return list, nil
 }
 
-// scalers are the autoscalers of a workload.
+// scalers lists the autoscalers of a workload.
 func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kube.Key) ([]string, error) {
 	all := &autoscalingv2.HorizontalPodAutoscalerList{}
 	if err := a.live.List(ctx, all, client.InNamespace(a.owner.GetNamespace())); err != nil {
@@ -59,7 +59,7 @@ func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kub
 	return list, nil
 }
 
-// budgeters are the budgets for the pods of a workload, if one is rendered for them.
+// budgeters lists the budgets for the pods of a workload, if one is rendered for them.
 func (a *applier) budgeters(ctx context.Context, workload *Prospect, rendered []kube.Key) ([]string, error) {
 	if !slices.ContainsFunc(rendered, func(key kube.Key) bool { return key.GroupKind == budgets }) {
 		return nil, nil

@@ -9,18 +9,18 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// maxRecord is how many bytes the record of a release may take in its Secret, of which the API server takes 1 MiB.
+// maxRecord limits the size in bytes of a release record in its Secret; the API server accepts 1 MiB.
 const maxRecord = 900 << 10
 
-// fits refuses a release whose record would be too large, before anything is written. Helm keeps the manifest and the
-// values, compressed and in base64.
+// fits refuses a release whose record would be too large, before anything is written. Helm stores the manifest and the values,
+// compressed and in base64.
 func fits(desired *render.Result) error {
 	encoded, err := json.Marshal(desired.Values)
 	if err != nil {
 		return fmt.Errorf("cannot encode the values: %w", err)
 	}
 	if desired.Size()+len(encoded) < maxRecord/2 {
-		return nil // however badly it compresses
+		return nil // whatever the compression ratio
 	}
 	if unpacked := desired.Size() + len(encoded); unpacked > maxUnpacked/2 { // the rest is for quotes, indentation and the chart's values
 		return tooLarge("the release", unpacked, maxUnpacked/2)

@@ -8,31 +8,31 @@ import (
 	"github.com/example/appservice-operator/internal/metrics"
 )
 
-// State is where a resource stands between what is rendered and what is there. Each state has one action.
+// State describes how the live objects of a resource relate to the rendered ones. Each state has one action.
 type State string
 
 // The states, in the order in which Decide looks for them.
 const (
 	// Absent: there is neither a record nor an object. Install.
 	Absent State = "Absent"
-	// Unfinished: what is there was never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
+	// Unfinished: the objects were never recorded as deployed: an install was interrupted, the record was deleted, or an earlier
 	// version, or Helm, left it undeployed. Resume.
 	Unfinished State = "Unfinished"
-	// OutOfDate: the newest release was rendered otherwise. Upgrade.
+	// OutOfDate: the newest release was rendered differently. Upgrade.
 	OutOfDate State = "OutOfDate"
 	// Drifted: the release is deployed, but objects are missing, changed or left over. Repair.
 	Drifted State = "Drifted"
-	// InSync: everything is as rendered. Nothing is called, nothing is written.
+	// InSync: everything is as rendered. Nothing is requested or written.
 	InSync State = "InSync"
 )
 
-// Action is all that is special about the action of a state.
+// Action describes the action of a state.
 type Action struct {
 	// Metric counts it.
 	Metric metrics.Action
 	// Records: it ends with a release record.
 	Records bool
-	// DryRun: the API server is asked for all writes before the first.
+	// DryRun: all writes are tried in a dry run before the first.
 	DryRun bool
 	// Failure is the reason of Ready if it fails and the error has no reason of its own.
 	Failure string
@@ -40,7 +40,7 @@ type Action struct {
 	Event, Note, Log string
 }
 
-// actions say for each state what is done and how it is reported. A state more is a line here and a case of Decide.
+// actions defines for each state what is done and how it is reported. Another state needs a line here and a case in Decide.
 var actions = map[State]Action{
 	Absent: {
 		Metric: metrics.Install, Records: true, Failure: v1.ReasonInstallFailed,
@@ -61,7 +61,7 @@ var actions = map[State]Action{
 	InSync: {Metric: "", Failure: v1.ReasonUpgradeFailed},
 }
 
-// ActionOf returns what is done in a state. That of an unknown state, in which nothing was decided, is the one of InSync.
+// ActionOf returns the action of a state. An unknown state, in which nothing was decided, has the action of InSync.
 func ActionOf(state State) Action {
 	if action, known := actions[state]; known {
 		return action
@@ -72,8 +72,8 @@ func ActionOf(state State) Action {
 // statusDeployed is the status of every record that this operator writes.
 const statusDeployed = string(helmrelease.StatusDeployed)
 
-// Decide names the state. It looks at nothing but its arguments: the digest of what is rendered, what is there, and the plan that leads
-// from that to what is rendered.
+// Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and the plan that leads
+// from the snapshot to what is rendered.
 func Decide(digest string, there *cluster.Snapshot, plan *Plan) State {
 	newest := there.Record
 	switch {

@@ -14,37 +14,37 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// Survey is what an adoption finds, before anything is written.
+// Survey is the result of examining an adoption, before anything is written.
 type Survey struct {
-	// Found are objects of others that have the names of rendered ones.
+	// Found are objects of other owners that have the names of rendered ones.
 	Found []*Prospect
-	// Own are objects of rendered names that are the resource's already.
+	// Own are objects with rendered names that belong to the resource already.
 	Own []kube.Key
-	// Missing are rendered objects of which none is there: they would be created.
+	// Missing are rendered objects that do not exist: they would be created.
 	Missing []*unstructured.Unstructured
 	// Unrendered are the objects of the Helm release that are not rendered, and would stay as they are.
 	Unrendered []string
-	// Against is what stands against the adoption as a whole.
+	// Against are the objections to the adoption as a whole.
 	Against []string
 
 	adoption *Adoption
 }
 
-// Prospect is an object of others that has the name of a rendered one.
+// Prospect is an object of another owner that has the name of a rendered one.
 type Prospect struct {
 	Key kube.Key
-	// Owner says whose it is, for example "nobody's".
+	// Owner describes the owner, for example "nobody's".
 	Owner string
-	// Against is what stands against taking it over, whatever is allowed.
+	// Against are the objections to taking it over, whatever the resource allows.
 	Against []string
-	// Ends say how its pods would restart, or end, field by field: that has to be allowed.
+	// Ends says, field by field, why its pods would restart or end: that has to be allowed.
 	Ends []string
 
 	change Change
 	after  *unstructured.Unstructured // nil if the API server refused, or if it was not asked
 }
 
-// Refusals are all that stands against an adoption, in the words of the status; none if it would go well.
+// Refusals returns all objections to an adoption, in the words of the status; none if it would succeed.
 func (s *Survey) Refusals() []string {
 	var list []string
 	for _, found := range s.Found {
@@ -63,7 +63,7 @@ func (s *Survey) Ends() bool {
 	return slices.ContainsFunc(s.Found, func(found *Prospect) bool { return len(found.Ends) > 0 })
 }
 
-// Keys are those of the objects that were found.
+// Keys returns the keys of the objects found.
 func (s *Survey) Keys() []kube.Key {
 	keys := make([]kube.Key, 0, len(s.Found))
 	for _, found := range s.Found {
@@ -72,8 +72,8 @@ func (s *Survey) Keys() []kube.Key {
 	return keys
 }
 
-// Survey says what adoption would do for a resource that asks for it, as Adopt finds it, and writes nothing. The error is a RefusedError if what
-// is missing could not be created, or the API server's.
+// Survey examines the adoption that a resource asks for, as Adopt does, and writes nothing. The error is a RefusedError if a missing object
+// could not be created, or the API server's.
 func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	adoption := AdoptionOf(task.Owner)
 	if adoption == nil {
@@ -97,7 +97,7 @@ func (a *Actor) Survey(ctx context.Context, task Task) (*Survey, error) {
 	return survey, writes.wouldTake(ctx, &Plan{Create: survey.Missing})
 }
 
-// survey judges all objects of others that have the names of those to be created, which are among the rendered ones.
+// survey judges all objects of other owners that have the names of objects to be created, which are among the rendered ones.
 func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*unstructured.Unstructured, rendered []kube.Key) (survey *Survey, err error) {
 	survey = &Survey{adoption: adoption}
 	for _, desired := range created {
@@ -117,7 +117,7 @@ func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*uns
 	return survey, err
 }
 
-// prospect judges the object of others that has the name of a rendered one; nil if there is none, or if it is the owner's.
+// prospect judges the object of another owner that has the name of a rendered one; nil if none exists, or if it is the owner's.
 func (a *applier) prospect(ctx context.Context, adoption *Adoption, desired *unstructured.Unstructured) (found *Prospect, own bool, err error) {
 	live, own, err := a.foreign(ctx, adoption, desired)
 	found = &Prospect{Key: kube.KeyOf(desired), change: Change{Desired: desired, Live: live}}
@@ -136,7 +136,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption, desired *uns
 	return found, false, a.judge(ctx, found)
 }
 
-// Changes are the fields of the object that would be others, but for those by which the operator knows what is its own.
+// Changes returns the fields of the object that would change, except for the operator's bookkeeping.
 func (p *Prospect) Changes() []Difference {
 	live, _ := p.change.Live.(*unstructured.Unstructured)
 	if p.after == nil || live == nil {
@@ -148,10 +148,10 @@ func (p *Prospect) Changes() []Difference {
 	return Differences(content(live), content(after))
 }
 
-// bookkeeping are the labels and annotations by which the operator knows what is its own.
+// bookkeeping are the labels and annotations by which the operator recognizes its own objects.
 var bookkeeping = []string{v1.LabelManaged, postrender.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
 
-// entries are labels or annotations with others over them.
+// entries merges labels or annotations over others.
 func entries(beneath, over map[string]string) map[string]string {
 	all := map[string]string{}
 	maps.Copy(all, beneath)
@@ -159,7 +159,7 @@ func entries(beneath, over map[string]string) map[string]string {
 	return all
 }
 
-// content is an object without what the API server and the operator note in it.
+// content returns an object without the metadata that the API server and the operator maintain.
 func content(object *unstructured.Unstructured) *unstructured.Unstructured {
 	out := identity(object)
 	for key, value := range object.Object {

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// takeBack deletes what a first release has written that is refused: what this attempt created, and what earlier ones left that did not get
-// so far as to take it back themselves. It returns why it was refused. What may pass is no refusal: the next attempt goes on from there.
+// takeBack deletes what a refused first release has written: objects created by this attempt, and objects left by earlier attempts that were
+// interrupted before they could delete them. It returns why it was refused. A temporary error is no refusal: the next attempt continues.
 func (a *applier) takeBack(ctx context.Context, task Task, created []client.Object, err error) error {
 	there := append(a.left(task), created...)
 	if len(there) == 0 {
@@ -26,8 +26,8 @@ func (a *applier) takeBack(ctx context.Context, task Task, created []client.Obje
 	return errors.Join(err, a.undo(ctx, there))
 }
 
-// final reports whether an error is a refusal for a cause that is known. Any other answer of the API server is one if it says the same again:
-// rights and policies take a moment to be known to all of its parts.
+// final reports whether an error is a refusal with a known cause. Any other answer of the API server is one if it is repeated: rights and
+// policies take a moment to reach all of its parts.
 func final(err error) bool {
 	var notOurs *NotOursError
 	var refused *RefusedError
@@ -35,7 +35,7 @@ func final(err error) bool {
 	return errors.As(err, &notOurs) || errors.As(err, &refused) || errors.As(err, &malformed)
 }
 
-// unwritten returns what is still to be written of a plan.
+// unwritten returns the part of a plan that is still to be written.
 func unwritten(plan *Plan, created []client.Object) *Plan {
 	is := func(desired *unstructured.Unstructured) bool {
 		return slices.ContainsFunc(created, func(o client.Object) bool { return kube.KeyOf(o) == kube.KeyOf(desired) })
@@ -43,8 +43,8 @@ func unwritten(plan *Plan, created []client.Object) *Plan {
 	return &Plan{Create: slices.DeleteFunc(slices.Clone(plan.Create), is), Apply: plan.Apply}
 }
 
-// left are the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays unless this very attempt
-// created it. So does all that may have been adopted.
+// left returns the objects that earlier attempts created. A claim may hold the data of an earlier resource: it stays unless this very attempt
+// created it. So do all objects that may have been adopted.
 func (a *applier) left(task Task) []client.Object {
 	if AdoptionOf(a.owner) != nil {
 		return nil
@@ -56,7 +56,7 @@ func (a *applier) left(task Task) []client.Object {
 		controller := metav1.GetControllerOfNoCopy(object)
 		created := object.GetCreationTimestamp()
 		if created.Before(&born) {
-			continue // it was there before the resource
+			continue // it existed before the resource
 		}
 		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind && object.GetDeletionTimestamp() == nil {
 			list = append(list, object)
@@ -65,7 +65,7 @@ func (a *applier) left(task Task) []client.Object {
 	return list
 }
 
-// undo deletes objects, in whatever version they are by now: nobody else's can have their UIDs.
+// undo deletes objects, in any version: no other object can have their UIDs.
 func (a *applier) undo(ctx context.Context, objects []client.Object) error {
 	for _, object := range objects {
 		if err := a.delete(ctx, object, ""); err != nil {

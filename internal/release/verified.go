@@ -8,16 +8,16 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Verified are objects that were found to be as a release has them. They need not be compared again while nothing but their status changes.
-// The zero value has none.
+// Verified are objects that were found to match a release. They need not be compared again while nothing but their status changes. The zero
+// value has none.
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object
-	// lastGood says that some may be as another release has them: all together are known, none alone.
+	// lastGood says that some may match another release: they are verified together, none alone.
 	lastGood bool
 }
 
-// Verify returns the objects that were found to be as the release with a digest has them. They must not be changed afterwards.
+// Verify returns the objects that were found to match the release with a digest. They must not be changed afterwards.
 func Verify(digest string, objects map[kube.Key]client.Object) Verified {
 	return Verified{digest: digest, objects: remembered(objects)}
 }
@@ -27,8 +27,8 @@ func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified 
 	return Verified{digest: digest, objects: remembered(objects), lastGood: true}
 }
 
-// remembered returns of objects what may be remembered of them: of those that are large, the version. They are compared again when another
-// one is there.
+// remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared again when
+// their version changes.
 func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 	out := maps.Clone(objects)
 	for key, object := range out {
@@ -37,7 +37,7 @@ func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 	return out
 }
 
-// Covers reports whether objects are all of a release, and still as they were found.
+// Covers reports whether objects are all objects of a release, and still as they were verified.
 func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool {
 	return !v.lastGood && v.CoversLastGood(digest, objects)
 }
@@ -55,7 +55,7 @@ func (v Verified) CoversLastGood(digest string, objects map[kube.Key]client.Obje
 	return true
 }
 
-// same reports whether an object is still as a release had it, and rendered now as then.
+// same reports whether an object is still as it was verified, and is rendered as it was then.
 func (v Verified) same(key kube.Key, desired, live client.Object) bool {
 	known := v.objects[key]
 	return known != nil && !v.lastGood && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)

@@ -14,16 +14,16 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// Editors and kubelets change a folder in several steps: a change counts when nothing has happened for that long, or after so long
-// whatever happens.
+// Editors and kubelets change a folder in several steps: a change is reported when nothing else has happened for some time, or
+// after a maximum time in any case.
 const (
 	settles = 40 * time.Millisecond
 	latest  = time.Second
 )
 
-// Folder is one below which they are.
+// Folder is a folder that contains charts and files.
 type Folder struct {
-	// Root is where it is.
+	// Root is its path.
 	Root string
 	// Charts are the paths of the charts below it, which may be folders or packages.
 	Charts []string
@@ -31,7 +31,7 @@ type Folder struct {
 	Files []string
 }
 
-// Watch calls a function once everything is watched, and whenever something has changed, until the context ends.
+// Watch calls a function once everything is watched, and after each change, until the context ends.
 func (f *Folder) Watch(ctx context.Context, changed func()) error {
 	watcher, err := fsnotify.NewWatcher()
 	if err != nil {
@@ -40,7 +40,7 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 	defer watcher.Close()
 	look := func() {
 		for dir := range f.dirs() {
-			_ = watcher.Add(dir) // what is gone by now is no longer looked at
+			_ = watcher.Add(dir) // a folder that is gone by now is not watched
 		}
 		changed()
 	}
@@ -70,8 +70,8 @@ func (f *Folder) Watch(ctx context.Context, changed func()) error {
 	}
 }
 
-// dirs are the folders in which a file can change that a chart is made of: those on the way to each chart and all within it, and those
-// that links lead to. The value says whether all below it was looked at.
+// dirs returns the folders in which a file of a chart can change: those on the way to each chart, all within it, and the targets of
+// links. The value says whether all below it was visited.
 func (f *Folder) dirs() map[string]bool {
 	found := map[string]bool{}
 	f.add(found, f.Root)
@@ -115,7 +115,7 @@ func (f *Folder) within(found map[string]bool, dir string) {
 	}
 }
 
-// add adds a folder by the name that no link is part of: a link that leads elsewhere is another folder. It reports whether there is one.
+// add adds a folder by its path without links: a link to another place is another folder. It reports whether the folder exists.
 func (f *Folder) add(found map[string]bool, dir string) bool {
 	dir = f.target(dir)
 	info, err := os.Stat(dir)

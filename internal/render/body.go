@@ -43,7 +43,7 @@ func BodyOf(object *unstructured.Unstructured) (Body, error) {
 }
 
 // stamp annotates an object with the digest of its content, 32 hexadecimal characters of the SHA-256 of its JSON, and
-// returns the JSON of what came of it.
+// returns the JSON of the result.
 func stamp(object *unstructured.Unstructured) (Body, error) {
 	fields, err := encode(object)
 	if err != nil {

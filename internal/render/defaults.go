@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// Platform is what watches.yaml says of the values of a kind, besides its chart. The zero value says nothing.
+// Platform holds what watches.yaml sets for the values of a kind, besides its chart. The zero value sets nothing.
 type Platform struct {
 	Kind schema.GroupVersionKind
 	// Defaults lie beneath each spec.
@@ -28,7 +28,7 @@ type Platform struct {
 	Overrides map[string]string
 }
 
-// digest identifies what a platform says; empty if that is nothing.
+// digest identifies the settings of a platform; empty if there are none.
 func (p Platform) digest() string {
 	if len(p.Defaults) == 0 && len(p.Overrides) == 0 {
 		return ""
@@ -38,7 +38,7 @@ func (p Platform) digest() string {
 	return hex.EncodeToString(sum[:])
 }
 
-// Layers are what lies beneath the specs of a namespace, the highest first. The error is a defaults.Error.
+// Layers returns the defaults beneath the specs of a namespace, the highest first. The error is a defaults.Error.
 func (r *Renderer) Layers(namespace defaults.Text) ([]defaults.Layer, error) {
 	var layers []defaults.Layer
 	if r.Broken != nil {
@@ -60,7 +60,7 @@ func (r *Renderer) Layers(namespace defaults.Text) ([]defaults.Layer, error) {
 	return layers, nil
 }
 
-// FitPlatform returns an error, a defaults.Error, if what watches.yaml says does not fit the chart.
+// FitPlatform returns an error, a defaults.Error, if the settings in watches.yaml do not fit the chart.
 func (r *Renderer) FitPlatform() error {
 	if err := values.Knows(r.Translator, r.Platform.Namespaces); err != nil {
 		return &defaults.Error{Source: "namespaceDefaults of watches.yaml", Kind: r.Platform.Kind.Kind, Err: err}
@@ -68,7 +68,7 @@ func (r *Renderer) FitPlatform() error {
 	return r.fit(defaults.Layer{Source: defaults.ByPlatform, Values: r.Platform.Defaults})
 }
 
-// fit returns an error, which names the field, if a layer holds what no spec may. What a spec may only have together with something else passes.
+// fit returns an error that names the field if a layer sets what no spec may set. A field that a spec may only set together with others passes.
 func (r *Renderer) fit(layer defaults.Layer) error {
 	vals, err := values.OfDefaults(r.Translator, layer.Values)
 	if err == nil {
@@ -80,7 +80,7 @@ func (r *Renderer) fit(layer defaults.Layer) error {
 	return nil
 }
 
-// fitsSchema holds what is given, and the values that it was translated into, against values.schema.json, but for what is missing.
+// fitsSchema checks a layer, and the values that it was translated into, against values.schema.json, ignoring missing fields.
 func (r *Renderer) fitsSchema(given map[string]any, vals chartutil.Values) error {
 	found, err := r.schemas.validate(r.Chart, vals)
 	if err != nil {
@@ -99,7 +99,7 @@ func (r *Renderer) fitsSchema(given map[string]any, vals chartutil.Values) error
 	return errors.New(strings.Join(slices.Compact(wrong), "; "))
 }
 
-// Under returns a resource with layers beneath its spec, and which fields came from them. The resource stays as it is.
+// Under returns a copy of a resource with layers beneath its spec, and which fields came from them. The resource is not changed.
 func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.Layer) (*unstructured.Unstructured, []v1.DefaultsStatus) {
 	spec, isMap := resource.Object["spec"].(map[string]any)
 	if len(layers) == 0 || !isMap && resource.Object["spec"] != nil {

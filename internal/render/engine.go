@@ -16,8 +16,8 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// templates keeps the templates of one chart parsed: Helm's engine parses all of them in every render, which takes half of its
-// time, and has no bounds. Which subcharts there are depends on the values: each set of them is parsed once.
+// templates caches the parsed templates of one chart: Helm's engine parses all of them in every render, which takes half of its
+// time, and has no limits. Which subcharts are enabled depends on the values: each set of them is parsed once.
 type templates struct {
 	sets sync.Map // of *set, by the charts that are enabled
 }
@@ -27,25 +27,25 @@ type set struct {
 	once  sync.Once
 	err   error
 	files []appchart.Template
-	// members is what each chart's templates see in every render, by its path.
+	// members are what each chart's templates see in every render, by its path.
 	members  map[string]any
 	programs sync.Pool // of *program; one render at a time uses one
 }
 
-// program is parsed templates and what they have done in the present render.
+// program is a set of parsed templates and the work that they have done in the current render.
 type program struct {
 	all  *template.Template
 	work *work
 }
 
-// render returns the text of each template, as engine.Engine{}.Render does, and stops where it takes too much. Without a REST config the
-// lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of the same files, without the
-// subcharts that the values switch off.
+// render returns the text of each template, as engine.Engine{}.Render does, and stops if it exceeds the limits. Without a REST config
+// the lookup function finds nothing: templates cannot read the cluster. Enabled is the chart, always of the same files, without the
+// subcharts that the values disable.
 func (t *templates) render(enabled *chart.Chart, input chartutil.Values) (map[string]string, error) {
 	return t.of(enabled).execute(enabled, input, nil)
 }
 
-// of returns the templates of a chart with the subcharts that it has.
+// of returns the templates of a chart with its enabled subcharts.
 func (t *templates) of(enabled *chart.Chart) *set {
 	key := ""
 	if len(enabled.Dependencies()) > 0 {
@@ -79,7 +79,7 @@ func (s *set) prepare(c *chart.Chart) error {
 	}
 	s.files = appchart.TemplateFiles(c)
 	s.programs.New = func() any {
-		again, _ := newProgram(c) // it did above
+		again, _ := newProgram(c) // it succeeded above
 		return again
 	}
 	s.programs.Put(first)
@@ -99,7 +99,7 @@ func newProgram(c *chart.Chart) (*program, error) {
 	return p, nil
 }
 
-// addFiles notes .Files of a chart and its subcharts, as Helm makes them.
+// addFiles records .Files of a chart and its subcharts, as Helm builds them.
 func (s *set) addFiles(c *chart.Chart) error {
 	taken := taker{}
 	reader := &chart.Chart{Metadata: c.Metadata, Files: c.Files, Templates: []*chart.File{{Name: "take", Data: []byte("{{ .Values.taker.Take . }}")}}}
@@ -115,7 +115,7 @@ func (s *set) addFiles(c *chart.Chart) error {
 	return nil
 }
 
-// taker takes along what a template sees.
+// taker captures the scope that a template sees.
 type taker map[string]any
 
 // Take is called by a template.
@@ -124,7 +124,7 @@ func (t taker) Take(scope map[string]any) string {
 	return ""
 }
 
-// scopes returns what the templates of a chart see, and puts it and what those of its subcharts see into all, by path.
+// scopes returns what the templates of a chart see, and adds it and what those of its subcharts see to all, by path.
 func (s *set) scopes(c *chart.Chart, parent chartutil.Values, all map[string]chartutil.Values) chartutil.Values {
 	subcharts := map[string]any{}
 	scope := chartutil.Values{
@@ -150,7 +150,7 @@ func (s *set) scopes(c *chart.Chart, parent chartutil.Values, all map[string]cha
 	return scope
 }
 
-// execute renders all templates. What they write goes through traced, if that is not nil.
+// execute renders all templates. Their output goes through traced, if that is not nil.
 func (s *set) execute(c *chart.Chart, input chartutil.Values, traced *trace) (files map[string]string, err error) {
 	if s.err != nil {
 		return nil, s.err
@@ -202,7 +202,7 @@ func (p *program) execute(name string, scope chartutil.Values, traced *trace) (s
 	return strings.ReplaceAll(out.text.String(), "<no value>", ""), nil // as Helm does
 }
 
-// cleanupExecError distinguishes what a template says by fail or required from other errors. Helm exports no other way to that.
+// cleanupExecError distinguishes messages of fail or required from other errors of templates. Helm does not export it.
 //
 //go:linkname cleanupExecError helm.sh/helm/v3/pkg/engine.cleanupExecError
 func cleanupExecError(filename string, err error) error

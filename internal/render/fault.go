@@ -20,24 +20,24 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// What keeps a resource from being rendered is the fault of its spec or of its chart: an InvalidSpecError and a SpecError say the one, a
-// ChartError the other. A postrender.PodSecurityError leaves that open: it has a reason of its own.
+// An error of rendering is the fault of the spec (an InvalidSpecError or a SpecError) or of the chart (a ChartError). A
+// postrender.PodSecurityError leaves that open: it has a reason of its own.
 
 // SpecError says that the chart refuses the spec.
 type SpecError struct {
-	// Message names the fields, or is what the chart says to whoever wrote the spec.
+	// Message names the fields, or is the chart's message to the author of the spec.
 	Message string
-	// At is what says so, for example "templates/service.yaml line 12"; empty for values.schema.json.
+	// At is the source of the message, for example "templates/service.yaml line 12"; empty for values.schema.json.
 	At string
-	// Chart is its name and version.
+	// Chart is the name and version of the chart.
 	Chart string
 	// Column of that line, from 1; 0 if it is not known.
 	Column int
-	// Excerpt is what is there; empty if that is not known.
+	// Excerpt shows the lines there; empty if they are not known.
 	Excerpt string
 }
 
-// Explain returns the message with the lines around what says so.
+// Explain returns the message with the lines around its source.
 func (e *SpecError) Explain() string {
 	if e.At == "" {
 		return e.Message + "\n"
@@ -54,17 +54,17 @@ func (e *SpecError) Error() string {
 
 // ChartError says that the chart is wrong, whatever the spec is.
 type ChartError struct {
-	// Chart is its name and version.
+	// Chart is the name and version of the chart.
 	Chart string
-	// At is what is wrong, for example "templates/service.yaml line 12"; empty if that is not known.
+	// At is the place of the mistake, for example "templates/service.yaml line 12"; empty if it is not known.
 	At string
-	// Rule is the one of internal/lint that is broken; empty for what just fails.
+	// Rule is the rule of internal/lint that is broken; empty for errors of rendering itself.
 	Rule string
 	// Column of that line, from 1; 0 if it is not known.
 	Column int
 	// Err is the cause.
 	Err error
-	// Excerpt is what is there, for those who may read all that is rendered; empty if that is not known.
+	// Excerpt shows the lines there, for readers who may see everything that is rendered; empty if they are not known.
 	Excerpt string
 }
 
@@ -73,7 +73,7 @@ func (e *ChartError) Explain() string {
 	return fmt.Sprintf("%s: %s\n%s", placed(cmp.Or(e.At, e.Chart), e.Column), oneLine(e.Err), e.Excerpt)
 }
 
-// placed is a place as compilers print it, for example templates/service.yaml:12:5.
+// placed formats a place as compilers do, for example templates/service.yaml:12:5.
 func placed(at string, column int) string {
 	text := strings.Replace(at, " line ", ":", 1)
 	if column > 0 {
@@ -98,15 +98,15 @@ func (e *ChartError) Hint() string {
 	return "tell the maintainers of the chart what the message says; an earlier version of the chart, or a spec without what the template is for, may do meanwhile"
 }
 
-// Mistake says that what a template of a chart renders is wrong.
+// Mistake returns the error for a template of a chart whose output is wrong.
 func Mistake(c *chart.Chart, template string, err error) error {
 	return &ChartError{Chart: title(c), At: within(c, template), Err: err}
 }
 
-// title is name and version of a chart.
+// title returns name and version of a chart.
 func title(c *chart.Chart) string { return c.Name() + " " + c.Metadata.Version }
 
-// blame says whose fault an error is that came of rendering: the chart's, unless it says itself that it is not.
+// blame attributes an error of rendering to the chart, unless the error itself says otherwise.
 func (r *Renderer) blame(err error) error {
 	var ofSpec *SpecError
 	var invalid *InvalidSpecError
@@ -132,7 +132,7 @@ func (r *Renderer) blame(err error) error {
 	return &ChartError{Chart: title(r.Chart), Err: err}
 }
 
-// blameObject says which template made the object that a hook does not take.
+// blameObject adds the template that rendered the object which a hook refuses.
 func (r *Renderer) blameObject(draft *Draft, err error) error {
 	var invalid *postrender.ObjectError
 	if !errors.As(err, &invalid) {
@@ -150,18 +150,18 @@ func (r *Renderer) blameObject(draft *Draft, err error) error {
 	return r.blame(fault)
 }
 
-// within is a place in a chart without the chart's name.
+// within returns a place in a chart without the chart's name.
 func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.Name()+"/") }
 
-// said is how Helm hands on what a template says by fail or required; it has no type for it. What went wrong in another way is a
-// template.ExecError.
+// said matches the errors in which Helm returns what a template passes to fail or required; Helm has no type for them. Any other
+// failure is a template.ExecError.
 var said = regexp.MustCompile(`(?s)^execution error at \((.+?):(\d+)(?::(\d+))?\): (.*)$`)
 
-// place is where text/template says that an error is; it has no fields for it.
+// place matches the place of an error in the messages of text/template, which has no fields for it.
 var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
 
-// templateFault says whose fault an error of Helm's engine is. Of the templates that include each other it names the first, which
-// renders something, and the last, in which it went wrong, with the last one's cause.
+// templateFault attributes an error of Helm's engine to spec or chart. Of templates that include each other it names the first, which
+// renders an object, and the last, which failed, with the cause of the last one.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
 	var unparsed *appchart.Fault
@@ -170,7 +170,7 @@ func templateFault(err error) error {
 	case errors.As(err, &unparsed):
 		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
 	case errors.As(err, &exceeded):
-		return err // it has its template
+		return err // it names its template already
 	}
 	if !errors.As(err, &failed) {
 		if match := said.FindStringSubmatch(err.Error()); match != nil {
@@ -198,7 +198,7 @@ func templateFault(err error) error {
 	return &ChartError{At: at, Column: column(outer[3]), Err: &causeError{cause, err}}
 }
 
-// causeOf is why a template failed, without the text of a template that a value holds: that may be secret.
+// causeOf returns why a template failed, without template text that came from a value: it may be secret.
 func causeOf(failed template.ExecError, message string) string {
 	type wrapper interface{ Cause() error } // of github.com/pkg/errors, which Helm uses
 	var wrapped wrapper
@@ -209,7 +209,7 @@ func causeOf(failed template.ExecError, message string) string {
 	return cmp.Or(function, "error") + ": " + rootOf(wrapped.Cause()).Error()
 }
 
-// rootOf is the error that others wrap.
+// rootOf returns the innermost wrapped error.
 func rootOf(err error) error {
 	for {
 		next, wraps := err.(interface{ Cause() error })
@@ -220,7 +220,7 @@ func rootOf(err error) error {
 	}
 }
 
-// causeError is an error in fewer words.
+// causeError is an error with a shorter message.
 type causeError struct {
 	message string
 	err     error
@@ -231,7 +231,7 @@ func (e *causeError) Unwrap() error { return e.err }
 
 func line(file, number string) string { return file + " line " + number }
 
-// column is that of text/template, which counts bytes from 0, counted from 1; 0 if there is none.
+// column returns the column of text/template, which counts bytes from 0, counted from 1; 0 if there is none.
 func column(number string) int {
 	before, err := strconv.Atoi(number)
 	if err != nil {

@@ -19,10 +19,10 @@ import (
 type misfit struct {
 	path []string // in the values of the chart
 	says string
-	lack bool // there is nothing at the path
+	lack bool // nothing is at the path
 }
 
-// misfits lists what a schema refuses, in order. Alternatives of which none fits are one misfit.
+// misfits lists what a schema refuses, in order. Alternatives of which none matches are one misfit.
 func misfits(err *jsonschema.ValidationError) []misfit {
 	at := err.InstanceLocation
 	switch why := err.ErrorKind.(type) {
@@ -55,7 +55,7 @@ func each(names []string, of func(name string) misfit) []misfit {
 
 func below(path []string, name string) []string { return append(slices.Clone(path), name) }
 
-// alternatives says why none of several schemas fits.
+// alternatives returns why none of several schemas matches.
 func alternatives(err *jsonschema.ValidationError) string {
 	var list []string
 	for _, cause := range err.Causes {
@@ -72,7 +72,7 @@ func alternatives(err *jsonschema.ValidationError) string {
 	return strings.Join(list, ", or ")
 }
 
-// words say what a schema asks for, and never what a value is: that may be secret.
+// words describe what a schema requires, and never what a value is: it may be secret.
 func words(why jsonschema.ErrorKind) string {
 	switch why := why.(type) {
 	case *kind.Pattern:
@@ -89,7 +89,7 @@ func words(why jsonschema.ErrorKind) string {
 	return strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: why}).Error(), "at '': ")
 }
 
-// number prints a bound as people write it.
+// number formats a bound for people.
 func number(bound *big.Rat) string {
 	value, _ := bound.Float64()
 	return strconv.FormatFloat(value, 'f', -1, 64)
@@ -97,7 +97,7 @@ func number(bound *big.Rat) string {
 
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_-]*$`)
 
-// fieldOf is a path of values as the API spells it.
+// fieldOf returns a path of values as the API spells it.
 func fieldOf(values map[string]any, path []string) string {
 	var out strings.Builder
 	out.WriteString("spec")
@@ -113,7 +113,7 @@ func fieldOf(values map[string]any, path []string) string {
 	return out.String()
 }
 
-// valueAt is an entry of a map or a list, nil if there is none.
+// valueAt returns an entry of a map or a list; nil if there is none.
 func valueAt(value any, step string) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -126,7 +126,7 @@ func valueAt(value any, step string) any {
 	return nil
 }
 
-// says reports whether there is something at a path of values.
+// says reports whether a path of values is set.
 func says(values map[string]any, path []string) bool {
 	var at any = values
 	for _, step := range path {
@@ -137,14 +137,14 @@ func says(values map[string]any, path []string) bool {
 	return true
 }
 
-// refusal says which fields of the spec a schema refuses, or that it refuses the chart's own values. Given are the values that the spec was
-// translated into, and used are those with what the chart has by default.
+// refusal returns an error that names the fields of the spec which a schema refuses, or says that it refuses the chart's own values.
+// Given are the values that the spec was translated into; used are those merged with the chart's defaults.
 func refusal(given, used map[string]any, found []misfit) error {
 	var ofSpec, ofChart []string
 	for _, misfit := range found {
 		path := misfit.path
 		if global := slices.Index(path, "global"); global > 0 && says(given, path[global:]) {
-			path = path[global:] // Helm hands it on to each subchart
+			path = path[global:] // Helm passes it to each subchart
 		}
 		there := path
 		if misfit.lack {

@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// bounded returns the functions that make texts or lists, which count what they make. Those that make as much as a number says are asked
-// before they do.
+// bounded returns the functions that produce texts or lists, wrapped to count their output. Functions whose output grows with a numeric
+// argument are checked before they run.
 func (w *work) bounded(all template.FuncMap) template.FuncMap {
 	out := template.FuncMap{
 		"print":   func(args ...any) (string, error) { return w.text(fmt.Sprint(args...)) },
@@ -33,7 +33,7 @@ func (w *work) text(text string) (string, error) { return text, w.take(len(text)
 
 func (w *work) list(list []any) ([]any, error) { return list, w.take(16 * len(list)) }
 
-// counted returns a function that counts what it makes, nil for one that makes nothing larger than what it gets.
+// counted returns a function that counts its output; nil for a function whose output is never larger than its input.
 func (w *work) counted(function any) any {
 	switch f := function.(type) {
 	case func(string) string:
@@ -79,7 +79,7 @@ func (w *work) counted(function any) any {
 	return nil
 }
 
-// sized puts functions into out that make as much as a number says.
+// sized adds to out the functions whose output grows with a numeric argument.
 func (w *work) sized(all, out template.FuncMap) {
 	if f, is := all["until"].(func(int) []int); is {
 		out["until"] = func(n int) ([]int, error) {
@@ -125,10 +125,10 @@ func (w *work) sized(all, out template.FuncMap) {
 	}
 }
 
-// bound is the size of a number, small enough to be multiplied.
+// bound returns the size of a number, small enough to be multiplied.
 func bound(n int) int { return min(max(n, -n, 0), 1<<30) }
 
-// dated puts functions into out that print a time, and take what is none for the present one.
+// dated adds to out the functions that format a time, which in Helm use the current time for anything that is not a time.
 func dated(all, out template.FuncMap) {
 	if f, is := all["date"].(func(string, any) string); is {
 		out["date"] = func(layout string, at any) (string, error) { return f(layout, at), timed(at) }
@@ -154,7 +154,7 @@ func dated(all, out template.FuncMap) {
 	}
 }
 
-// timed returns an error for what is no time.
+// timed returns an error for a value that is not a time.
 func timed(at any) error {
 	switch at.(type) {
 	case time.Time, *time.Time, int, int32, int64:

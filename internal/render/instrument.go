@@ -2,8 +2,8 @@ package render
 
 import "text/template/parse"
 
-// instrument makes a parsed template come by what counts its work: each round of a loop begins with a text of nothing, which is written like
-// any other, and {{ template }} becomes {{ include }}, which knows its depth.
+// instrument changes a parsed template so that its work is counted: each round of a loop begins with an empty text, which is written like
+// any other, and {{ template }} becomes {{ include }}, which counts its depth.
 func instrument(tree *parse.Tree) {
 	if tree != nil && tree.Root != nil {
 		instrumentList(tree.Root)
@@ -32,7 +32,7 @@ func instrumentList(list *parse.ListNode) {
 	}
 }
 
-// included is {{ include NAME PIPELINE }}.
+// included returns {{ include NAME PIPELINE }}.
 func included(node *parse.TemplateNode) *parse.ActionNode {
 	var data parse.Node = &parse.NilNode{NodeType: parse.NodeNil, Pos: node.Pos}
 	if node.Pipe != nil {

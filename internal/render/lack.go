@@ -9,29 +9,29 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Lack is an object that nothing can do without, of a kind that the cluster does not serve.
+// Lack is a required object of a kind that the cluster does not serve.
 type Lack struct {
 	kube.Key
-	// By is what needs it, as in spec.autoscaling.triggers.
+	// By is the field that requires it, for example spec.autoscaling.triggers.
 	By string
 }
 
-// UnservedError says that the cluster does not serve a kind that nothing can do without.
+// UnservedError reports that the cluster does not serve a required kind.
 type UnservedError struct{ Lack }
 
 func (e *UnservedError) Error() string {
 	return fmt.Sprintf("the cluster does not serve %s in group %s, which %s needs: install it, or remove that", e.Kind, e.Group, e.By)
 }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *UnservedError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *UnservedError) Hint() string {
 	return "ask the platform team to install that API; it is noticed when it appears"
 }
 
-// leaveOut notes an object that the cluster does not serve the kind of.
+// leaveOut records an object whose kind the cluster does not serve.
 func (o *Outline) leaveOut(object *unstructured.Unstructured) {
 	key := kube.KeyOf(object)
 	if by := object.GetAnnotations()[v1.AnnotationRequiredBy]; by != "" {
@@ -41,7 +41,7 @@ func (o *Outline) leaveOut(object *unstructured.Unstructured) {
 	o.Unserved = append(o.Unserved, key)
 }
 
-// Groups lists the API groups of the objects, left out or not.
+// Groups lists the API groups of the objects, including those left out.
 func (o *Outline) Groups() []string {
 	var list []string
 	for _, key := range o.Keys {

@@ -11,16 +11,16 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// Bounds of one render. The largest charts need a thousandth of them: what takes more would not end, or not fit into the API server.
+// Limits of one render. The largest charts need a thousandth of them: what exceeds them would not end, or not fit into the API server.
 const (
-	// maxBytes is what all texts together may take that templates write, include or make with functions.
+	// maxBytes limits the total size of all texts that templates write, include or produce with functions.
 	maxBytes = 32 << 20
-	// maxSteps is how many times all loops together may go round, and templates be included.
+	// maxSteps limits the total number of loop rounds and template inclusions.
 	maxSteps = 1_000_000
-	// maxDepth is how deep templates may include each other.
+	// maxDepth limits how deep templates may include each other.
 	maxDepth = 500
-	// maxTime is the time that a render may take. It is looked at after so many steps only that no render comes there which just had to wait
-	// for a processor.
+	// maxTime is the time that a render may take. It is checked only after a number of steps, so that a render that merely had to wait for a
+	// processor does not reach it.
 	maxTime  = 30 * time.Second
 	untimely = 4096
 )
@@ -32,17 +32,17 @@ var (
 	errTime  = fmt.Errorf("it takes longer than %s: see what its loops do", maxTime)
 )
 
-// limitError says that a template takes too much.
+// limitError reports that a template exceeds a limit.
 type limitError struct {
 	cause error
-	err   error // says which template did
+	err   error // names the template
 }
 
 func (e *limitError) Error() string { return e.cause.Error() }
 func (e *limitError) Unwrap() error { return e.err }
 
-// work is what a render has taken so far. Text/template cannot be interrupted: each round of a loop, each template that is included and each
-// text that a function makes comes by here, and gets an error once it is too much.
+// work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each included template and
+// each text that a function produces is counted here, and gets an error once a limit is exceeded.
 type work struct {
 	bytes, steps, depth int
 	began               time.Time
@@ -64,7 +64,7 @@ func (w *work) step() error {
 	return w.exceeded
 }
 
-// take counts bytes that are written or made.
+// take counts bytes that are written or produced.
 func (w *work) take(size int) error {
 	if size < 0 || size > maxBytes {
 		size = maxBytes + 1
@@ -75,14 +75,14 @@ func (w *work) take(size int) error {
 	return w.exceeded
 }
 
-// output is what a template writes to.
+// output is the writer of a template.
 type output struct {
 	work   *work
 	text   strings.Builder
-	traced *trace // nil but for the template of a file that is looked at
+	traced *trace // nil except for the template of the file that is traced
 }
 
-// Write implements io.Writer. Nothing at all is written at each round of a loop: see instrument.
+// Write implements io.Writer. An empty text is written at each round of a loop: see instrument.
 func (o *output) Write(data []byte) (int, error) {
 	if len(data) == 0 {
 		return 0, o.work.step()
@@ -99,7 +99,7 @@ func (o *output) Write(data []byte) (int, error) {
 	return o.text.Write(data)
 }
 
-// include is Helm's, with bounds.
+// include is Helm's include function, with limits.
 func (w *work) include(all *template.Template) func(string, any) (string, error) {
 	return func(name string, data any) (string, error) {
 		if err := w.step(); err != nil {
@@ -118,7 +118,7 @@ func (w *work) include(all *template.Template) func(string, any) (string, error)
 	}
 }
 
-// tpl is Helm's, with bounds. It refuses what a template that stands in a file of the chart may not use either.
+// tpl is Helm's tpl function, with limits. It refuses whatever templates in files of the chart may not use either.
 func (w *work) tpl(parent *template.Template) func(string, any) (string, error) {
 	return func(text string, data any) (string, error) {
 		all, err := parent.Clone()
@@ -147,14 +147,14 @@ func (w *work) tpl(parent *template.Template) func(string, any) (string, error) 
 	}
 }
 
-// bind replaces Helm's functions in templates by those with bounds.
+// bind replaces Helm's functions in templates by those with limits.
 func (w *work) bind(all *template.Template) {
 	functions := w.bounded(helmFunctions())
 	functions["include"], functions["tpl"] = w.include(all), w.tpl(all)
 	all.Funcs(functions)
 }
 
-// helmFunctions returns Helm's functions, but for those that belong to one set of templates. Helm exports no other way to them.
+// helmFunctions returns Helm's functions, except for those that belong to one set of templates. Helm does not export them.
 //
 //go:linkname helmFunctions helm.sh/helm/v3/pkg/engine.funcMap
 func helmFunctions() template.FuncMap

@@ -32,7 +32,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 		}
 		for _, text := range documents(files[source]) {
 			if strings.TrimSpace(text) == "" {
-				continue // most templates are for what is switched off
+				continue // most templates are for features that are off
 			}
 			object := &unstructured.Unstructured{}
 			if err := decode(text, object); err != nil {
@@ -62,7 +62,7 @@ func manifestsOf(files map[string]string) ([]manifest, error) {
 	return list, nil
 }
 
-// installed is the place of a kind in Helm's order of installation; kinds that Helm does not know come last.
+// installed returns the place of a kind in Helm's order of installation; kinds that Helm does not know come last.
 func installed(kind string) int {
 	if at := slices.Index(releaseutil.InstallOrder, kind); at >= 0 {
 		return at
@@ -70,7 +70,7 @@ func installed(kind string) int {
 	return len(releaseutil.InstallOrder)
 }
 
-// documents splits what a template rendered.
+// documents splits the output of a template.
 func documents(text string) []string {
 	if !strings.Contains(text, "---") {
 		return []string{text}
@@ -87,8 +87,8 @@ func documents(text string) []string {
 	return list
 }
 
-// testHook reports whether an object is a test of the chart, which the operator does not run. It refuses what Helm would take
-// for another hook: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
+// testHook reports whether an object is a test of the chart, which the operator does not run. It refuses objects that Helm would treat
+// as other hooks: hooks bypass post-rendering and have no owner, and Helm drops those whose event it does not know.
 func testHook(object *unstructured.Unstructured) (bool, error) {
 	event, found := object.GetAnnotations()[release.HookAnnotation]
 	if !found {

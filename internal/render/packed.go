@@ -8,7 +8,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 )
 
-// Packed is a result as memory keeps it: a tenth of the size, and back in a tenth of the time that rendering takes.
+// Packed is a result as it is held in memory: a tenth of the size, and unpacked in a tenth of the time that rendering takes.
 type Packed struct {
 	Outline
 
@@ -17,7 +17,7 @@ type Packed struct {
 	sources []string
 }
 
-// Pack returns what Unpack makes the result of again.
+// Pack compresses the result for Unpack.
 func (r *Result) Pack() (*Packed, error) {
 	values, err := json.Marshal(r.Values)
 	if err != nil {

@@ -11,7 +11,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// documentError says what is wrong with a document that a template rendered.
+// documentError says what is wrong with a document in the output of a template.
 type documentError struct {
 	text string
 	err  error
@@ -83,7 +83,7 @@ func (r *Renderer) excerpt(file, number string, column int) string {
 	return ""
 }
 
-// placeField finds the line of a field of an object that a mistake is about.
+// placeField finds the line of the object's field that a mistake is about.
 func (r *Renderer) placeField(fault *ChartError, object *unstructured.Unstructured, path []any, of run) {
 	traced, text := r.trace(of, fault.At)
 	if traced == nil {
@@ -107,7 +107,7 @@ func (r *Renderer) placeField(fault *ChartError, object *unstructured.Unstructur
 	}
 }
 
-// placeLine notes the line of the template that a mistake is on.
+// placeLine records the line of the template that a mistake is on.
 func (r *Renderer) placeLine(fault *ChartError, traced *trace, at int) {
 	if at < 1 {
 		return
@@ -121,7 +121,7 @@ func (r *Renderer) placeLine(fault *ChartError, traced *trace, at int) {
 	fault.Excerpt = appchart.Excerpt(traced.text, at, fault.Column)
 }
 
-// lineOf returns the line of the deepest field of a path that is there.
+// lineOf returns the line of the deepest field of a path that exists.
 func lineOf(node *yaml.Node, path []any) int {
 	line := node.Line
 	for _, step := range path {
@@ -143,7 +143,7 @@ func textAt(node *yaml.Node, path ...string) string {
 	return node.Value
 }
 
-// child returns the node that a step leads to, and the one that names it.
+// child returns the node that a step leads to, and the node of its key.
 func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias
@@ -163,7 +163,7 @@ func child(node *yaml.Node, step any) (key, value *yaml.Node) {
 	return nil, nil
 }
 
-// trace renders again what one file renders, and follows where its lines come from. It returns nil if there is no such file.
+// trace renders one file again, and follows which of its lines the output comes from. It returns nil if there is no such file.
 func (r *Renderer) trace(of run, file string) (*trace, string) {
 	enabled, input, err := r.input(of)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package render is the one path from a custom resource to the objects that it becomes: translator, Helm's template
-// engine, post-render hooks. The manager, the command line, golden tests and benchmarks all use it. It reads no cluster.
+// Package render is the one path from a custom resource to its objects: translator, Helm's template engine, post-render
+// hooks. The operator, the command line, golden tests and benchmarks all use it. It does not read the cluster.
 package render
 
 import (
@@ -36,15 +36,15 @@ import (
 // Renderer renders the resources of one kind. It is safe for concurrent use.
 type Renderer struct {
 	Chart *chart.Chart
-	// Broken says why the chart cannot be used, if it cannot: of it, there is a name only.
+	// Broken says why the chart cannot be used; nil if it can. Only the name of a broken chart is known.
 	Broken     error
 	Translator values.Translator
-	// Platform is what watches.yaml says besides the chart.
+	// Platform holds the settings in watches.yaml besides the chart.
 	Platform Platform
 	Hooks    []postrender.Hook
-	// Revision is what templates see as that of their release; 0 stands for 1, which is what the operator always says.
+	// Revision is the release revision that templates see; 0 stands for 1, which the operator always uses.
 	Revision int
-	// ClusterScoped reports whether objects of a kind live outside of namespaces; nil if none do.
+	// ClusterScoped reports whether a kind is cluster-scoped; nil if none is.
 	ClusterScoped func(schema.GroupVersionKind) bool
 
 	schemas   schemas
@@ -55,23 +55,23 @@ type Renderer struct {
 	}
 }
 
-// Draft is what the templates make of a resource, before the hooks.
+// Draft is the output of the templates for a resource, before the hooks.
 type Draft struct {
-	// References are what the objects refer to and do not bring along.
+	// References are the objects that the draft refers to and does not contain.
 	References []dependency.Reference
 
 	run
 	result Result // without hooks and digest
 }
 
-// run is what a resource is rendered with.
+// run holds the inputs of a render.
 type run struct {
 	resource     *unstructured.Unstructured
 	vals         chartutil.Values
 	capabilities *chartutil.Capabilities
 }
 
-// Outline says of what one resource becomes all but the objects themselves.
+// Outline describes a result without the objects themselves.
 type Outline struct {
 	// Digest of chart name, chart version and objects: 32 hexadecimal characters.
 	Digest string
@@ -79,15 +79,15 @@ type Outline struct {
 	Keys []kube.Key
 	// Unserved are the objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
-	// Lacking are objects of such kinds that nothing can do without: nothing of the result may be written.
+	// Lacking are such objects that are required: nothing of the result may be written.
 	Lacking []Lack
-	// Unknown are the paths of fields of the spec that are not among the values, because this operator does not know them.
+	// Unknown are the paths of spec fields that are not among the values, because this operator does not know them.
 	Unknown []string
-	// ClusterScoped says that some of the objects live outside of namespaces.
+	// ClusterScoped reports whether any of the objects is cluster-scoped.
 	ClusterScoped bool
 }
 
-// Result is what one resource becomes. It is shared and must not be changed.
+// Result is what one resource is rendered to. It is shared and must not be changed.
 type Result struct {
 	Outline
 	// Values are the chart's values, without the chart's defaults.
@@ -105,13 +105,13 @@ type InvalidSpecError struct{ Err error }
 
 func (e *InvalidSpecError) Error() string { return e.Err.Error() }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 
 // Unwrap returns the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
-// Render renders one resource for a cluster with the given capabilities, of which nothing else is known.
+// Render renders one resource for a cluster of which only the given capabilities are known.
 func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
 	draft, err := r.Draft(ctx, resource, capabilities)
 	if err != nil {
@@ -120,9 +120,9 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 	return r.Finish(ctx, draft, postrender.Facts{})
 }
 
-// Draft carries out the templates for a cluster with the given capabilities; their APIVersions name the kinds that it
-// serves besides the built-in ones, as in gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or a
-// ChartError.
+// Draft executes the templates for a cluster with the given capabilities; their APIVersions name the kinds that it
+// serves besides the built-in ones, for example gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or
+// a ChartError.
 func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
 	var unfit *defaults.Error
 	if errors.As(r.Broken, &unfit) {
@@ -168,7 +168,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	return draft, nil
 }
 
-// Selectors returns by which labels the rendered workloads select their pods.
+// Selectors returns the labels by which the rendered workloads select their pods.
 func (d *Draft) Selectors() map[kube.Key]map[string]string {
 	out := map[kube.Key]map[string]string{}
 	for _, object := range d.result.Objects {
@@ -190,7 +190,7 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 	return list
 }
 
-// Finish puts what the templates made through the hooks and stamps it. A draft can be finished once. The error is a
+// Finish runs the hooks on the output of the templates and stamps it. A draft can be finished once. The error is a
 // postrender.PodSecurityError, a policy.Error or a ChartError.
 func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
@@ -221,7 +221,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 	return &result, nil
 }
 
-// served reports whether a cluster serves the kind of an object. Built-in kinds are taken for granted.
+// served reports whether a cluster serves the kind of an object. Built-in kinds are assumed to be served.
 func served(object *unstructured.Unstructured, capabilities *chartutil.Capabilities) bool {
 	return scheme.Scheme.Recognizes(object.GroupVersionKind()) || capabilities.APIVersions.Has(object.GetAPIVersion()+"/"+object.GetKind())
 }
@@ -238,13 +238,13 @@ func (r *Renderer) execute(of run) ([]manifest, error) {
 	return manifestsOf(files)
 }
 
-// input returns what the templates see, and the chart without the subcharts that the values switch off.
+// input returns what the templates see, and the chart without the subcharts that the values disable.
 func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 	c, vals := clone(r.Chart), of.vals
 	if err := chartutil.ProcessDependenciesWithMerge(c, vals); err != nil {
 		return nil, nil, unmergeable(r.Chart, vals, err)
 	}
-	// Revision and IsInstall are the same in every render: a template that used them would never come to rest.
+	// Revision and IsInstall are the same in every render: a template that used them would never converge.
 	revision := max(1, r.Revision)
 	options := chartutil.ReleaseOptions{
 		Name: of.resource.GetName(), Namespace: of.resource.GetNamespace(), Revision: revision, IsInstall: revision == 1, IsUpgrade: revision > 1,
@@ -259,7 +259,7 @@ func (r *Renderer) input(of run) (*chart.Chart, chartutil.Values, error) {
 	return c, input, nil
 }
 
-// unmergeable says why the values of a spec cannot be put together with those of a chart and its subcharts.
+// unmergeable says why the values of a spec cannot be merged with those of a chart and its subcharts.
 func unmergeable(c *chart.Chart, given chartutil.Values, err error) error {
 	names := make([]string, 0, len(c.Dependencies()))
 	for _, dependency := range c.Dependencies() {
@@ -278,7 +278,7 @@ func unmergeable(c *chart.Chart, given chartutil.Values, err error) error {
 	return &ChartError{Err: fmt.Errorf("the values of its subcharts cannot be put together: %w", err)}
 }
 
-// clone copies what Helm writes to when it processes dependencies.
+// clone copies the parts that Helm writes to when it processes dependencies.
 func clone(c *chart.Chart) *chart.Chart {
 	copied := *c
 	metadata := *c.Metadata
@@ -342,7 +342,7 @@ func (r *Result) Body(key kube.Key) (Body, bool) {
 	return Body{}, false
 }
 
-// Size is the number of bytes that the objects take as JSON.
+// Size returns the number of bytes of the objects as JSON.
 func (r *Result) Size() int {
 	size := 0
 	for _, body := range r.Bodies {
@@ -354,8 +354,8 @@ func (r *Result) Size() int {
 // documentStart comes before the source of each document of a manifest. No JSON has a line like that.
 const documentStart = "---\n# Source: "
 
-// Manifest returns the objects as Helm keeps them, each with the template that it comes from. JSON is YAML, and made of the
-// bodies in a tenth of the time that printing YAML takes.
+// Manifest returns the objects as Helm stores them, each with the template that it comes from. JSON is YAML, and formatting the
+// bodies takes a tenth of the time that printing YAML takes.
 func (r *Result) Manifest() string {
 	var out bytes.Buffer
 	for i, body := range r.Bodies {
@@ -366,7 +366,7 @@ func (r *Result) Manifest() string {
 	return out.String()
 }
 
-// oneLine keeps an error of Helm's readable in a condition or a log line.
+// oneLine makes an error of Helm readable in a condition or a log line.
 func oneLine(err error) error {
 	return &lineError{err}
 }

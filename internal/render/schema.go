@@ -14,13 +14,13 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// schemas keeps each values.schema.json as it was compiled the first time: Helm compiles it in every render, which takes
-// a quarter of the time. What it does not accept is left to Helm, who says why and may fetch what a schema refers to.
+// schemas caches each compiled values.schema.json: Helm compiles it in every render, which takes a quarter of the time. A schema that
+// does not compile is left to Helm, which returns the reason and may fetch what a schema refers to.
 type schemas struct {
 	compiled sync.Map // a *jsonschema.Schema by the first byte of its text, nil for one that does not compile
 }
 
-// check returns an error if a chart or one of its subcharts refuses the values that are used. Given are those of the spec.
+// check returns an error if a chart or one of its subcharts refuses the values used. Given are those of the spec.
 func (s *schemas) check(c *chart.Chart, given, used chartutil.Values) error {
 	found, err := s.misfits(c, used, nil)
 	if err != nil || len(found) == 0 {
@@ -55,7 +55,7 @@ func (s *schemas) misfits(c *chart.Chart, vals map[string]any, prefix []string) 
 	return found, nil
 }
 
-// validate lists the values that the schema of one chart refuses. The error says that the schema itself is wrong.
+// validate lists the values that the schema of one chart refuses. It returns an error if the schema itself is wrong.
 func (s *schemas) validate(c *chart.Chart, vals map[string]any) ([]misfit, error) {
 	if c.Schema == nil {
 		return nil, nil
@@ -83,10 +83,10 @@ func (s *schemas) validate(c *chart.Chart, vals map[string]any) ([]misfit, error
 	}
 }
 
-// refusedAt is how Helm says which value a schema refuses; its error keeps that to itself.
+// refusedAt matches the path of a refused value in Helm's message; its error type does not export it.
 var refusedAt = regexp.MustCompile(`(?m)at '(.*?)': (.*)$`)
 
-// refusedBy lists the values that Helm says a schema refuses.
+// refusedBy lists the values that a schema refuses according to Helm's error.
 func refusedBy(err chartutil.JSONSchemaValidationError) []misfit {
 	var found []misfit
 	for _, match := range refusedAt.FindAllStringSubmatch(err.Error(), -1) {

@@ -8,7 +8,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// For returns the renderer of an entry of watches.yaml with a chart, which may be another than the one that it names.
+// For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
 func For(entry watches.Watch, c *chart.Chart) *Renderer {
 	return &Renderer{
 		Chart:      c,

@@ -6,15 +6,15 @@ import (
 	"text/template/parse"
 )
 
-// trace follows from which line of a file each line comes that its template writes. It costs a parse and another render, so it is asked
-// for only if something is wrong.
+// trace follows from which line of a file each line of its template's output comes. It costs a parse and another render, so it is
+// used only if something is wrong.
 type trace struct {
-	file  string // that is traced
+	file  string // being traced
 	text  string // of the file
 	marks map[*byte]int
 	on    bool
-	line  int // that the template is at
-	// origins are the lines of the file that the lines which were written come from.
+	line  int // current line of the template
+	// origins are the lines of the file from which the written lines come.
 	origins []int
 	fresh   bool // the next byte begins a line
 }
@@ -68,17 +68,17 @@ func (t *trace) lines(node *parse.TextNode) []parse.Node {
 	return out
 }
 
-// markOf is a text that stands for the line of a position. Its address distinguishes it from others.
+// markOf returns a text that stands for the line of a position. Its address distinguishes it from others.
 func (t *trace) markOf(position int) parse.Node {
 	text := []byte{0}
 	t.marks[&text[0]] = 1 + bytes.Count([]byte(t.text[:min(position, len(t.text))]), []byte("\n"))
 	return &parse.TextNode{NodeType: parse.NodeText, Pos: parse.Pos(position), Text: text}
 }
 
-// begin notes which template is executed.
+// begin records which template is executed.
 func (t *trace) begin(name string) { t.on = name == t.file }
 
-// passes reports whether a text is a mark, and notes it.
+// passes reports whether a text is a mark, and records it.
 func (t *trace) passes(data []byte) bool {
 	line, marked := t.marks[&data[0]]
 	if marked {
@@ -87,7 +87,7 @@ func (t *trace) passes(data []byte) bool {
 	return marked
 }
 
-// wrote notes what is written.
+// wrote records output.
 func (t *trace) wrote(data []byte) {
 	if !t.on {
 		return

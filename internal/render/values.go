@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// Values returns what the templates see of a resource as .Values: what its spec says, and beneath it what the chart has by default.
+// Values returns what the templates see of a resource as .Values: the values of its spec, over the defaults of the chart.
 func (r *Renderer) Values(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (chartutil.Values, error) {
 	vals, _, err := values.Read(ctx, r.Translator, resource)
 	if err != nil {

@@ -1,5 +1,5 @@
-// Package reserved owns which labels and annotations a spec may not set, whatever it is of: those of the operator and of Helm, and those
-// that control what Kubernetes does. Charts are the platform's, and may.
+// Package reserved owns which labels and annotations no spec may set: those of the operator and of Helm, and those
+// that control Kubernetes itself. Charts belong to the platform, and may set them.
 package reserved
 
 import (
@@ -7,19 +7,19 @@ import (
 	"strings"
 )
 
-// The prefixes of what the operator and Helm set on objects.
+// The prefixes of labels and annotations that the operator and Helm set.
 var ours = []string{"app.example.com/", "helm.sh/", "meta.helm.sh/"}
 
 // hashes are labels without a prefix that controllers set.
 var hashes = []string{"pod-template-hash", "controller-revision-hash"}
 
-// domains are those whose labels belong to Kubernetes, with all beneath them.
+// domains are the domains, with their subdomains, whose labels belong to Kubernetes.
 var domains = []string{"kubernetes.io", "k8s.io"}
 
-// free is the prefix of the labels beneath them that are for everybody.
+// free is the prefix of their labels that anyone may set.
 const free = "app.kubernetes.io"
 
-// Label says why a spec may not set a label; empty if it may.
+// Label returns why a spec may not set a label; empty if it may.
 func Label(key string) string {
 	prefix, _, prefixed := strings.Cut(key, "/")
 	of := func(domain string) bool { return prefix == domain || strings.HasSuffix(prefix, "."+domain) }
@@ -32,7 +32,7 @@ func Label(key string) string {
 	return ""
 }
 
-// Annotation says why a spec may not set an annotation; empty if it may. Those beneath kubernetes.io are no different from others: which of
+// Annotation returns why a spec may not set an annotation; empty if it may. Those of kubernetes.io are treated like others: which of
 // them an object may have depends on the object.
 func Annotation(key string) string {
 	if slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {

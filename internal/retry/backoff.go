@@ -1,26 +1,26 @@
-// Package retry owns when a reconcile is tried again that could not go on.
+// Package retry owns when a failed reconcile is tried again.
 package retry
 
 import "time"
 
-// The time between attempts of a reconcile that fails: it doubles from the first to the last. A change of what is watched
-// brings the next attempt forward, but never closer to the one before than the first.
+// The time between attempts of a failing reconcile: it doubles from First to Last. A change of a watched object brings
+// the next attempt forward, but never closer to the previous one than First.
 const (
 	First = 5 * time.Second
 	Last  = 2 * time.Minute
-	// Cheap takes the place of First after an attempt that wrote nothing.
+	// Cheap replaces First after an attempt that wrote nothing.
 	Cheap = time.Second
-	// Stale is how soon a reconcile is tried again that the caches were too old for.
+	// Stale is the delay after a reconcile for which the caches were stale.
 	Stale = 250 * time.Millisecond
-	// stalePatience is for how long it is tried again that soon before the status says what it waits for.
+	// stalePatience is how long that delay is used before the status reports what it waits for.
 	stalePatience = 2 * time.Second
-	// Previous is how often the objects of an earlier resource of the same name are looked for.
+	// Previous is the interval at which the objects of an earlier resource of the same name are checked.
 	Previous = time.Second
-	// Notice is how long the status may wait for the Deployment controller to take note of a release.
+	// Notice is how long the status may wait for the Deployment controller to observe a release.
 	Notice = time.Second
 )
 
-// Backoff counts the failed attempts at one version of what is attempted. The zero value has none.
+// Backoff counts the failed attempts at one version. The zero value has none.
 type Backoff[Version comparable] struct {
 	version  Version
 	attempts int
@@ -30,7 +30,7 @@ type Backoff[Version comparable] struct {
 	closest  time.Duration // between this attempt and the next
 }
 
-// Wait returns the time until the next attempt, asked for by a timer that is over or by a change. A new version is tried
+// Wait returns the time until the next attempt, requested by an expired timer or by a change. A new version is tried
 // at once.
 func (b *Backoff[Version]) Wait(now time.Time, version Version) time.Duration {
 	if b.version != version || b.attempts == 0 || !now.Before(b.until) {
@@ -40,7 +40,7 @@ func (b *Backoff[Version]) Wait(now time.Time, version Version) time.Duration {
 	return max(0, b.until.Sub(now))
 }
 
-// MayPass notes an attempt that the caches were too old for, and reports whether they may still catch up within moments.
+// MayPass records an attempt with stale caches, and reports whether they may still catch up within moments.
 func (b *Backoff[Version]) MayPass(now time.Time) bool {
 	if b.stale.IsZero() {
 		b.stale = now
@@ -48,7 +48,7 @@ func (b *Backoff[Version]) MayPass(now time.Time) bool {
 	return now.Sub(b.stale) < stalePatience
 }
 
-// Again notes a failed attempt, cheap if it wrote nothing, and returns the time until the next one.
+// Again records a failed attempt, cheap if it wrote nothing, and returns the time until the next one.
 func (b *Backoff[Version]) Again(now time.Time, version Version, cheap bool) time.Duration {
 	if b.version != version {
 		*b = Backoff[Version]{version: version, stale: b.stale}
@@ -62,7 +62,7 @@ func (b *Backoff[Version]) Again(now time.Time, version Version, cheap bool) tim
 	return delay
 }
 
-// Next returns the time until the next attempt if the present one fails.
+// Next returns the time until the next attempt if the current one fails.
 func (b *Backoff[Version]) Next(version Version) time.Duration {
 	switch {
 	case b.version != version:

@@ -2,21 +2,21 @@ package rights
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
-// What roles say of the rights that follow from watches.yaml and from charts.
+// Descriptions in roles of the rights that follow from watches.yaml and from charts.
 const (
 	whyServed = "What watches.yaml names: the manager reads it and writes only its status. An owner reference with blockOwnerDeletion\n" +
 		"needs finalizers where the admission plugin OwnerReferencesPermissionEnforcement runs."
 	whyRendered = "The kinds that the charts render. They are written by server-side apply: a patch, and a create where it makes the object."
 )
 
-// The options of what the code itself asks for. Those of kinds that charts render are in their Chart.yaml.
+// The options for rights of the code itself. Those for kinds that charts render are in their Chart.yaml.
 const (
 	optionGatewayAPI  = "gatewayAPI"
 	optionCertManager = "certManager"
 )
 
-// OfCode lists what the code has to be allowed, whatever charts render. Who adds a request to the code adds it here: the integration tests
-// fail if a right is missing, and if one is not used.
+// OfCode lists the rights that the code needs, whatever charts render. A new request in the code has to be added here: the integration
+// tests fail if a right is missing, and if one is not used.
 func OfCode() []Need {
 	var list []Need
 	add := func(need Need, group string, verbs []string, resources ...string) {

@@ -14,7 +14,8 @@ import (
 // Granted is what roles allow.
 type Granted []rbacv1.PolicyRule
 
-// ReadGranted reads what an installation with all options grants: the files of rights, by their paths in the repository.
+// ReadGranted returns what an installation with all options grants: the files of rights, by their paths in the
+// repository.
 func ReadGranted(files fs.FS) (Granted, error) {
 	var all Granted
 	for _, name := range []string{RoleFile, ClusterRoleFile} {

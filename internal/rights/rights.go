@@ -1,5 +1,5 @@
-// Package rights knows what the operator has to be allowed for what it serves and for what it does; config/rbac is made of that. It finds
-// out what it is not allowed, and names it: the right, who needs it and where it is granted. It asks no cluster: it reads the API server's
+// Package rights owns the rights that the operator needs for what it serves and for what it does; config/rbac is generated from it. It
+// detects missing rights, and names them: the right, what needs it and where it is granted. It calls no cluster: it reads the API server's
 // answers.
 package rights
 
@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// The files of rights: what lives in namespaces, what lives outside of them, and a folder for each option.
+// The files of rights: for namespaced and for cluster-scoped resources, and a folder for each option.
 const (
 	RoleFile        = "config/rbac/role.yaml"
 	ClusterRoleFile = "config/rbac/cluster_role.yaml"
@@ -27,29 +27,29 @@ const (
 )
 
 var (
-	// ToRender are the verbs for what a chart renders: server-side apply patches, and creates what is not there.
+	// ToRender are the verbs for what a chart renders: server-side apply patches, and creates missing objects.
 	ToRender = []string{"get", "list", "watch", "create", "patch", "delete"}
 	// ToRefer are the verbs for what a spec refers to.
 	ToRefer = []string{"get", "list", "watch"}
-	// listing are the verbs without which a kind is not seen.
+	// listing are the verbs without which a kind cannot be read.
 	listing = []string{"list", "watch"}
 )
 
-// Need is what the operator has to be allowed on one resource.
+// Need is a right that the operator needs on one resource.
 type Need struct {
 	schema.GroupResource
 	Verbs []string
-	// By says who needs it, as in "which templates/cronjob.yaml renders"; empty if that is not known.
+	// By is what needs it, as in "which templates/cronjob.yaml renders"; empty if that is not known.
 	By string
-	// Why is what the role says of it, for those who read it.
+	// Why is its description in the role, for readers.
 	Why string
-	// ClusterScoped says that it lives outside of namespaces, or in namespaces of others.
+	// ClusterScoped says that the resource is cluster-scoped, or in namespaces of others.
 	ClusterScoped bool
-	// Option is the name by which an installation asks for it; if it is empty, every installation has it.
+	// Option is the name by which an installation requests it; if it is empty, every installation has it.
 	Option string
 }
 
-// Remedy says how the operator gets the right.
+// Remedy returns how the operator gets the right.
 func (n Need) Remedy() string {
 	verbs := strings.Join(n.Verbs, ", ")
 	switch {
@@ -61,12 +61,12 @@ func (n Need) Remedy() string {
 	return fmt.Sprintf("add %s for it to %s", verbs, RoleFile)
 }
 
-// MissingError says what the operator is not allowed.
+// MissingError reports a right that the operator lacks.
 type MissingError struct {
 	Need
 	// Verbs that are missing.
 	Verbs []string
-	// Err is what the API server says; nil if it was not asked.
+	// Err is the API server's answer; nil if it was not asked.
 	Err error
 }
 
@@ -78,13 +78,13 @@ func (e *MissingError) Error() string {
 	return fmt.Sprintf("the operator may not %s %s of API group %q%s: %s", listed(e.Verbs), e.Resource, e.Group, by, e.Remedy())
 }
 
-// Unwrap returns what the API server says.
+// Unwrap returns the API server's answer.
 func (e *MissingError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *MissingError) Reason() string { return v1.ReasonMissingRights }
 
-// listed is a list as people write it.
+// listed formats a list for people.
 func listed(words []string) string {
 	last := len(words) - 1
 	if last < 1 {
@@ -93,7 +93,7 @@ func listed(words []string) string {
 	return strings.Join(words[:last], ", ") + " and " + words[last]
 }
 
-// Explain returns an error with all that a chart says of a right that is missing; an error of another cause as it is.
+// Explain adds to an error about a missing right what a chart says of it; any other error is returned unchanged.
 func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) error {
 	var known *MissingError
 	verbs, resource, found := refused(err)
@@ -108,15 +108,15 @@ func Explain(err error, c *chart.Chart, clusterScoped func(schema.GroupVersionKi
 	return &MissingError{Need: Need{GroupResource: resource, Verbs: ToRender}, Verbs: verbs, Err: err}
 }
 
-// Reference returns the error for a kind that somebody refers to and that may not be seen.
+// Reference returns the error for a referenced kind that may not be read.
 func Reference(err *kube.ForbiddenError, by string, clusterScoped bool) error {
 	return &MissingError{
 		Need: Need{GroupResource: err.GroupResource, Verbs: ToRefer, By: by, ClusterScoped: clusterScoped}, Verbs: listing, Err: err,
 	}
 }
 
-// Unlabelled returns the error for a policy that selects namespaces by labels, which may not be read. To take no entry to match would allow
-// what the policy forbids.
+// Unlabelled returns the error for a policy that selects namespaces by labels, which may not be read. Assuming that no entry matches would
+// allow what the policy forbids.
 func Unlabelled() error {
 	return &MissingError{
 		Need: Need{
@@ -127,10 +127,10 @@ func Unlabelled() error {
 	}
 }
 
-// denied are the words of the API server's own authorizers. Admission answers with the same code, in other words.
+// denied matches the messages of the API server's own authorizers. Admission answers with the same code, but other messages.
 var denied = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "([^"]*)"`)
 
-// refused returns what the API server says the operator may not do.
+// refused returns what the operator may not do according to the API server.
 func refused(err error) (verbs []string, resource schema.GroupResource, found bool) {
 	var unseen *kube.ForbiddenError
 	if errors.As(err, &unseen) {
@@ -147,7 +147,7 @@ func refused(err error) (verbs []string, resource schema.GroupResource, found bo
 	return []string{words[1]}, schema.GroupResource{Group: words[3], Resource: words[2]}, true
 }
 
-// OfChart lists what has to be allowed for the kinds that the templates of a chart name in so many words.
+// OfChart lists the rights for the kinds that are written literally in the templates of a chart.
 func OfChart(c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) []Need {
 	var list []Need
 	templates := appchart.Templates(c)
@@ -158,7 +158,7 @@ func OfChart(c *chart.Chart, clusterScoped func(schema.GroupVersionKind) bool) [
 	return list
 }
 
-// OfRendered returns what has to be allowed for objects of a kind that a template of a chart renders.
+// OfRendered returns the right for objects of a kind that a template of a chart renders.
 func OfRendered(c *chart.Chart, kind schema.GroupVersionKind, template string) Need {
 	foreign, _ := appchart.ForeignKinds(c) // as above
 	return toRender(kind, template, foreign, nil)
@@ -176,8 +176,8 @@ func toRender(kind schema.GroupVersionKind, template string, foreign map[schema.
 	return need
 }
 
-// OfKind lists what has to be allowed for the resources of a kind that watches.yaml names. Those whose chart renders what lives outside of
-// namespaces have a finalizer, and those with a spec.ttl delete themselves.
+// OfKind lists the rights for the resources of a kind in watches.yaml. Those whose chart renders cluster-scoped objects have a finalizer,
+// and those with a spec.ttl are deleted by the operator.
 func OfKind(kind schema.GroupVersionKind, finalizer, expires bool) []Need {
 	resource, by := resourceOf(kind), "of the kind "+kind.Kind+" of watches.yaml"
 	of := func(part, why string, verbs ...string) Need {
@@ -197,7 +197,7 @@ func OfKind(kind schema.GroupVersionKind, finalizer, expires bool) []Need {
 	return list
 }
 
-// resourceOf returns the resource of a kind by the rules of English, as kubebuilder and the API server's own kinds have it.
+// resourceOf returns the resource of a kind by English plural rules, as kubebuilder and the API server's own kinds do.
 func resourceOf(kind schema.GroupVersionKind) schema.GroupResource {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return plural.GroupResource()

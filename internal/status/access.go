@@ -14,11 +14,11 @@ import (
 // labelInstance is on the pods of AppServices.
 const labelInstance = "app.kubernetes.io/instance"
 
-// served are the groups of kinds that others act on by sending traffic to the pods, from a namespace of their own as a rule.
+// served are the API groups of kinds whose controllers send traffic to the pods, as a rule from a namespace of their own.
 var served = []string{networkingv1.GroupName, "gateway.networking.k8s.io", "monitoring.coreos.com"}
 
-// shutOut warns of a NetworkPolicy that lets in no pod that may be the controller of an Ingress or a route, or Prometheus. Policies add up,
-// so another one of the namespace may do: the message says so.
+// shutOut warns of a NetworkPolicy that admits no pod that may be the controller of an Ingress or a route, or Prometheus. Policies are
+// additive, so another one in the namespace may admit it: the message says so.
 func shutOut(in Input) []v1.Problem {
 	var list []v1.Problem
 	for _, key := range in.Rendered {
@@ -44,7 +44,7 @@ func shutOut(in Input) []v1.Problem {
 	return list
 }
 
-// admitsControllers reports whether a policy lets in others than AppServices of its namespace.
+// admitsControllers reports whether a policy admits pods other than those of AppServices in its namespace.
 func admitsControllers(policy *networkingv1.NetworkPolicy) bool {
 	if !slices.Contains(policy.Spec.PolicyTypes, networkingv1.PolicyTypeIngress) {
 		return true

@@ -47,7 +47,8 @@ func available(main client.Object, v verdict) metav1.Condition {
 	return condition
 }
 
-// availableSet says of a StatefulSet what a Deployment says of itself. A rollout takes one replica at a time, the only one, too.
+// availableSet returns for a StatefulSet the condition that a Deployment has itself. A rollout replaces one replica at a time,
+// even the only one.
 func availableSet(set *appsv1.StatefulSet) metav1.Condition {
 	want, have := ptr.Deref(set.Spec.Replicas, 1), set.Status.AvailableReplicas
 	enough := have >= min(want, max(1, want-1))

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// counters puts the numbers of the main workload into a status, zero if there is none.
+// counters sets the counters of a status from the main workload; zero if there is none.
 func counters(out *v1.AppServiceStatus, main client.Object) {
 	out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
 	out.Readiness, out.Selector, out.Image = "", "", ""
@@ -36,7 +36,7 @@ func counters(out *v1.AppServiceStatus, main client.Object) {
 	}
 }
 
-// about puts into a status what a workload says of all its pods.
+// about sets the fields of a status that describe all pods of a workload.
 func about(out *v1.AppServiceStatus, want int32, labels *metav1.LabelSelector, pods *corev1.PodTemplateSpec) {
 	out.Readiness = fmt.Sprintf("%d/%d", out.ReadyReplicas, want)
 	if selector, err := metav1.LabelSelectorAsSelector(labels); err == nil {

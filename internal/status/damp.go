@@ -8,8 +8,8 @@ import (
 	"github.com/example/appservice-operator/internal/diagnose"
 )
 
-// damp keeps what was reported of readiness while pods only seem to be better: between two crashes a container is ready for a
-// moment. What gets worse is reported, and so is everything once the cause or the spec changes.
+// damp retains the readiness that was reported while pods only seem to have recovered: between two crashes a container is
+// ready for a moment. A deterioration is reported, and so is everything once the cause or the spec changes.
 func damp(in Input, out *v1.AppServiceStatus, v verdict) {
 	before := in.Previous
 	was := meta.FindStatusCondition(before.Conditions, v1.ConditionStalled)

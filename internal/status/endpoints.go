@@ -20,11 +20,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// nodeAddress stands for the address of any node: the operator does not look at nodes.
+// nodeAddress is a placeholder for the address of any node: the operator does not read nodes.
 const nodeAddress = "NODE"
 
-// endpoints lists the addresses of the service, the best first: external, in the cluster, by node. A node's address has to
-// be filled in by the reader, and so has what a wildcard stands for: they never are the URL.
+// endpoints lists the addresses of the service, the best first: external, in the cluster, by node. Node addresses and
+// wildcards have to be filled in by the reader: endpoints with these are never used as the URL.
 func endpoints(out *v1.AppServiceStatus, in Input) {
 	out.Endpoints, out.URL = nil, ""
 	name, snapshot := in.Resource.GetName(), in.Snapshot
@@ -67,8 +67,8 @@ func serviceEndpoints(service *corev1.Service, snapshot *cluster.Snapshot) []v1.
 	return list
 }
 
-// numberOf is the number of a Service's port under the name of the Service. That of a headless Service is the name of its pods: nothing
-// in between translates ports.
+// numberOf returns the number of a Service's port under the name of the Service. The name of a headless Service leads to its pods
+// directly: nothing in between translates ports.
 func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *cluster.Snapshot) int32 {
 	if service.Spec.ClusterIP != corev1.ClusterIPNone {
 		return port.Port
@@ -79,8 +79,8 @@ func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *cluste
 	return port.Port
 }
 
-// podsOf are the pods that a Service leads to, as the first workload by kind and name has them that makes such pods; without containers
-// if there is none.
+// podsOf returns the spec of the pods that a Service leads to, from the first workload by kind and name that creates such pods; without
+// containers if there is none.
 func podsOf(service *corev1.Service, snapshot *cluster.Snapshot) *corev1.PodSpec {
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	var first string
@@ -97,7 +97,7 @@ func podsOf(service *corev1.Service, snapshot *cluster.Snapshot) *corev1.PodSpec
 	return found
 }
 
-// podTemplate is that of an object; nil if it has none.
+// podTemplate returns the pod template of an object; nil if it has none.
 func podTemplate(object client.Object) *corev1.PodTemplateSpec {
 	if object == nil || kube.IsOutline(object) {
 		return nil
@@ -115,7 +115,7 @@ func podTemplate(object client.Object) *corev1.PodTemplateSpec {
 	return nil
 }
 
-// literal is an IP address as it stands in a URL.
+// literal formats an IP address for a URL.
 func literal(ip string) string {
 	if strings.Contains(ip, ":") {
 		return "[" + ip + "]"
@@ -123,7 +123,7 @@ func literal(ip string) string {
 	return ip
 }
 
-// routeEndpoints are the paths of a route under each of its hosts, by each listener that it attaches to.
+// routeEndpoints returns the paths of a route under each of its hosts, for each listener that it attaches to.
 func routeEndpoints(route *gateway.Route, gateways gateway.Gateways) []v1.Endpoint {
 	var paths []string
 	for _, rule := range route.Spec.Rules {
@@ -147,7 +147,7 @@ func routeEndpoints(route *gateway.Route, gateways gateway.Gateways) []v1.Endpoi
 	return list
 }
 
-// address is the URL of a port. The scheme is the application protocol where one is given, else what the port's name or
+// address returns the URL of a port. The scheme is the application protocol if one is set, else what the port's name or
 // number suggests.
 func address(port corev1.ServicePort, host string, number int32) string {
 	protocol := strings.ToLower(ptr.Deref(port.AppProtocol, ""))

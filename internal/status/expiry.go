@@ -12,10 +12,10 @@ import (
 	"github.com/example/appservice-operator/internal/lifetime"
 )
 
-// deletionPeriod is the time between two attempts to delete a resource whose time is over.
+// deletionPeriod is the time between two attempts to delete an expired resource.
 const deletionPeriod = 2 * time.Minute
 
-// expirationTime is when the resource deletes itself; nil for never.
+// expirationTime returns when the resource expires; nil for never.
 func expirationTime(in Input) *metav1.Time {
 	ends := lifetime.Of(in.Resource).End()
 	if ends.IsZero() {
@@ -24,7 +24,7 @@ func expirationTime(in Input) *metav1.Time {
 	return &metav1.Time{Time: ends}
 }
 
-// expiring warns of the end of the resource, or says why it did not come.
+// expiring warns that the resource is about to expire, or says why it could not be deleted.
 func expiring(in Input) []v1.Problem {
 	lives := lifetime.Of(in.Resource)
 	if !lives.Ending(in.Now.Time) {
@@ -43,7 +43,7 @@ func expiring(in Input) []v1.Problem {
 	return []v1.Problem{problem}
 }
 
-// nextOfLife is when the end of the resource has to be looked at again; zero for never.
+// nextOfLife returns when the expiry of the resource has to be checked again; zero for never.
 func nextOfLife(in Input) time.Time {
 	lives := lifetime.Of(in.Resource)
 	if lives.Over(in.Now.Time) {
@@ -52,7 +52,7 @@ func nextOfLife(in Input) time.Time {
 	return lives.Next(in.Now.Time)
 }
 
-// Expiry returns the problem by which a status warns of the end of the resource; nil if it does not.
+// Expiry returns the problem by which a status warns of the resource's expiry; nil if it does not.
 func Expiry(status *v1.AppServiceStatus) *v1.Problem {
 	at := slices.IndexFunc(status.Problems, func(p v1.Problem) bool {
 		return p.Reason == v1.ReasonExpiring || p.Reason == v1.ReasonExpirationFailed
@@ -63,7 +63,7 @@ func Expiry(status *v1.AppServiceStatus) *v1.Problem {
 	return &status.Problems[at]
 }
 
-// earlier returns the earlier of two times, of which zero is none.
+// earlier returns the earlier of two times; zero counts as none.
 func earlier(a, b time.Time) time.Time {
 	if a.IsZero() || !b.IsZero() && b.Before(a) {
 		return b

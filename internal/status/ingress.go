@@ -11,8 +11,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// ingressEndpoints are the paths of an Ingress under each of its hosts. A rule for all hosts has the addresses that the controller gave
-// the Ingress.
+// ingressEndpoints returns the paths of an Ingress under each of its hosts. A rule for all hosts has the addresses that the controller
+// assigned to the Ingress.
 func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {
 	rules := ingress.Spec.Rules
 	if len(rules) == 0 {
@@ -36,7 +36,7 @@ func ingressEndpoints(ingress *networkingv1.Ingress) []v1.Endpoint {
 	return list
 }
 
-// addressesOf are those under which the controller serves an Ingress; none until it says so.
+// addressesOf returns the addresses at which the controller serves an Ingress; none until it reports them.
 func addressesOf(ingress *networkingv1.Ingress) []string {
 	var list []string
 	for _, balancer := range ingress.Status.LoadBalancer.Ingress {
@@ -47,8 +47,8 @@ func addressesOf(ingress *networkingv1.Ingress) []string {
 	return list
 }
 
-// pathsOf are the paths of a rule that are addresses: an Ingress controller may take one for a regular expression. A rule without paths
-// goes to the default backend.
+// pathsOf returns the paths of a rule that are literal: an Ingress controller may treat others as regular expressions. A rule without
+// paths leads to the default backend.
 func pathsOf(rule networkingv1.IngressRule, backend *networkingv1.IngressBackend) []string {
 	var list []string
 	if rule.HTTP == nil && backend != nil {
@@ -65,8 +65,8 @@ func pathsOf(rule networkingv1.IngressRule, backend *networkingv1.IngressBackend
 	return list
 }
 
-// schemeOf is https for a host that TLS is set up for: by name, by a wildcard for its first label, or with all others by a block that
-// names no hosts.
+// schemeOf returns https for a host with TLS: listed by name, matched by a wildcard for its first label, or covered by an entry
+// without hosts, which applies to all others.
 func schemeOf(ingress *networkingv1.Ingress, host string) string {
 	_, domain, _ := strings.Cut(host, ".")
 	for _, tls := range ingress.Spec.TLS {

@@ -9,25 +9,25 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// verdict is the one decision that all conditions follow from.
+// verdict is the decision that all conditions are derived from.
 type verdict struct {
 	outcome outcome
 	reason  string
 	message string
-	serving bool // while it is stuck: something answers requests, be it an earlier version
+	serving bool // while it is stuck: something answers requests, even if it is an earlier version
 }
 
-// outcome is how a resource stands.
+// outcome is the overall state of a resource.
 type outcome int
 
 const (
 	running outcome = iota // everything as desired
-	moving                 // on its way there
+	moving                 // progressing
 	stuck                  // no progress without help
-	paused                 // left as it is
+	paused                 // left unchanged
 )
 
-// judge decides how the resource stands, and if that is to be stuck, what goes on meanwhile.
+// judge returns the verdict on a resource and, if it is stuck, what still works meanwhile.
 func judge(in Input, list []standing) verdict {
 	switch {
 	case in.Paused:
@@ -46,7 +46,7 @@ func judge(in Input, list []standing) verdict {
 	return held(in, list, main, culprit, more)
 }
 
-// held is the verdict on a resource that an object keeps from being ready, and more of them.
+// held returns the verdict on a resource that is not ready because of one object, and more of them.
 func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
 	v := verdict{outcome: moving, reason: first.Reason, message: first.Message}
@@ -75,7 +75,7 @@ func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	return v
 }
 
-// withName is a message with the object in front that it is about, unless it names it itself.
+// withName prefixes a message with the object that it is about, unless it names the object itself.
 func withName(key kube.Key, message string) string {
 	if name := key.String(); !strings.Contains(message, name) {
 		return name + ": " + message
@@ -83,7 +83,8 @@ func withName(key kube.Key, message string) string {
 	return message
 }
 
-// starting reports whether a workload is on its way: until that has ended, what else is wrong is said without an alarm.
+// starting reports whether a workload is progressing: until that has ended, other problems are reported without an
+// alarm.
 func starting(list []standing) bool {
 	for _, one := range list {
 		if one.Verdict == health.Waiting && runsPods(one.key) {
@@ -93,7 +94,7 @@ func starting(list []standing) bool {
 	return false
 }
 
-// phase puts the verdict in one word. A resource that has never run is pending rather than updating.
+// phase summarizes the verdict in one word. A resource that has never run is pending rather than updating.
 func (v verdict) phase(previous v1.Phase) v1.Phase {
 	switch {
 	case v.outcome == paused:

@@ -10,26 +10,27 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// A status is written at once when it means something else than before, and what is said of a new generation always. Of
-// what flaps, so much is written:
+// A status is written at once when its meaning has changed, and always for a new generation. Changes that flap are
+// written at these rates:
 const (
 	// detailPeriod is the time between writes that change counters and messages only.
 	detailPeriod = 5 * time.Second
-	// meaningBurst changes of meaning are written at once, later ones one each meaningPeriod.
+	// meaningBurst changes of meaning are written at once, later ones at a rate of one per meaningPeriod.
 	meaningBurst  = 6
 	meaningPeriod = 10 * time.Second
 )
 
-// pace spaces the status writes of one resource.
+// pace limits the rate of status writes of one resource.
 type pace struct {
 	written time.Time // of the last write
 	meaning *rate.Limiter
 }
 
-// wait returns the time until a status may be written that differs from the one before, 0 for now, which then counts as written.
+// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as
+// written.
 func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
 	if previous.ObservedGeneration != current.ObservedGeneration {
-		p.meaning = nil // another spec is another case: who changes it sets that pace
+		p.meaning = nil // a new spec starts over: the rate is up to its author
 	} else {
 		if equality.Semantic.DeepEqual(meaning(previous), meaning(current)) {
 			if left := detailPeriod - now.Sub(p.written); left > 0 {
@@ -43,7 +44,7 @@ func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.
 	return 0
 }
 
-// take takes one of the changes of meaning that may be written, or returns the time until there is one.
+// take uses up one of the changes of meaning that may be written, or returns the time until there is one.
 func (p *pace) take(now time.Time) time.Duration {
 	if p.meaning == nil {
 		p.meaning = rate.NewLimiter(rate.Every(meaningPeriod), meaningBurst)
@@ -56,7 +57,7 @@ func (p *pace) take(now time.Time) time.Duration {
 	return left
 }
 
-// meaning is a status without what changes while pods come and go: counters, and what says the same in other words.
+// meaning returns a status without what changes while pods come and go: counters, and the wording of messages.
 func meaning(status *v1.AppServiceStatus) *v1.AppServiceStatus {
 	out := *status
 	out.Replicas, out.UpdatedReplicas, out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = 0, 0, 0, 0, 0
@@ -66,7 +67,7 @@ func meaning(status *v1.AppServiceStatus) *v1.AppServiceStatus {
 		condition := &out.Conditions[i]
 		condition.Message = ""
 		if condition.Type == v1.ConditionProgressing || condition.Type == v1.ConditionAvailable {
-			condition.Reason = "" // the Deployment's, who changes it several times in a rollout
+			condition.Reason = "" // from the Deployment, whose controller changes it several times in a rollout
 		}
 	}
 	for i := range out.Problems {

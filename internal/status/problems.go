@@ -45,7 +45,7 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 	for _, missing := range in.Missing {
 		switch missing.Kind {
 		case dependency.IngressClass, dependency.StorageClass:
-			continue // the object that names it says so
+			continue // the object that refers to it reports it
 		case dependency.Secret:
 			if missing.By == dependency.ByTLS {
 				continue
@@ -102,7 +102,7 @@ func unknown(paths []string) []v1.Problem {
 	return list
 }
 
-// wrong lists what is wrong with objects, errors first: the causes if these are known, else what the object itself shows.
+// wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.
 func wrong(in Input, objects []standing) []v1.Problem {
 	var errors, warnings []v1.Problem
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
@@ -135,7 +135,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 	return append(errors, warnings...)
 }
 
-// heldBack says of what is as desired that a new version waits for its turn: nothing else does.
+// heldBack adds to a verdict of readiness that a new version waits for its turn: nothing else reports that.
 func heldBack(in Input, v verdict) verdict {
 	if in.Waits.Message != "" && v.outcome == running {
 		v.message += "; " + in.Waits.Short
@@ -143,7 +143,7 @@ func heldBack(in Input, v verdict) verdict {
 	return v
 }
 
-// caused makes problems of causes: errors of those that last.
+// caused converts causes to problems; those that last are errors.
 func caused(causes []diagnose.Cause) []v1.Problem {
 	var list []v1.Problem
 	for _, cause := range causes {

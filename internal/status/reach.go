@@ -15,13 +15,13 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// reach is what is known of who gets the traffic of the Services of the main workload.
+// reach describes what is known about which pods receive the traffic of the main workload's Services.
 type reach struct {
-	// have are the numbers of pods of the workload; zero if there is none.
+	// have are the pod counts of the workload; zero if there is none.
 	have     v1.AppServiceStatus
 	template *corev1.PodTemplateSpec
 	services []corev1.ServicePort
-	// earlier versions, as a look found them; nil if there was no look, for example because nothing was wrong.
+	// earlier versions, as found in the pods; nil if pods were not listed, for example because nothing was wrong.
 	earlier *diagnose.Earlier
 }
 
@@ -56,7 +56,7 @@ func (r reach) old() int32 {
 	return max(0, r.have.Replicas-r.have.UpdatedReplicas)
 }
 
-// serving reports whether something answers requests, as far as that is known. Without Services, pods that are available do.
+// serving reports whether anything answers requests, as far as that is known. Without Services, available pods count.
 func (r reach) serving() bool {
 	if r.have.AvailableReplicas == 0 {
 		return false
@@ -74,7 +74,7 @@ func (r reach) serving() bool {
 	return r.earlier.Ready > 0 && len(r.lost(r.earlier.Ports)) < len(r.services)
 }
 
-// lost lists the Services' ports that lead to no pod with these ports.
+// lost lists the Services' ports that lead to no pod with the given ports.
 func (r reach) lost(ports diagnose.Ports) []string {
 	var list []string
 	for _, port := range r.services {
@@ -85,13 +85,14 @@ func (r reach) lost(ports diagnose.Ports) []string {
 	return list
 }
 
-// What ends the message of a rollout that is stuck while an earlier version runs, and while that also gets the traffic.
+// Endings of the message of a rollout that is stuck: an earlier version runs, or also receives the traffic.
 const (
 	previousRuns   = "; rollout stalled, the previous version still runs"
 	previousServes = "; rollout stalled, the previous version still serves"
 )
 
-// meanwhile says what the previous version does while the rollout is stuck; empty if it does nothing, or may do nothing.
+// meanwhile says what the previous version does while the rollout is stuck; empty if it does nothing, or if that is not
+// known.
 func (r reach) meanwhile() string {
 	available := r.have.AvailableReplicas
 	switch {
@@ -114,7 +115,7 @@ func (r reach) meanwhile() string {
 	}
 }
 
-// enumerate names ports, few of them.
+// enumerate names a few ports.
 func enumerate(ports []string) string {
 	const most = 3
 	switch {

@@ -5,7 +5,7 @@ import (
 	"github.com/example/appservice-operator/internal/health"
 )
 
-// resources lists what was rendered, and how each object stands. If nothing can be rendered the list stays.
+// resources lists the rendered objects and the state of each. If nothing can be rendered, the list is left unchanged.
 func resources(out *v1.AppServiceStatus, in Input, list []standing) {
 	if in.Rendered == nil {
 		return

@@ -15,13 +15,13 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// standing is how one rendered object stands.
+// standing is the state of one rendered object.
 type standing struct {
 	key kube.Key
 	health.State
 }
 
-// standings returns how the rendered objects stand, in the order in which they are written.
+// standings returns the states of the rendered objects, in the order in which they are written.
 func standings(in Input) []standing {
 	facts := factsOf(in)
 	list := make([]standing, 0, len(in.Rendered))
@@ -35,7 +35,7 @@ func standings(in Input) []standing {
 	return list
 }
 
-// factsOf are the facts that objects do not say of themselves.
+// factsOf returns the facts that objects do not contain themselves.
 func factsOf(in Input) health.Facts {
 	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
 	for _, missing := range in.Missing {
@@ -49,8 +49,8 @@ func factsOf(in Input) health.Facts {
 	return facts
 }
 
-// explain takes the worst cause into a state. One that lasts means that the object is stuck, whatever its deadline; one that may pass only
-// says what is waited for. Causes of an earlier spec count no more.
+// explain merges the worst cause into a state. With a lasting cause the object is stuck, whatever its deadline; a cause that may pass only
+// explains what is waited for. Causes of an earlier spec no longer count.
 func explain(state health.State, causes []diagnose.Cause) health.State {
 	if len(causes) == 0 || causes[0].Effect == diagnose.Advice || state == health.Unnoticed {
 		return state
@@ -64,7 +64,7 @@ func explain(state health.State, causes []diagnose.Cause) health.State {
 	return state
 }
 
-// until is when a state has to be judged again although nothing changes; zero if there is no such time.
+// until returns when a state has to be judged again although nothing changes; zero if there is no such time.
 func until(list []standing) time.Time {
 	var first time.Time
 	for _, one := range list {
@@ -73,10 +73,10 @@ func until(list []standing) time.Time {
 	return first
 }
 
-// mainKinds are those whose pods serve for as long as they are wanted, the most usual first.
+// mainKinds are the kinds whose pods serve until they are scaled down or deleted, the most common first.
 var mainKinds = []string{"Deployment", "StatefulSet", "DaemonSet"}
 
-// mainOf returns the workload that a resource is about: the one of its name, else the only one of its kind. It returns false if there is
+// mainOf returns the main workload of a resource: the one with its name, else the only one of its kind. It returns false if there is
 // none.
 func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
 	for _, kind := range mainKinds {
@@ -99,13 +99,13 @@ func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
 	return kube.Key{}, false
 }
 
-// runsPods reports whether the objects of a kind make pods.
+// runsPods reports whether objects of a kind create pods.
 func runsPods(key kube.Key) bool {
 	return kube.TraitsOf(key.GroupKind).PodTemplate != nil || key.Kind == "Job" && key.Group == batchv1.GroupName
 }
 
 // worst returns the object that keeps the resource from being ready, the main workload first, then others that run pods; and how many more
-// do. It returns -1 if none does.
+// there are. It returns -1 if there is none.
 func worst(list []standing, main kube.Key) (first, more int) {
 	first = -1
 	rank := func(one standing) int {
@@ -136,7 +136,7 @@ func worst(list []standing, main kube.Key) (first, more int) {
 	return first, more
 }
 
-// well puts into words that all objects are ready.
+// well returns the reason and the message if all objects are ready.
 func well(list []standing, main kube.Key) (reason, message string) {
 	var complete, running int
 	for _, one := range list {

@@ -1,5 +1,5 @@
-// Package status sums up a resource: from the resource, what is there and what went wrong it makes the whole status. It
-// is pure: it reads and writes no cluster, and the same input gives the same status to the byte.
+// Package status summarizes a resource: it computes the whole status from the resource, its objects and what went
+// wrong. It is pure: it reads and writes no cluster, and the same input results in the same status to the byte.
 package status
 
 import (
@@ -21,69 +21,70 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Input is what a status is made of.
+// Input is everything that a status is computed from.
 type Input struct {
-	// Resource as it was read; its generation is the one that the status speaks of.
+	// Resource as it was read; the status is of its generation.
 	Resource *unstructured.Unstructured
 	// Previous status of the resource.
 	Previous *v1.AppServiceStatus
-	// Snapshot of what is there after the action.
+	// Snapshot of the cluster after the action.
 	Snapshot *cluster.Snapshot
 	// Digest of what is rendered; empty if it cannot be rendered.
 	Digest string
 	// Rendered objects, those that the cluster does not serve excepted; nil if nothing can be rendered.
 	Rendered []kube.Key
-	// Problem that kept the operator from bringing the objects to what is rendered; nil if they are as rendered.
+	// Problem that kept the operator from changing the objects to the rendered ones; nil if they are as rendered.
 	Problem *Problem
 	// Unserved are rendered objects that were left out because the cluster does not serve their kind.
 	Unserved []kube.Key
 	// Unknown are the paths of fields of the spec that have no effect, because the operator does not know them.
 	Unknown []string
-	// Defaults are the fields that the spec left to them.
+	// Defaults are the fields that the spec left to the defaults.
 	Defaults []v1.DefaultsStatus
 	// Causes are why objects are not as desired, by object, the worst first.
 	Causes map[kube.Key][]diagnose.Cause
-	// Missing are references to what does not exist, though pods start without it.
+	// Missing are references to objects that do not exist, though pods start without them.
 	Missing []dependency.Reference
-	// Others are the names of what exists instead of what is missing.
+	// Others are the names of the objects that exist where one is missing.
 	Others map[dependency.Object][]string
-	// Gateways are those that routes attach to, as far as they are known.
+	// Gateways are the Gateways that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
 	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
 	Waits Waits
-	// NextAttempt is when what failed is tried again, if time is all that may end it; zero if not.
+	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.
 	NextAttempt time.Time
-	// Undeleted is why the resource could not be deleted, whose time is over; nil if it was not tried.
+	// Undeleted is the error of deleting the expired resource; nil if that was not tried.
 	Undeleted error
-	// Paused says that the operator leaves everything as it is.
+	// Paused says that the operator leaves everything unchanged.
 	Paused bool
-	// Now is the time of conditions that change.
+	// Now is the transition time of conditions that change.
 	Now metav1.Time
 }
 
 // Waits is why something new does not change a resource yet.
 type Waits struct {
-	// Message says it, Short in a few words.
+	// Message is the full text, Short a few words.
 	Message, Short string
 	// Hint says what to do; empty if it is for the platform team to decide.
 	Hint string
 }
 
-// Problem is what stands in the way.
+// Problem prevents the desired state.
 type Problem struct {
 	// Reason of the conditions Ready and, if it is blocked, Stalled.
 	Reason string
-	// Message is one line, cause first.
+	// Message is one line, beginning with the cause.
 	Message string
-	// Parts say one by one what the message sums up; empty if that is all.
+	// Parts list one by one what the message summarizes; empty if it is complete.
 	Parts []string
-	// Hint says what to do; empty for what the reason says already.
+	// Hint says what to do; empty if the reason implies it.
 	Hint string
-	// Blocked says that nothing moves without help; otherwise trying again may do.
+	// Blocked says that there is no progress without help; otherwise trying again may be enough.
 	Blocked bool
 }
 
-// Summarize makes the status. It returns, too, when it has to be made again although nothing changes; zero if there is no such time.
+// Summarize computes the status. It also returns when that has to be repeated although nothing changes; zero if there is no such
+// time.
 func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out := in.Previous.DeepCopy()
 	out.ObservedGeneration = in.Resource.GetGeneration()
@@ -115,7 +116,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	return out, earlier(until(list), nextOfLife(in))
 }
 
-// nextAttempt is the time of the next attempt in whole seconds, as statuses are stored, and never too early; nil if there is none.
+// nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there is none.
 func nextAttempt(in Input) *metav1.Time {
 	if in.NextAttempt.IsZero() {
 		return nil
@@ -127,7 +128,7 @@ func nextAttempt(in Input) *metav1.Time {
 	return &metav1.Time{Time: whole}
 }
 
-// mainObject returns the live workload that a resource is about; nil if there is none.
+// mainObject returns the live main workload of a resource; nil if there is none.
 func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot) client.Object {
 	main, found := mainOf(resource.GetName(), slices.Collect(maps.Keys(snapshot.Objects)))
 	if !found {
@@ -136,8 +137,8 @@ func mainObject(resource *unstructured.Unstructured, snapshot *cluster.Snapshot)
 	return snapshot.Objects[main]
 }
 
-// Unnoticed reports whether there is a workload that was just written and of which its controller has not taken note: its word comes within
-// moments, and the status is written then rather than twice.
+// Unnoticed reports whether a workload was just written and its controller has not observed it yet: it will within moments, and the
+// status is written then rather than twice.
 func Unnoticed(there *cluster.Snapshot) bool {
 	for _, object := range there.Objects {
 		if workload, makesPods := diagnose.WorkloadOf(object); makesPods && !workload.Noticed {

@@ -5,15 +5,15 @@ import "strings"
 // maxMessage is the length of a condition's message in characters.
 const maxMessage = 256
 
-// OneLine makes one line of a message, as short as a condition's or an event's has to be. Both its ends stay: what went wrong comes first,
+// OneLine shortens a message to one line, as conditions and events require. Both ends are kept: what went wrong comes first,
 // and why comes last.
 func OneLine(message string) string { return shorten(message, maxMessage) }
 
-// cut stands for what was left out.
+// cut marks the place of text that was left out.
 const cut = " … "
 
-// shorten makes one line of a message, of that many characters at most. What is left out is in the middle, between words where there are
-// any; of what stays, the end has three fifths.
+// shorten converts a message to one line of at most that many characters. Text is left out of the middle, between words if
+// possible; the end gets three fifths of what remains.
 func shorten(message string, most int) string {
 	message = strings.Join(strings.Fields(message), " ")
 	runes := []rune(message)
@@ -35,7 +35,7 @@ func shorten(message string, most int) string {
 	return strings.TrimSpace(first) + cut + strings.TrimSpace(last)
 }
 
-// withoutPartAfter drops the part of a word that a text ends with, unless that is half of the text.
+// withoutPartAfter drops a partial word at the end of a text, unless it is half of the text.
 func withoutPartAfter(text string) string {
 	if at := strings.LastIndexByte(text, ' '); at > len(text)/2 {
 		return text[:at]
@@ -43,7 +43,7 @@ func withoutPartAfter(text string) string {
 	return text
 }
 
-// withoutPartBefore drops the part of a word that a text begins with, unless that is half of the text.
+// withoutPartBefore drops a partial word at the beginning of a text, unless it is half of the text.
 func withoutPartBefore(text string) string {
 	if at := strings.IndexByte(text, ' '); at >= 0 && at < len(text)/2 {
 		return text[at:]

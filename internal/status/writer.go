@@ -25,7 +25,7 @@ import (
 )
 
 // Writer writes the status of the resources of one kind. It alone decides when: it knows the last written status, whatever the cache
-// shows, spaces the writes of what flaps, and requeues a resource if another writer changed its status. It is safe for concurrent use.
+// shows, limits the rate of writes, and requeues a resource if another writer changed its status. It is safe for concurrent use.
 type Writer struct {
 	Client client.Client
 	Clock  clock.PassiveClock
@@ -38,16 +38,16 @@ type Writer struct {
 type written struct {
 	uid  types.UID
 	pace pace
-	// sum is that of the last written status, 0 for none: another one in the cluster is another writer's.
+	// sum is the digest of the last written status, 0 for none: if the cluster has another one, another writer changed it.
 	sum uint64
-	// seen is the version that the newest event showed, which may overtake the answer to a write.
+	// seen is the version in the newest event, which may overtake the response to a write.
 	seen string
 	// resource as the last write left it; nil as soon as the cache shows that.
 	resource *unstructured.Unstructured
 }
 
-// Newest returns a resource as the last status write left it if the cache is still behind that, else as cached: a patch made from an
-// older status would leave fields as they are that have changed since.
+// Newest returns a resource as the last status write left it if the cache is older, else as cached: a patch computed from an older
+// status would leave fields unchanged that have changed since.
 func (w *Writer) Newest(cached *unstructured.Unstructured) *unstructured.Unstructured {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -74,8 +74,9 @@ func Of(resource *unstructured.Unstructured) (*v1.AppServiceStatus, error) {
 	return out, nil
 }
 
-// Write writes a status, if it differs from the one that the resource has. What is paced may have to wait: the time until it may be
-// written is returned. The error is the API server's: NotFound or a conflict if the resource was deleted or made again meanwhile.
+// Write writes a status if it differs from the resource's. The write may have to wait because of the rate limit: then the time
+// until it is allowed is returned. The error is the API server's: NotFound or a conflict if the resource was deleted or created
+// again meanwhile.
 func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus, paced bool) (wait time.Duration, err error) {
 	if equality.Semantic.DeepEqual(previous, current) {
 		return 0, nil
@@ -88,7 +89,7 @@ func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured,
 	return 0, w.write(ctx, resource, current)
 }
 
-// wait returns the time until a status may be written that differs from the one before; 0 for now, which then counts as written.
+// wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as written.
 func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1.AppServiceStatus) time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -121,8 +122,8 @@ func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured,
 	return nil
 }
 
-// patchOf returns the merge patch from the stored status to another one. It has the UID, so that it never falls on another resource that
-// has the name by now, and always all of the verdict.
+// patchOf returns the merge patch from the stored status to another one. It contains the UID, so that it is never applied to another
+// resource of the same name, and always the whole verdict.
 func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) ([]byte, error) {
 	stored, _, err := unstructured.NestedFieldNoCopy(resource.Object, "status") // as it is stored: a counter that is 0 may not be there yet
 	if err != nil {
@@ -142,8 +143,8 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 	return jsonpatch.CreateMergePatch(before, after)
 }
 
-// withoutVerdict is a stored status without the conditions and the generation that they are of. They are written together, always: if
-// another process has written meanwhile, its conditions would else be taken for those of our generation, or ours for those of its.
+// withoutVerdict returns a stored status without the conditions and their generation. These are always written together: if another
+// process wrote meanwhile, its conditions could otherwise be combined with our generation, or ours with its.
 func withoutVerdict(stored map[string]any) map[string]any {
 	out := maps.Clone(stored)
 	delete(out, "conditions")
@@ -158,7 +159,7 @@ func (w *Writer) Forget(name types.NamespacedName) {
 	delete(w.last, name)
 }
 
-// of returns what is known of a resource. A resource that was made again under its name is another one.
+// of returns what is known of a resource. A resource that was created again under the same name is a different one.
 func (w *Writer) of(resource client.Object) *written {
 	name := client.ObjectKeyFromObject(resource)
 	known := w.last[name]
@@ -181,10 +182,10 @@ func (k *written) forgetIfShown(cached client.Object) {
 
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// Create implements handler.EventHandler. Another handler asks for the reconcile of a new resource.
+// Create implements handler.EventHandler. Another handler enqueues new resources.
 func (w *Writer) Create(context.Context, event.CreateEvent, queue) {}
 
-// Update implements handler.EventHandler: a status that is not the one last written here is put right.
+// Update implements handler.EventHandler: a status that differs from the one last written here is corrected.
 func (w *Writer) Update(_ context.Context, e event.UpdateEvent, q queue) {
 	after, ok := e.ObjectNew.(*unstructured.Unstructured)
 	if !ok || !w.foreign(e.ObjectOld, after) {
@@ -199,7 +200,7 @@ func (w *Writer) Delete(context.Context, event.DeleteEvent, queue) {}
 // Generic implements handler.EventHandler.
 func (w *Writer) Generic(context.Context, event.GenericEvent, queue) {}
 
-// foreign takes a new version of a resource into account and reports whether another writer changed its status.
+// foreign records a new version of a resource and reports whether another writer changed its status.
 func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -216,7 +217,7 @@ func (w *Writer) foreign(before client.Object, after *unstructured.Unstructured)
 	return err != nil || known.sum != sumOf(current)
 }
 
-// sumOf is a short digest of a status.
+// sumOf returns a short digest of a status.
 func sumOf(status *v1.AppServiceStatus) uint64 {
 	sum := fnv.New64a()
 	_ = json.NewEncoder(sum).Encode(status) // neither can fail

@@ -30,7 +30,7 @@ func fieldsOf(t reflect.Type) map[string]reflect.Type {
 
 func sorted[V any](entries map[string]V) []string { return slices.Sorted(maps.Keys(entries)) }
 
-// kindOf says what a value is, never which: it may be secret.
+// kindOf returns the kind of a value, never the value: it may be secret.
 func kindOf(value any) string {
 	switch value.(type) {
 	case string:
@@ -47,7 +47,7 @@ func kindOf(value any) string {
 	return "nothing"
 }
 
-// unquote is advice for a text that is to be something else.
+// unquote returns advice for a text where another type is expected.
 func unquote(value any) string {
 	if _, isText := value.(string); isText {
 		return ": take the quotes away"
@@ -55,7 +55,7 @@ func unquote(value any) string {
 	return ""
 }
 
-// quote is advice for what is to be a text.
+// quote returns advice where a text is expected.
 func quote(value any) string {
 	switch value.(type) {
 	case bool, int64, float64:
@@ -64,7 +64,7 @@ func quote(value any) string {
 	return ""
 }
 
-// words is the name of a type in words.
+// words returns the name of a type in words.
 func words(name string) string {
 	var out strings.Builder
 	for i, letter := range name {

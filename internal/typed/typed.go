@@ -1,5 +1,5 @@
-// Package typed says which fields of an object do not fit the Go type of its kind, in the words of template authors: decoding says
-// only that it fails.
+// Package typed finds the fields of an object that do not fit the Go type of its kind, and describes them for template authors:
+// decoding reports only that it fails.
 package typed
 
 import (
@@ -25,10 +25,10 @@ type Misfit struct {
 	Message string
 }
 
-// Misfits are those of an object.
+// Misfits are the misfits of an object.
 type Misfits []Misfit
 
-// shown is how many an error names.
+// shown is the number of misfits in an error.
 const shown = 3
 
 func (m Misfits) Error() string {
@@ -42,7 +42,7 @@ func (m Misfits) Error() string {
 	return strings.Join(parts, "; ")
 }
 
-// Field returns the path as people write it.
+// Field returns the path for people.
 func (m Misfit) Field() string {
 	var out strings.Builder
 	for i, step := range m.Path {
@@ -59,10 +59,10 @@ func (m Misfit) Field() string {
 	return out.String()
 }
 
-// Allowed returns the values that a type of texts takes; none if any text will do.
+// Allowed returns the values that a string type accepts; none if it accepts any text.
 type Allowed func(reflect.Type) []string
 
-// Check lists what does not fit in an object of a built-in kind. Of other kinds nothing is known.
+// Check lists the misfits in an object of a built-in kind. For other kinds there are none.
 func Check(object *unstructured.Unstructured, allowed Allowed) Misfits {
 	typed, err := scheme.Scheme.New(object.GroupVersionKind())
 	if err != nil {
@@ -73,7 +73,7 @@ func Check(object *unstructured.Unstructured, allowed Allowed) Misfits {
 	return c.found
 }
 
-// CheckAs lists what does not fit in a value at a path, which is to be of a Go type.
+// CheckAs lists the misfits in a value at a path, which should be of a Go type.
 func CheckAs(value any, as reflect.Type, path []any) Misfits {
 	c := &checker{}
 	c.value(value, as, path)
@@ -89,10 +89,10 @@ func (c *checker) add(path []any, message string, args ...any) {
 	c.found = append(c.found, Misfit{append([]any(nil), path...), fmt.Sprintf(message, args...)})
 }
 
-// vast is what is said of a quantity that must not even be decoded.
+// vast is the message for a quantity that must not even be decoded.
 var vast = "it is no quantity: " + fields.ErrVast.Error()
 
-// CheckVast lists the quantities that must not even be decoded in a value which is to be of a Go type.
+// CheckVast lists the quantities in a value of a Go type that must not even be decoded.
 func CheckVast(value any, as reflect.Type) Misfits {
 	if !fields.Vast(value) {
 		return nil
@@ -145,7 +145,7 @@ func (c *checker) value(value any, t reflect.Type, path []any) {
 	}
 }
 
-// custom compares a value with a type that reads itself.
+// custom compares a value with a type that decodes itself.
 func (c *checker) custom(value any, t reflect.Type, path []any) {
 	if t == quantity && fields.Vast(value) {
 		c.add(path, "%s", vast)

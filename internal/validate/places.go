@@ -8,14 +8,14 @@ import (
 )
 
 var (
-	// fieldIn finds the field of a spec, or of metadata, that a message begins with. One that it names later is as a rule of a rendered object.
+	// fieldIn matches the field of a spec, or of metadata, at the beginning of a message. A later one is usually in a rendered object.
 	fieldIn = regexp.MustCompile(`^(?:spec|metadata)(?:\.[A-Za-z][A-Za-z0-9_-]*|\[[^\]]*\])+`)
-	// step of a path: a name, or what stands in brackets.
+	// step matches a step of a path: a name, or the text in brackets.
 	step = regexp.MustCompile(`\.?([^.\[\]]+)|\[([^\]]*)\]`)
 )
 
-// places are where the fields of a text are.
-type places struct{ root *yaml.Node } // nil if there is nothing
+// places locates the fields of a text.
+type places struct{ root *yaml.Node } // nil if it is empty
 
 func placesOf(text []byte) *places {
 	p := &places{}
@@ -26,7 +26,7 @@ func placesOf(text []byte) *places {
 	return p
 }
 
-// problem is one about a field: its place is that of the field, or of what it would be in.
+// problem returns a problem of a field, at the place of the field, or of its parent if it is missing.
 func (p *places) problem(field, message string) Problem {
 	found := Problem{Field: field, Message: message}
 	node := p.root
@@ -45,7 +45,7 @@ func (p *places) problem(field, message string) Problem {
 	return found
 }
 
-// child returns the node that a step leads to, and the one that names it.
+// child returns the node that a step leads to, and the node of its key.
 func child(node *yaml.Node, step string) (key, value *yaml.Node) {
 	if node.Kind == yaml.AliasNode {
 		node = node.Alias

@@ -1,6 +1,6 @@
-// Package validate says what a cluster would say of a resource, before it is applied: what the API server refuses by the custom resource
-// definition, and what the operator refuses by its bounds, the chart and the platform's policy. It asks no cluster, so it does not know what
-// is missing there.
+// Package validate predicts the problems of a resource before it is applied: what the API server refuses by the custom resource
+// definition, and what the operator refuses by its limits, the chart and the platform's policy. It calls no cluster, so it does not know
+// what is missing there.
 package validate
 
 import (
@@ -27,9 +27,9 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Platform is what resources are held to.
+// Platform is what resources are checked against.
 type Platform struct {
-	// Definition of the kind; nil if there is none at hand: then the API server's part is left out.
+	// Definition of the kind; nil if it is not available: then the API server's checks are left out.
 	Definition *definition.Definition
 	Renderer   *render.Renderer
 	// Policy of the platform, with the labels of namespaces; nil allows everything.
@@ -39,16 +39,16 @@ type Platform struct {
 
 // Problem is why a resource would be refused.
 type Problem struct {
-	// Field that it is about, as in spec.ports[0].port; empty if that is not known.
+	// Field that it is about, for example spec.ports[0].port; empty if that is not known.
 	Field string
-	// Message is one line. It begins with the field where the API server's does.
+	// Message is one line. It begins with the field if the API server's does.
 	Message string
 	// Line and Column in the text of the resource, from 1; 0 if it is about no field.
 	Line, Column int
 }
 
-// Check lists the problems of a resource by its text, which is YAML or JSON. It goes into the namespace if it names none. Problems of the API
-// server come first; the operator sees only what the server lets through.
+// Check lists the problems of a resource by its text, which is YAML or JSON. Namespace is used if it names none. Problems of the API
+// server come first; the operator checks only what the server accepts.
 func (p Platform) Check(ctx context.Context, text []byte, namespace string) []Problem {
 	if line, column, message := chart.YAMLMistake(string(text)); message != "" {
 		return []Problem{{Message: message, Line: line, Column: column}}
@@ -90,7 +90,7 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 	return resource, nil
 }
 
-// server lists what the API server refuses, in its words, when it is asked to be strict about fields.
+// server lists the API server's errors, in its words, under strict field validation.
 func (p Platform) server(admitted definition.Admitted, at *places) []Problem {
 	var problems []Problem
 	slices.Sort(admitted.Unknown)
@@ -126,7 +126,7 @@ func (p Platform) operator(ctx context.Context, resource *unstructured.Unstructu
 	return cmp.Or(extent.OfRendered(result.Size(), chart.Size(p.Renderer.Chart)), extent.OfClaims(hosts.WantedBy(result.Objects).Count()))
 }
 
-// capabilities are those of a cluster that serves all kinds of the chart.
+// capabilities returns those of a cluster that serves all kinds of the chart.
 func (p Platform) capabilities() *chartutil.Capabilities {
 	all := chartutil.DefaultCapabilities.Copy()
 	for _, kind := range chart.Kinds(p.Renderer.Chart) {
@@ -137,7 +137,7 @@ func (p Platform) capabilities() *chartutil.Capabilities {
 	return all
 }
 
-// ofOperator is the problem that an error of the operator is. What is wrong with the chart shows the template.
+// ofOperator returns the problem for an error of the operator. For a mistake of the chart, it shows the template.
 func ofOperator(err error, at *places) Problem {
 	var ofChart *render.ChartError
 	if errors.As(err, &ofChart) {

@@ -10,11 +10,12 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// walk takes from a spec what a chart declares: known fields, quantities in their one spelling, and the defaults that the chart's own values
-// cannot hold, since they belong to entries of lists. Values of another type pass, for the chart's schema to refuse them by name.
+// walk takes from a spec the fields that a chart declares: known fields, quantities in canonical form, and the defaults that the chart's own
+// values cannot hold, since they belong to list entries. Values of a wrong type pass, so that the chart's schema refuses them by name.
 type walk struct{ unknown []string }
 
-// value returns what becomes of a value; nil if nothing does. Reached says that the chart's values have a default for what is left out.
+// value returns the chart value of a spec value; nil if there is none. Reached says that the chart's values have a default for what is left
+// out.
 func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (any, error) {
 	switch {
 	case value == nil:
@@ -37,7 +38,7 @@ func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (an
 	return value, nil
 }
 
-// typed decodes a value by the Go type of the field whose schema was taken over.
+// typed decodes a value by the Go type of the field whose schema is reused.
 func (w *walk) typed(ref, path string, value any) (any, error) {
 	typ, err := fields.Type(ref)
 	if err != nil {

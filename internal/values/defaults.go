@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// PlaceOf is what a translator knows of the fields of a spec. Translators that are not from here know nothing.
+// PlaceOf returns what a translator knows about the fields of a spec; nothing for translators of other packages.
 func PlaceOf(t Translator) fields.Place {
 	if ours, is := t.(*translator); is {
 		return ours.place
@@ -20,8 +20,8 @@ func PlaceOf(t Translator) fields.Place {
 	return fields.Place{}
 }
 
-// OfDefaults translates what lies beneath all specs of a kind, as if a spec held it, without overrides. The error names a field that cannot
-// be there: it is unknown, it cannot be decoded, or each spec has it anyway.
+// OfDefaults translates defaults for all specs of a kind, as if a spec contained them, without overrides. The error names a field that
+// cannot be set there: it is unknown, it cannot be decoded, or every spec has it anyway.
 func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 	place := PlaceOf(t)
 	if err := reachable(place, given, ""); err != nil {
@@ -42,7 +42,7 @@ func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 		slices.Sort(unknown)
 		return nil, unknownField(place, unknown[0])
 	}
-	for name := range values { // what a Go type writes although it was not set
+	for name := range values { // set by a Go type although it was not given
 		if _, said := given[name]; !said {
 			delete(values, name)
 		}
@@ -50,7 +50,7 @@ func OfDefaults(t Translator, given map[string]any) (chartutil.Values, error) {
 	return values, nil
 }
 
-// Knows returns an error if the fields that namespaces may set are none, or if nothing beneath a spec reaches them.
+// Knows returns an error if fields that namespaces may set do not exist, or if no default can reach them.
 func Knows(t Translator, paths []string) error {
 	for _, path := range paths {
 		place := PlaceOf(t)
@@ -88,7 +88,7 @@ func reachable(place fields.Place, given map[string]any, path string) error {
 	return nil
 }
 
-// unknownField says of a path that there is no such field.
+// unknownField returns the error for a path that is not a field.
 func unknownField(spec fields.Place, path string) error {
 	cut := strings.LastIndex(path, ".")
 	question := ""

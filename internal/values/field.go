@@ -18,8 +18,8 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// decoder decodes what has a Go type, and back, so that quantities have one spelling and nothing that the type does not know gets to the
-// chart. It goes by JSON: the unstructured converter cuts numbers that do not fit.
+// decoder decodes values with a Go type, and encodes them again, so that quantities are canonical and nothing that the type does not
+// know gets to the chart. It goes by way of JSON: the unstructured converter truncates numbers that do not fit.
 type decoder struct{ typ reflect.Type }
 
 // coreOf returns the decoder of a kind's spec, if the kind has a Go type.
@@ -28,7 +28,7 @@ func coreOf(kind schema.GroupVersionKind) (decoder, bool) {
 	return decoder{typ}, typed
 }
 
-// canonical returns what is decoded as JSON has it, and the paths of the fields that the type does not know. The error names the field.
+// canonical returns a value as its type encodes it, and the paths of fields that the type does not know. The error names the field.
 func (d decoder) canonical(path string, value any) (out any, unknown []string, err error) {
 	if found := typed.CheckVast(value, d.typ); len(found) > 0 {
 		return nil, nil, fmt.Errorf("%s: %s", join(path, found[0].Field()), found[0].Message)
@@ -58,7 +58,7 @@ func (d decoder) canonical(path string, value any) (out any, unknown []string, e
 	return out, unknown, nil
 }
 
-// decode reports why a value cannot be decoded.
+// decode returns why a value cannot be decoded; nil if it can.
 func (d decoder) decode(value any) error {
 	content, err := json.Marshal(value)
 	if err != nil {
@@ -75,7 +75,7 @@ func join(path, within string) string {
 	return path + "." + within
 }
 
-// locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within makes a spec of a part.
+// locate returns the deepest part of a spec that cannot be decoded even by itself, and why. Within builds a spec from a part.
 func locate(part any, path string, err error, decode func(any) error, within func(part any) any) (string, error) {
 	try := func(child any, path string, within func(child any) any) (string, error) {
 		if err := decode(within(child)); err != nil {
@@ -86,7 +86,7 @@ func locate(part any, path string, err error, decode func(any) error, within fun
 	switch part := part.(type) {
 	case map[string]any:
 		if err := decode(within(map[string]any{})); err != nil {
-			return path, err // it is no place for a map
+			return path, err // no map may be there
 		}
 		for _, key := range slices.Sorted(maps.Keys(part)) {
 			at, why := try(part[key], path+"."+key, func(child any) any { return within(map[string]any{key: child}) })
@@ -108,7 +108,7 @@ func locate(part any, path string, err error, decode func(any) error, within fun
 	return path, err
 }
 
-// reason says why a value cannot be decoded, without the value.
+// reason returns why a value cannot be decoded, without the value.
 func reason(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	switch {
@@ -128,7 +128,7 @@ func reason(err error) string {
 	return fmt.Sprintf("got %s, want %s", got, want)
 }
 
-// jsonType is what a Go type is in JSON.
+// jsonType returns the JSON type of a Go type.
 func jsonType(of reflect.Type) string {
 	switch of.Kind() {
 	case reflect.Bool:

@@ -9,14 +9,14 @@ import (
 	"unicode/utf8"
 )
 
-// noValue is what Helm's template engine removes from all that it prints, whoever wrote it.
+// noValue is the text that Helm's template engine removes from everything it prints, whatever its source.
 const noValue = "<no value>"
 
-// maxKey is the length of the longest keys that Kubernetes has, those of labels and annotations: a prefix, a slash and a name. YAML takes
-// no key of more than 1,024 characters for one.
+// maxKey is the maximum length of a key in Kubernetes, that of labels and annotations: a prefix, a slash and a name. YAML does not accept
+// keys of more than 1,024 characters.
 const maxKey = 253 + 1 + 63
 
-// printable refuses texts that would not come through templates and YAML as they are, and names their field.
+// printable refuses texts that templates and YAML would not preserve, and names their field.
 func printable(path string, value any) error {
 	switch value := value.(type) {
 	case map[string]any:
@@ -47,7 +47,7 @@ func printable(path string, value any) error {
 	return nil
 }
 
-// printableKey refuses what no key of a map may be, and names the map: the key would not be fit to be shown.
+// printableKey refuses invalid map keys, and names the map: the key may be unfit to be shown.
 func printableKey(path, key string) error {
 	if length := utf8.RuneCountInString(key); length > maxKey {
 		return fmt.Errorf("%s has a key of %d characters: at most %d are allowed", path, length, maxKey)

@@ -1,6 +1,6 @@
-// Package values turns a custom resource into the values of its chart. It is a pure function of the resource: it reads no
-// cluster and knows no field by name, so a field that is declared in api/v1, or in the chart's fields.yaml, flows through to the templates
-// by itself.
+// Package values translates a custom resource into the values of its chart. It is a pure function of the resource: it reads no
+// cluster and knows no field by name, so a field that is declared in api/v1, or in the chart's fields.yaml, reaches the templates
+// without further code.
 package values
 
 import (
@@ -21,11 +21,11 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// Translator turns a custom resource into chart values. It is the interface of helm-operator-plugins.
+// Translator translates a custom resource into chart values. It is the interface of helm-operator-plugins.
 type Translator = helmvalues.Translator
 
-// For is the translator of a kind: by its Go type and by what its chart declares, or the spec as it stands where there is neither. The
-// overrides of watches.yaml, in the syntax of helm --set, are laid over what it returns. It reads the chart now: another chart has another
+// For returns the translator of a kind: by its Go type and the declarations of its chart, or the spec unchanged if there are neither. The
+// overrides of watches.yaml, in the syntax of helm --set, are laid over its result. It reads the chart now: another chart has another
 // translator.
 func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]string) Translator {
 	t := &translator{overrides: overrides}
@@ -37,8 +37,8 @@ func For(kind schema.GroupVersionKind, c *chart.Chart, overrides map[string]stri
 	return t
 }
 
-// Read translates, and lists the fields of the spec that neither Go type nor chart knows, as in spec.backup. They are no values: a newer
-// CRD than the operator knows let them in. Translators that are not from here know of none.
+// Read translates, and lists the fields of the spec that neither Go type nor chart knows, for example spec.backup. They are not among
+// the values: a newer CRD than that of the operator accepted them. Translators of other packages list none.
 func Read(ctx context.Context, t Translator, resource *unstructured.Unstructured) (values chartutil.Values, unknown []string, err error) {
 	if ours, is := t.(*translator); is {
 		return ours.read(resource)
@@ -78,7 +78,7 @@ func (t *translator) read(resource *unstructured.Unstructured) (values chartutil
 	return values, unknown, override(values, t.overrides)
 }
 
-// fields takes from a spec what the chart declares, and has the Go type decode the rest.
+// fields takes from a spec the fields that the chart declares, and decodes the rest with the Go type.
 func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 	if err := printable("spec", spec); err != nil {
 		return nil, nil, err
@@ -111,7 +111,7 @@ func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 	return values, w.unknown, nil
 }
 
-// split divides a spec into the fields that the chart declares and all others. The spec stays as it is.
+// split divides a spec into the fields that the chart declares and all others. The spec is not changed.
 func (t *translator) split(spec any) (own map[string]any, rest any) {
 	given, isMap := spec.(map[string]any)
 	if t.declared == nil || !isMap {
@@ -140,7 +140,7 @@ func spec(resource *unstructured.Unstructured) (chartutil.Values, error) {
 	return runtime.DeepCopyJSON(values), nil
 }
 
-// OverrideError says that a value of watches.yaml cannot be laid over those of a spec.
+// OverrideError reports that a value of watches.yaml cannot be laid over those of a spec.
 type OverrideError struct {
 	Key string
 	Err error
@@ -153,7 +153,7 @@ func (e *OverrideError) Error() string {
 // Unwrap returns the cause.
 func (e *OverrideError) Unwrap() error { return e.Err }
 
-// Hint says what to do.
+// Hint returns what to do.
 func (e *OverrideError) Hint() string {
 	return "ask the platform team to correct that key of overrideValues in watches.yaml; the spec is not at fault"
 }

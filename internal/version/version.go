@@ -12,7 +12,7 @@ const development = "dev"
 // Version is set by the linker: -X github.com/example/appservice-operator/internal/version.Version=1.2.3.
 var Version = development
 
-// OfModule returns the version: what the linker set, else that of the module which "go install" was asked for.
+// OfModule returns the version set by the linker, else that of the module passed to "go install".
 func OfModule() string {
 	info, ok := debug.ReadBuildInfo()
 	if Version != development || !ok || !strings.HasPrefix(info.Main.Version, "v") {

@@ -17,15 +17,15 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// CRDKind is the kind that says which further APIs the cluster serves. It is only watched as metadata.
+// CRDKind is the kind that defines further APIs of the cluster. It is watched as metadata only.
 var CRDKind = schema.GroupVersionKind{Group: "apiextensions.k8s.io", Version: "v1", Kind: "CustomResourceDefinition"}
 
-// discoveryDelays are the times after a change of a CRD at which to look again: discovery follows a moment later, on a busy API server after
-// several seconds.
+// discoveryDelays are the delays after a change of a CRD until capabilities are read again: discovery follows a moment later, on a busy API
+// server after several seconds.
 var discoveryDelays = [...]time.Duration{time.Second, 5 * time.Second, 30 * time.Second}
 
-// APIs looks again at the resources that render kinds of a group when a CRD of that group comes, changes or goes. Rendering
-// lists those resources, invalidate has the capabilities of the cluster read again.
+// APIs requeues the resources that render kinds of a group when a CRD of that group is added, changed or deleted. Rendering
+// lists those resources; invalidate causes the capabilities of the cluster to be read again.
 func APIs(ctx context.Context, from cache.Cache, controller ctrl.Controller, rendering func(group string) []types.NamespacedName, invalidate func()) error {
 	later := func(delay time.Duration, look func()) { time.AfterFunc(delay, look) }
 	return events(ctx, controller, from, kube.Metadata(CRDKind), apiEvents(rendering, invalidate, later))

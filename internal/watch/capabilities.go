@@ -24,9 +24,9 @@ type CapabilitiesSource interface {
 }
 
 const (
-	// capabilitiesAge is how old the capabilities may be.
+	// capabilitiesAge is the maximum age of the capabilities.
 	capabilitiesAge = time.Hour
-	// unsettledAge is how old they may be if they were read within settling of a change: discovery follows a moment later.
+	// unsettledAge is their maximum age if they were read within settling of a change: discovery follows a moment later.
 	unsettledAge = time.Second
 )
 
@@ -39,14 +39,14 @@ type Discovered struct {
 	Clock     clock.PassiveClock
 
 	mu      sync.Mutex
-	turn    chan struct{} // holds one entry while somebody reads
+	turn    chan struct{} // holds one entry during a read
 	current *chartutil.Capabilities
 	version int64
-	changed time.Time // when what is served was last seen to change
-	read    time.Time // when it was last read; a reading during which something changed does not count
+	changed time.Time // when the served kinds were last seen to change
+	read    time.Time // time of the last read; a read during which something changed does not count
 }
 
-// Get implements CapabilitiesSource. One caller reads for all; the others wait for it, or for their context.
+// Get implements CapabilitiesSource. One caller reads for all; the others wait for it, or until their context ends.
 func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, error) {
 	known := d.known()
 	if known.fresh {
@@ -70,7 +70,7 @@ func (d *Discovered) Get(ctx context.Context) (*chartutil.Capabilities, int64, e
 	return capabilities, version, nil
 }
 
-// Serves reports whether the cluster serves a kind, as far as that is known.
+// Serves reports whether the cluster serves a kind, as far as known.
 func (d *Discovered) Serves(ctx context.Context, kind schema.GroupVersionKind) bool {
 	capabilities, _, err := d.Get(ctx)
 	return err == nil && capabilities.APIVersions.Has(path.Join(kind.GroupVersion().String(), kind.Kind))
@@ -104,7 +104,7 @@ func (d *Discovered) lasts() time.Duration {
 	return capabilitiesAge
 }
 
-// note keeps what was read, nil for nothing, in a reading that began at a time.
+// note stores the result of a read that began at a time, nil for none.
 func (d *Discovered) note(began time.Time, read *chartutil.Capabilities) (*chartutil.Capabilities, int64) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -118,7 +118,8 @@ func (d *Discovered) note(began time.Time, read *chartutil.Capabilities) (*chart
 	return d.current, d.version
 }
 
-// Invalidate has the capabilities read again when they are next asked for, also by who is reading them now.
+// Invalidate causes the capabilities to be read again when they are next requested, even by a caller that is reading them
+// now.
 func (d *Discovered) Invalidate() {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -145,7 +146,7 @@ func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilitie
 	}, nil
 }
 
-// versionSet lists what .Capabilities.APIVersions of Helm does: group versions, and kinds as in apps/v1/Deployment.
+// versionSet lists the same as .Capabilities.APIVersions of Helm: group versions, and kinds such as apps/v1/Deployment.
 func versionSet(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) chartutil.VersionSet {
 	found := map[string]bool{}
 	for _, group := range groups {
@@ -161,8 +162,8 @@ func versionSet(groups []*metav1.APIGroup, lists []*metav1.APIResourceList) char
 	return slices.Collect(maps.Keys(found))
 }
 
-// unread returns what was known before of groups that cannot be read now, less what is read: a kind that only seems to be gone
-// would be left out, and its objects deleted.
+// unread returns what was known before of groups that cannot be read now, without what was read: a kind that only seems to be
+// gone would be left out, and its objects deleted.
 func unread(before *chartutil.Capabilities, failed map[schema.GroupVersion]error, read chartutil.VersionSet) chartutil.VersionSet {
 	var list chartutil.VersionSet
 	if before == nil {

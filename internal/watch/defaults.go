@@ -29,8 +29,8 @@ import (
 // configMapKind is the kind that namespaces set defaults with.
 var configMapKind = corev1.SchemeGroupVersion.WithKind("ConfigMap")
 
-// Defaults knows what namespaces say beneath the specs of one kind, and turns changes of that into reconciles of all resources of the
-// namespace. Its cache holds the ConfigMaps of that name and no others, so looking at one takes no request. It is safe for concurrent use.
+// Defaults returns the defaults of namespaces for one kind, and turns their changes into reconciles of all resources of the
+// namespace. Its cache holds the ConfigMaps of that name and no others, so reading one takes no request. It is safe for concurrent use.
 type Defaults struct {
 	Kind string
 	// Cache holds those ConfigMaps.
@@ -40,7 +40,7 @@ type Defaults struct {
 	Names func(namespace string) ([]types.NamespacedName, error)
 }
 
-// Of returns what a namespace says; the zero value if it says nothing.
+// Of returns the defaults of a namespace; the zero value if there are none.
 func (d *Defaults) Of(ctx context.Context, namespace string) (defaults.Text, error) {
 	err := d.Informers.Seen(configMapKind)
 	var forbidden *kube.ForbiddenError
@@ -60,7 +60,7 @@ func (d *Defaults) Of(ctx context.Context, namespace string) (defaults.Text, err
 	return defaults.Of(config, d.Kind), nil
 }
 
-// UnreadError says that it is not known what a namespace says. Nothing is rendered without: what it says would be taken back.
+// UnreadError reports that the defaults of a namespace are not known. Nothing is rendered without them: they would be reverted.
 type UnreadError struct{ Err error }
 
 func (e *UnreadError) Error() string {
@@ -69,10 +69,10 @@ func (e *UnreadError) Error() string {
 
 func (e *UnreadError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *UnreadError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// Watch has a controller follow the ConfigMaps. Its workers begin when it is known which there are, or that they may not be seen.
+// Watch lets a controller watch the ConfigMaps. Its workers start once all are known, or it is known that they may not be read.
 func (d *Defaults) Watch(ctx context.Context, controller ctrl.Controller) error {
 	changed := func(object client.Object, q queue) {
 		names, err := d.Names(object.GetNamespace())
@@ -105,7 +105,7 @@ func (d *Defaults) Watch(ctx context.Context, controller ctrl.Controller) error 
 	}))
 }
 
-// says is the digest of what a ConfigMap says of the kind.
+// says returns the digest of the defaults for the kind in a ConfigMap.
 func (d *Defaults) says(object client.Object) string {
 	config, is := object.(*corev1.ConfigMap)
 	if !is {
@@ -114,7 +114,7 @@ func (d *Defaults) says(object client.Object) string {
 	return defaults.Of(config, d.Kind).Digest
 }
 
-// Later adds a request behind those that people wait for.
+// Later adds a request behind those that users wait for.
 func Later(q workqueue.TypedRateLimitingInterface[reconcile.Request], name types.NamespacedName) {
 	request := reconcile.Request{NamespacedName: name}
 	if priorities, is := q.(priorityqueue.PriorityQueue[reconcile.Request]); is {

@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/internal/gateway"
 )
 
-// Gateways returns what is known of Gateways, whoever owns them. What cannot be known is left out: a cluster need not serve the kind, and
-// the operator need not have the right to see it. Resources that refer to a Gateway are reconciled when it has a new version.
+// Gateways returns what is known about Gateways, whoever owns them. Unknown ones are left out: a cluster need not serve the kind, and
+// the operator need not have the right to read it. Resources that refer to a Gateway are reconciled when it has a new version.
 func (r *Referrers) Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways {
 	if len(names) == 0 || !r.Served(ctx, gateway.Kind) {
 		return nil

@@ -26,8 +26,8 @@ import (
 	"github.com/example/appservice-operator/internal/rights"
 )
 
-// Referrers knows which resources of one kind refer to which objects of others, returns what is there of those, and turns
-// their events into reconciles. A kind is watched from the moment that something first refers to it. It is safe for concurrent use.
+// Referrers records which resources of one kind refer to which other objects, returns the state of those, and turns their
+// events into reconciles. A kind is watched from its first reference on. It is safe for concurrent use.
 type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
 	Cache        cache.Cache
@@ -38,7 +38,7 @@ type Referrers struct {
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
 	// Served reports whether the cluster serves a kind that is not built in.
 	Served func(context.Context, schema.GroupVersionKind) bool
-	// Policy is the platform's; nil for none.
+	// Policy is the platform's policy; nil for none.
 	Policy *policy.Current
 
 	watching sync.Mutex
@@ -49,7 +49,7 @@ type Referrers struct {
 	of map[types.NamespacedName][]dependency.Object
 }
 
-// Refer notes all that a resource refers to, its namespace included.
+// Refer records everything that a resource refers to, including its namespace.
 func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Reference) {
 	r.Forget(name)
 	places := []dependency.Object{{Kind: dependency.NamespaceKind.Kind, Name: name.Namespace}}
@@ -70,7 +70,7 @@ func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Ref
 	r.of[name] = places
 }
 
-// Forget drops a resource that is gone.
+// Forget drops a resource that no longer exists.
 func (r *Referrers) Forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -83,7 +83,7 @@ func (r *Referrers) Forget(name types.NamespacedName) {
 	delete(r.of, name)
 }
 
-// Facts returns what hooks may know of the cluster. What is only reported is left out: nothing is rendered again because of it.
+// Facts returns what hooks may know about the cluster. Reported references are left out: they never cause another render.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
 	known, err := r.ensure(ctx, dependency.NamespaceKind.Kind)
@@ -124,8 +124,8 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 	return facts, nil
 }
 
-// ensure sees to it that a kind is watched and that its objects are in the cache. It reports whether they are: a manager of
-// some namespaces may not see what lives outside of them.
+// ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator for
+// some namespaces may not read cluster-scoped objects.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	kind, clusterScoped := dependency.ReferenceKind(name)
 	since, err := r.watch(ctx, kind, clusterScoped || name == dependency.Gateway) // those are everywhere
@@ -148,7 +148,7 @@ func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	return false, &UnseenError{kind, err}
 }
 
-// UnseenError says that a kind which the resource refers to cannot be seen.
+// UnseenError reports that a kind which the resource refers to cannot be read.
 type UnseenError struct {
 	Kind schema.GroupVersionKind
 	Err  error
@@ -160,11 +160,11 @@ func (e *UnseenError) Error() string {
 
 func (e *UnseenError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *UnseenError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// watch returns since when a kind is watched, the zero time if the operator may not watch it. Whether it may watch a kind everywhere, the API server
-// is asked while nobody waits for the lock.
+// watch returns since when a kind is watched; the zero time if the operator may not watch it. The API server is queried for the right to watch a
+// kind everywhere without holding the lock.
 func (r *Referrers) watch(ctx context.Context, kind schema.GroupVersionKind, everywhere bool) (since time.Time, err error) {
 	if since, decided := r.watchedSince(kind); decided {
 		return since, nil

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Requests passes on with which chart the annotation of a CRD asks to go on; "" for none.
+// Requests passes on which chart the annotation of a CRD requests to go on with; "" for none.
 func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller, crd string, ask func(digest string)) error {
 	changed := func(object client.Object) {
 		if object.GetName() == crd {
@@ -27,7 +27,7 @@ func Requests(ctx context.Context, from cache.Cache, controller ctrl.Controller,
 	})
 }
 
-// StripCRD leaves the metadata of a CRD its name, its version and what it asks for.
+// StripCRD reduces the metadata of a CRD to its name, its version and that request.
 func StripCRD(in any) (any, error) {
 	crd, ok := in.(*metav1.PartialObjectMetadata)
 	if !ok {

@@ -13,8 +13,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 )
 
-// events has a controller handle the events of the objects of one kind. Unlike source.Kind it waits for nothing: that one
-// waits for all kinds of the cache, and ends the manager where one of them cannot be listed.
+// events lets a controller handle the events of the objects of one kind. Unlike source.Kind it waits for nothing: that
+// waits for all kinds of the cache, and ends the manager if one of them cannot be listed.
 func events(ctx context.Context, controller controller.Controller, from cache.Cache, object client.Object, handler handler.EventHandler) error {
 	informer, err := from.GetInformer(ctx, object, cache.BlockUntilSynced(false))
 	if err != nil {
@@ -23,7 +23,7 @@ func events(ctx context.Context, controller controller.Controller, from cache.Ca
 	return controller.Watch(&source.Informer{Informer: informer, Handler: handler})
 }
 
-// gate is a source without events. It holds up the workers of its controller until the function returns.
+// gate is a source without events. It blocks the workers of its controller until the function returns.
 type gate func(context.Context) error
 
 // Start implements source.Source.
@@ -40,5 +40,5 @@ func (g gate) WaitForSync(ctx context.Context) error {
 	return nil // the manager ends
 }
 
-// never is a deadline that does not come: the manager's own decides.
+// never returns a deadline that is never reached: the manager's own applies.
 func never() time.Time { return time.Now().AddDate(1, 0, 0) }

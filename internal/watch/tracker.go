@@ -1,4 +1,4 @@
-// Package watch turns what happens in the cluster into requests to reconcile: events of the objects that resources control, of
+// Package watch turns events in the cluster into requests to reconcile: events of the objects that resources control, of
 // those that they refer to, and of the APIs that the cluster serves.
 package watch
 
@@ -25,14 +25,14 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Bookkeeping is the priority of reconciles that no change of a resource asks for, below the usual 0.
+// Bookkeeping is the priority of reconciles that are not caused by a change of a resource, below the usual 0.
 const Bookkeeping = handler.LowPriority
 
-// settleTimeout is how long the first look at a kind may take before it counts as one that cannot be seen.
+// settleTimeout is how long the first list of a kind may take before the kind counts as unreadable.
 const settleTimeout = 15 * time.Second
 
-// Tracker watches the kinds that a chart renders, as they come up, and turns events of objects into reconciles of the
-// resources that control them. It is safe for concurrent use.
+// Tracker watches the kinds that a chart renders, from when they are first rendered, and turns events of objects into
+// reconciles of the resources that control them. It is safe for concurrent use.
 type Tracker struct {
 	Owner      schema.GroupVersionKind
 	Cache      cache.Cache
@@ -40,7 +40,7 @@ type Tracker struct {
 	Mapper     meta.RESTMapper
 	Observer   *cluster.Observer
 	Controller controller.Controller
-	// Enqueue is false if watches.yaml switches reconciles by dependent resources off.
+	// Enqueue is false if watches.yaml disables reconciles by dependent resources.
 	Enqueue bool
 	// UIDOf returns the UID of a resource that was reconciled before; empty for any other.
 	UIDOf func(types.NamespacedName) types.UID
@@ -49,7 +49,7 @@ type Tracker struct {
 	watched map[schema.GroupVersionKind]time.Time // since when
 }
 
-// UntrackedError says that a kind which the chart renders cannot be seen.
+// UntrackedError reports that a kind which the chart renders cannot be read.
 type UntrackedError struct {
 	Kind schema.GroupVersionKind
 	Err  error
@@ -61,12 +61,12 @@ func (e *UntrackedError) Error() string {
 
 func (e *UntrackedError) Unwrap() error { return e.Err }
 
-// Reason is that of Ready.
+// Reason returns the reason of Ready.
 func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
-// Preload watches kinds from the start, before anything is rendered: what an earlier process left over would not be seen
-// otherwise. Kinds that the cluster does not serve are left out. The controller begins its work when it is known of each of
-// the others whether it is seen.
+// Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would not
+// be seen. Kinds that the cluster does not serve are left out. The controller starts when it is known for each of the
+// others whether it can be read.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	served, err := t.watchServed(ctx, kinds)
 	if err != nil {
@@ -95,7 +95,7 @@ func (t *Tracker) watchServed(ctx context.Context, kinds []schema.GroupVersionKi
 	return served, nil
 }
 
-// Ensure sees to it that a kind is watched and that its objects are in the cache.
+// Ensure ensures that a kind is watched and that its objects are in the cache.
 func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) error {
 	since, err := t.watch(ctx, kind)
 	if err != nil {
@@ -110,7 +110,7 @@ func (t *Tracker) Ensure(ctx context.Context, kind schema.GroupVersionKind) erro
 	return nil
 }
 
-// watch returns since when a kind is watched. The API server is asked for its scope while nobody waits for the lock.
+// watch returns since when a kind is watched. Its scope is requested from the API server without holding the lock.
 func (t *Tracker) watch(ctx context.Context, kind schema.GroupVersionKind) (since time.Time, err error) {
 	if since, found := t.watchedSince(kind); found {
 		return since, nil
@@ -164,7 +164,7 @@ func (t *Tracker) Update(_ context.Context, e event.UpdateEvent, q queue) {
 		return
 	}
 	before, after := t.ownerOf(e.ObjectOld), t.ownerOf(e.ObjectNew)
-	if before != after { // what was taken from a resource is missing from then on
+	if before != after { // an object that was taken from a resource is missing from then on
 		t.seen(before, e.ObjectNew, false, q)
 	}
 	t.seen(after, e.ObjectNew, false, q)
@@ -184,8 +184,8 @@ type owner struct {
 	uid types.UID
 }
 
-// ownerOf returns the resource that an object belongs to, by controller reference, as a claim that is kept for it, or as a
-// cluster-scoped object with its UID; the zero value if it belongs to none.
+// ownerOf returns the resource that an object belongs to, by controller reference, as a claim that is retained for it, or
+// as a cluster-scoped object with its UID; the zero value if it belongs to none.
 func (t *Tracker) ownerOf(object client.Object) owner {
 	if retained := kube.RetainedFor(object); retained != "" {
 		name := types.NamespacedName{Namespace: object.GetNamespace(), Name: retained}
@@ -207,7 +207,7 @@ func (t *Tracker) seen(by owner, object client.Object, deleted bool, q queue) {
 	if by.Name == "" {
 		return
 	}
-	// Who makes an object elsewhere can name the UID of a resource of another namespace: that is no word about what was written for it.
+	// An object may name the UID of a resource of another namespace: its events say nothing about writes for that resource.
 	echo := by.uid == t.UIDOf(by.NamespacedName) && t.Observer.Seen(by.uid, object, deleted)
 	if echo || !t.Enqueue {
 		return

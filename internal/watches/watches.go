@@ -66,10 +66,10 @@ func Load(text []byte, charts fs.FS) ([]Watch, error) {
 	return list, nil
 }
 
-// Broken says of kinds why their charts cannot be used.
+// Broken holds the errors of charts that cannot be used, by kind.
 type Broken map[schema.GroupVersionKind]error
 
-// Read is Load that goes on where a chart is there and cannot be used: of that, there is a name only.
+// Read is like Load, but continues if a chart exists and cannot be used: only the name of such a chart is known.
 func Read(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 	var list []Watch
 	broken := Broken{}
