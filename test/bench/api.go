@@ -123,7 +123,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 
 // build returns the objects of a folder of kustomize's.
 func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstructured, error) {
-	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", folder)
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/pins/kustomize/go.mod", "kustomize", "build", folder)
 	build.Dir, build.Stderr = a.root, os.Stderr
 	text, err := build.Output()
 	if err != nil {

@@ -51,7 +51,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
 		t.Errorf("%s has changed: Go was needed", changed[at])
 	}
-	r.run(t, "go tool -modfile=tools/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
+	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
 	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
 	probeIsServed(t, r)
 	aFurtherKindBringsItsRight(t, r)

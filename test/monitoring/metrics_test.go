@@ -35,7 +35,7 @@ func selectors(t *testing.T, expressions []string) [][]selector {
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", "run", "-C", filepath.Join(root, "tools/prometheus"), "./selectors")
+	command := exec.CommandContext(t.Context(), "go", "run", "-C", filepath.Join(root, "tools/pins/prometheus"), "./selectors")
 	var stderr bytes.Buffer
 	command.Stdin, command.Stderr = bytes.NewReader(in), &stderr
 	out, err := command.Output()

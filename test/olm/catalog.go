@@ -27,7 +27,7 @@ func (i *Instance) serveCatalog(ctx context.Context, opm string) error {
 	catalog, cache := filepath.Join(i.folder, "catalog"), "--cache-dir="+filepath.Join(i.folder, "cache")
 	render := exec.CommandContext(ctx, "go", "run", "-tags=containers_image_openpgp,json1", "./render", "-root="+root,
 		"catalog/template.yaml", catalog)
-	render.Dir, render.Env = filepath.Join(root, "tools/opm"), append(os.Environ(), "CGO_ENABLED=0")
+	render.Dir, render.Env = filepath.Join(root, "tools/pins/opm"), append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := render.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot render the catalog: %w: %s", err, output)
 	}

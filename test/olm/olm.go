@@ -93,7 +93,7 @@ func (i *Instance) installCRDs(ctx context.Context) error {
 	}
 	// Where nobody has built OLM yet but the cache of a build service has its programs, the module is missing, too.
 	find := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	find.Dir = filepath.Join(root, "tools/olm")
+	find.Dir = filepath.Join(root, "tools/pins/olm")
 	output, err := find.Output()
 	if err != nil {
 		return fmt.Errorf("cannot find %s: %w", module, err)

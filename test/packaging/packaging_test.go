@@ -101,7 +101,7 @@ func tool(t *testing.T, name string, args ...string) []byte {
 
 func command(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/" + name + "/go.mod", name}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/pins/" + name + "/go.mod", name}, args...)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return cmd

@@ -16,7 +16,7 @@ func upgrade(t *testing.T, crd string) (refusal string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := command(t, "crdify", "--config=tools/crdify/olm.yaml", "file://"+before, "file://"+crd).CombinedOutput()
+	output, err := command(t, "crdify", "--config=tools/pins/crdify/olm.yaml", "file://"+before, "file://"+crd).CombinedOutput()
 	if err == nil {
 		return ""
 	}
