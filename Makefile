@@ -189,7 +189,7 @@ test-cli: ## Run kubectl appservice as people do: each example of its help, offl
 	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/lint
 	@go test -c -o bin/integration.test ./test/integration
 	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
-	@go run ./tools/cmd/clifigures
+	@go run ./tools/cmd/figures cli
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
@@ -215,7 +215,7 @@ test-vectors: ## Play tenants who want more than their AppServices, each once wi
 # The rights that the operator uses are counted in the integration tests.
 .PHONY: test-security
 test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
-	@go run ./tools/cmd/security
+	@go run ./tools/cmd/figures security
 
 # How long each fuzzer runs, and which ones do.
 FUZZTIME ?= 1m
