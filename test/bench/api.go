@@ -30,6 +30,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 //go:embed stock-crd.yaml
@@ -106,7 +107,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 	if _, err := a.namespace(ctx, system); err != nil {
 		return err
 	}
-	return poll(ctx, time.Minute, 100*time.Millisecond, func() error {
+	return poll.PacedWithin(ctx, time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
 		for _, kind := range kinds {
 			group, _, _ := unstructured.NestedString(kind.Object, "spec", "group")
 			list := &unstructured.UnstructuredList{}
@@ -186,7 +187,7 @@ func (a *api) removeNamespace(ctx context.Context, name string) error {
 	if err := a.client.Delete(ctx, namespace); err != nil {
 		return err
 	}
-	return poll(ctx, 5*time.Minute, 200*time.Millisecond, func() error {
+	return poll.PacedWithin(ctx, 5*time.Minute, poll.Every(200*time.Millisecond), func(context.Context) error {
 		err := a.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		if apierrors.IsNotFound(err) {
 			return nil

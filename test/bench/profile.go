@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // profiledPhases are those that make profile looks at, in the order in which they come.
@@ -49,7 +51,7 @@ func (m *match) mark(phase, file string) error {
 		return err
 	}
 	path := filepath.Join(m.profileFolder(), phase+file)
-	return poll(context.Background(), time.Minute, 10*time.Millisecond, func() error { _, err := os.Stat(path); return err })
+	return poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err })
 }
 
 // summarize prints what took most of CPU and allocations.
