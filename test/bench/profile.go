@@ -47,9 +47,7 @@ func (m *match) mark(phase, file string) error {
 	if !m.profile || !slices.Contains(profiledPhases, phase) {
 		return nil
 	}
-	if err := m.process.command.Process.Signal(syscall.SIGUSR1); err != nil {
-		return err
-	}
+	m.process.Signal(syscall.SIGUSR1)
 	path := filepath.Join(m.profileFolder(), phase+file)
 	return poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err })
 }

@@ -54,7 +54,7 @@ func TestACRDIsMissing(t *testing.T) {
 	case <-time.After(harness.Patience):
 		t.Fatalf("it did not end within %s", harness.Patience)
 	}
-	if want := "the cluster serves " + kind + " now"; process.ExitCode() == 0 || !strings.Contains(process.Output.String(), want) {
-		t.Errorf("it ended with code %d, and says not %s: %s", process.ExitCode(), want, process.Output.String())
+	if want := "the cluster serves " + kind + " now"; process.State().ExitCode() == 0 || !strings.Contains(process.Output.String(), want) {
+		t.Errorf("it ended with code %d, and says not %s: %s", process.State().ExitCode(), want, process.Output.String())
 	}
 }

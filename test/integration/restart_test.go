@@ -104,8 +104,8 @@ func expectExit(t *testing.T, process *harness.Process, message string) {
 		t.Fatal("the manager still runs")
 	}
 	output := strings.TrimSpace(process.Output.String())
-	if process.ExitCode() != 1 || strings.Count(output, "\n") != 0 || !strings.Contains(output, message) {
-		t.Errorf("got exit code %d and %q, want 1 and one line with %q", process.ExitCode(), output, message)
+	if process.State().ExitCode() != 1 || strings.Count(output, "\n") != 0 || !strings.Contains(output, message) {
+		t.Errorf("got exit code %d and %q, want 1 and one line with %q", process.State().ExitCode(), output, message)
 	}
 }
 

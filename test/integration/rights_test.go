@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -182,20 +181,9 @@ type process struct {
 
 func (a *account) run(t *testing.T) *process {
 	t.Helper()
-	probe := freeAddress(t)
+	probe := harness.FreeAddress(t)
 	proxy := as(a.ServiceAccount).NewProxy(t)
 	return &process{harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+a.Namespace, "--health-probe-bind-address="+probe), proxy, probe}
-}
-
-// freeAddress is one on loopback where nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // readyz is the answer of the readiness probe, 0 where there is none.
@@ -234,7 +222,7 @@ func (p *process) ends(t *testing.T) {
 		<-p.Ended()
 		t.Fatalf("it did not end within %s:\n%s", harness.Patience, p.Output.String())
 	}
-	if code := p.ExitCode(); code != 0 {
+	if code := p.State().ExitCode(); code != 0 {
 		t.Errorf("got exit code %d: %s", code, p.Output.String())
 	}
 }

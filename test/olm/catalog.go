@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -35,12 +36,11 @@ func (i *Instance) serveCatalog(ctx context.Context, opm string) error {
 	if output, err := fill.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot fill the catalog's cache: %w: %s", err, output)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := processes.FreeAddresses(1)
 	if err != nil {
 		return err
 	}
-	i.address = free.Addr().String()
-	_ = free.Close()
+	i.address = free[0]
 	_, port, err := net.SplitHostPort(i.address)
 	if err != nil {
 		return err

@@ -167,21 +167,6 @@ func TestEnvironmentOfKwokctl(t *testing.T) {
 	}
 }
 
-func TestPlain(t *testing.T) {
-	cases := map[string]struct{ line, want string }{
-		"an error of kwokctl":   {`{"level":"ERROR","msg":"Execute exit","err":"no port"}`, "no port"},
-		"a message of kwokctl":  {`{"level":"INFO","msg":"Cluster is starting"}`, "Cluster is starting"},
-		"a complaint of others": {"error: not found", "error: not found"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := plain(tc.line); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
-	}
-}
-
 func instanceOf(t *testing.T, name string) *instance {
 	t.Helper()
 	i, release, err := lock(t.Context(), name, nil)

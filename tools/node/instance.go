@@ -7,7 +7,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
@@ -193,18 +192,4 @@ func (i *instance) end(ctx context.Context) error {
 		return err
 	}
 	return i.disconnect(ctx)
-}
-
-// output runs a command and returns what it prints, or an error with the last line of what it complained about.
-func output(command *exec.Cmd) (string, error) {
-	out, err := command.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		complaint := strings.TrimSpace(string(exit.Stderr))
-		err = fmt.Errorf("%w: %s", err, complaint[strings.LastIndex(complaint, "\n")+1:])
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", filepath.Base(command.Path), err)
-	}
-	return string(out), nil
 }
