@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -47,8 +48,33 @@ type Cluster struct {
 	scalers func() error
 }
 
-// Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
+// Main is the TestMain of packages whose tests share a cluster: it starts the cluster, lets tests run and ends the program with their code.
+func Main(name string, tests func(context.Context, *Cluster) (code int, err error), change ...func(*controlplane.Options)) {
+	os.Exit(runMain(name, tests, change...))
+}
+
+func runMain(name string, tests func(context.Context, *Cluster) (int, error), change ...func(*controlplane.Options)) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cluster, stop, err := Start(ctx, name, change...)
+	if stop != nil {
+		defer stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
+		return 1
+	}
+	code, err := tests(ctx, cluster)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// Start brings up the cluster and installs the CRDs; stop ends what it started. CLUSTER_NAME takes the place of the name.
 func Start(ctx context.Context, name string, change ...func(*controlplane.Options)) (cluster *Cluster, stop func(), err error) {
+	name = cmp.Or(os.Getenv("CLUSTER_NAME"), name)
 	current, err := controlplane.CurrentWanted()
 	if err != nil {
 		return nil, nil, err
