@@ -40,7 +40,8 @@ type Cluster struct {
 	// config/rights say. Without one, they ask as Config says.
 	Operator *rest.Config
 
-	passing  bool // it goes when the tests are over, and all that is in it
+	seen     cache.Cache // what of the cluster is needed to make objects ready
+	passing  bool        // it goes when the tests are over, and all that is in it
 	collects sync.Once
 	// routes lets HTTPRoutes be accepted, once their kind is served.
 	routes func() error
@@ -134,7 +135,7 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		stop = func() { down(); end() }
 		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
 		cluster.scalers = sync.OnceValue(func() error { return cluster.serveScalers(ctx) })
-		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
+		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serve} {
 			if err := serve(ctx); err != nil {
 				return nil, stop, err
 			}
