@@ -78,9 +78,7 @@ func probeIsServed(t *testing.T, r repository) {
 		t.Fatal(err)
 	}
 	sample.SetNamespace(namespace)
-	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 	harness.Eventually(t, "the Probe is ready", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
 			return err
@@ -108,9 +106,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 		return stdout.String()
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"image":"nginx:1.30"}}`))
-	if err := cluster.Client.Patch(t.Context(), probe, patch, client.FieldOwner("ada")); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, probe, patch, client.FieldOwner("ada"))
 	harness.Eventually(t, "the change is recorded", func() error {
 		if said := run("history", name); !strings.Contains(said, "ada") || !strings.Contains(said, "spec.image nginx:1.29 → nginx:1.30") {
 			return errors.New(said)
@@ -120,9 +116,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 	if said := run("undo", name); !strings.Contains(said, name+" has the spec of revision 1 again") {
 		t.Errorf("undo says %q", said)
 	}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(probe), probe); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, probe)
 	if image, _, _ := unstructured.NestedString(probe.Object, "spec", "image"); image != "nginx:1.29" {
 		t.Errorf("then its image is %q", image)
 	}

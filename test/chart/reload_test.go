@@ -81,8 +81,7 @@ func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	save(t, dir, versioned("1"))
 	first := cluster.Manager(t, namespace, from(dir))
 	app := small(namespace, "one")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	first.Stop(t)
 
 	save(t, dir, unsound)
@@ -105,9 +104,7 @@ func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 func untouched(t *testing.T, cluster *harness.Cluster, app *v1.AppService) {
 	t.Helper()
 	var events corev1.EventList
-	if err := cluster.Client.List(t.Context(), &events, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, &events, client.InNamespace(app.Namespace))
 	for _, event := range events.Items {
 		if event.InvolvedObject.Name == app.Name && event.Reason == v1.ReasonDriftCorrected {
 			t.Errorf("the operator put back what was there: %s", event.Message)

@@ -32,12 +32,11 @@ func Seed(namespace, name string) *v1.AppService {
 	}
 }
 
-// Create makes an object or fails the test.
-func (c *Cluster) Create(t *testing.T, object client.Object) {
+// CreateReady makes an AppService and waits until it is ready.
+func (c *Cluster) CreateReady(t *testing.T, app *v1.AppService) {
 	t.Helper()
-	if err := c.Client.Create(t.Context(), object); err != nil {
-		t.Fatalf("cannot create %s: %v", object.GetName(), err)
-	}
+	c.Create(t, app)
+	c.Ready(t, app)
 }
 
 // Change reads an AppService, changes it and writes it until nobody else's write comes between.

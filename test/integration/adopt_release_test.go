@@ -79,8 +79,7 @@ func TestAHelmReleaseIsAdoptedAndHelmForgetsIt(t *testing.T) {
 			cluster.Manager(t, namespace)
 			app := seedToAdopt(namespace)
 			app.Annotations[v1.AnnotationAdoptRelease] = release
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			adopted(t, app, was, label)
 			eventually(t, app, v1.ReasonLeftOver, "ConfigMap extra")
 			harness.Eventually(t, "Helm knows nothing of the release", func() error {
@@ -101,9 +100,7 @@ func TestAHelmReleaseIsAdoptedAndHelmForgetsIt(t *testing.T) {
 func recordsOf(t *testing.T, namespace string) string {
 	t.Helper()
 	list := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"})
 	var names []string
 	for _, secret := range list.Items {
 		names = append(names, secret.Name[len("sh.helm.release.v1."):])

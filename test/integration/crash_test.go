@@ -69,18 +69,14 @@ func killedInInstall(t *testing.T, proxy *harness.Proxy, namespace string, write
 func installedOnce(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	list := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name})
 	if len(list.Items) != 1 || list.Items[0].Labels["status"] != "deployed" {
 		t.Errorf("%s: got %d release records, the first %s, want one that is deployed", app.Name, len(list.Items), list.Items[0].Labels["status"])
 	}
 	get(t, app, &appsv1.Deployment{})
 	get(t, app, &corev1.Service{})
 	sets := &appsv1.ReplicaSetList{}
-	if err := cluster.Client.List(t.Context(), sets, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, sets, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
 	if len(sets.Items) != 1 {
 		t.Errorf("%s: got %d ReplicaSets, want 1", app.Name, len(sets.Items))
 	}

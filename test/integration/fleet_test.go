@@ -62,9 +62,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 		}
 	}
 	services := &corev1.ServiceList{}
-	if err := cluster.Client.List(t.Context(), services, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, services, client.InNamespace(namespace))
 	if err := want("services", len(services.Items), fleet); err != nil {
 		t.Error(err)
 	}

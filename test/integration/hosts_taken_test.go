@@ -10,7 +10,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -75,8 +74,7 @@ func TestAHostGoesToWhoIsReady(t *testing.T) {
 	}
 
 	ready := sized(two, "ready", "", 1)
-	cluster.Create(t, ready)
-	cluster.Ready(t, ready)
+	cluster.CreateReady(t, ready)
 	if neverReady(t, ready) {
 		t.Error("who is ready never was")
 	}
@@ -102,9 +100,7 @@ func TestAHostGoesToWhoIsReady(t *testing.T) {
 
 func neverReady(t *testing.T, app *v1.AppService) bool {
 	t.Helper()
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, app)
 	return app.Status.NeverReady
 }
 
@@ -116,8 +112,7 @@ func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	manager := start()
 	host := one + ".example.com"
 	serving, waiting := sized(one, "serving", host, 1), sized(two, "waiting", host, 0)
-	cluster.Create(t, serving)
-	cluster.Ready(t, serving)
+	cluster.CreateReady(t, serving)
 	cluster.Create(t, waiting)
 	cluster.Condition(t, waiting, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
 
@@ -144,8 +139,7 @@ func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
 	policy := policyOf(t, "default: {}")
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = policy })
+	namespace, manager := cluster.ManagedNamespace(t, func(options *operator.Options, _ *harness.Requests) { options.Policy = policy })
 	all := withHost(namespace, "all", "", "")
 	all.Spec.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: "public", Namespace: "infra"}}}
 	wildcard, other := withHost(namespace, "wildcard", "*."+namespace+".example.com", "/"), withHost(namespace, "other", namespace+".example.org", "/")

@@ -73,15 +73,11 @@ func TestAFurtherKindIsServedWithoutGo(t *testing.T) {
 		phase, _, _ := unstructured.NestedString(widget.Object, "status", "phase")
 		return want("phase and finalizers", fmt.Sprint(phase, widget.GetFinalizers()), "Running["+v1.Finalizer+"]")
 	})
-	if err := cluster.Client.Delete(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, role)
 	harness.Eventually(t, "a cluster-scoped object returns", func() error {
 		return cluster.Client.Get(t.Context(), client.ObjectKey{Name: namespace + "-w"}, &rbacv1.ClusterRole{})
 	})
-	if err := cluster.Client.Delete(t.Context(), widget); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, widget)
 	harness.Eventually(t, "what the garbage collector does not delete goes, and the widget", func() error {
 		for _, object := range []client.Object{widget, role} {
 			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
@@ -127,9 +123,7 @@ func TestTheReconcilePeriodRepairsWhatIsNotWatched(t *testing.T) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "w-message"}}
 	back := func() error { return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(config), config) }
 	harness.Eventually(t, "it is rendered", back)
-	if err := cluster.Client.Delete(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, config)
 	harness.Eventually(t, "it returns after the period", back)
 }
 

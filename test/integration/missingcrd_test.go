@@ -30,8 +30,7 @@ func TestACRDIsMissing(t *testing.T) {
 	proxy := cluster.Unbound().NewProxy(t) // no role knows the kind
 	process := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace, "--watches-file="+filepath.Join(dir, "watches.yaml"))
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	late := &apiextensionsv1.CustomResourceDefinition{Spec: apiextensionsv1.CustomResourceDefinitionSpec{
 		Group: "example.org",

@@ -127,9 +127,7 @@ func comesBack(t *testing.T, app *v1.AppService) {
 	service := &corev1.Service{}
 	get(t, app, service)
 	before := service.UID
-	if err := cluster.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, service)
 	harness.Eventually(t, "the Service comes back", func() error {
 		next := &corev1.Service{}
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), next); err != nil {
@@ -151,9 +149,7 @@ func isUntouched(t *testing.T, app *v1.AppService) {
 	}
 	deployments := &metav1.PartialObjectMetadataList{}
 	deployments.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
-	if err := cluster.Client.List(t.Context(), deployments, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, deployments, client.InNamespace(app.Namespace))
 	if len(deployments.Items) > 0 {
 		t.Errorf("%s, which is not served, has %d Deployments", app.Namespace, len(deployments.Items))
 	}

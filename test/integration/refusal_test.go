@@ -76,8 +76,7 @@ func TestAFailingTemplateLeavesTheOldVersionAndHeals(t *testing.T) {
 			`{{- if eq .Values.image "nginx:refused" }}{{ fail "this image is refused: take another" }}{{ end }}`)
 	})
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
@@ -119,11 +118,9 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace)
+			namespace, _ := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) {
 				app.Spec.Image = "nginx:1.27"
 				test.change(&app.Spec)
@@ -153,8 +150,7 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 
 func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"services": resourceZero}
 	cluster.Create(t, quota)
@@ -170,9 +166,7 @@ func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) 
 	if !strings.Contains(condition.Message, "exceeded quota") {
 		t.Errorf("the message does not tell the cause: %s", condition.Message)
 	}
-	if err := cluster.Client.Delete(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, quota)
 	cluster.Ready(t, app)
 	if err := records(t, app, 1); err != nil {
 		t.Error(err)

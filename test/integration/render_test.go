@@ -35,9 +35,7 @@ func TestRenderIsWhatIsReleased(t *testing.T) {
 		moveNodePorts(t, sample, 2*otherNodePort)
 		all = append(all, sample.DeepCopy())
 		sample.SetNamespace(namespace)
-		if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), sample) }) // its pods would take room from other tests
 	}
 	manager := cluster.Manager(t, namespace)

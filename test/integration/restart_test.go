@@ -14,8 +14,7 @@ import (
 
 func TestARestartWritesNothing(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	var apps []*v1.AppService
 	for i := range 5 {
 		app := harness.Seed(namespace, fmt.Sprintf("web-%d", i))
@@ -47,11 +46,9 @@ func TestARestartWritesNothing(t *testing.T) {
 // What the operator asks of the API server, counted at its transport.
 func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	warm := harness.Seed(namespace, "warm") // the first one also reads what the cluster serves
-	cluster.Create(t, warm)
-	cluster.Ready(t, warm)
+	cluster.CreateReady(t, warm)
 	manager.Rest(t)
 
 	app := harness.Seed(namespace, "web")

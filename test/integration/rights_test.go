@@ -83,15 +83,12 @@ func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	first := account.run(t)
 	scaled := autoscaled(account.Namespace)
 	scaled.Spec.ServiceAccount = &v1.ServiceAccount{Create: ptr.To(true)}
-	cluster.Create(t, scaled)
-	cluster.Ready(t, scaled)
+	cluster.CreateReady(t, scaled)
 	first.ends(t)
 
 	cluster.Change(t, scaled, func(app *v1.AppService) { app.Spec.ServiceAccount, app.Spec.Image = nil, "nginx:1.28" })
 	deleted := named(scaled, &corev1.ServiceAccount{})
-	if err := cluster.Client.Delete(t.Context(), deleted); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, deleted)
 	account.allow(t, autoscalers)
 	second := account.run(t)
 	namesTheRight(t, scaled, "list and watch", func() {})
@@ -163,13 +160,9 @@ func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	grant(t, a.ServiceAccount, a.Namespace, rules)
 	role := &rbacv1.Role{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role)
 	role.Rules = rules
-	if err := cluster.Client.Update(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, role)
 }
 
 // process is the operator as a program, with the rights of an account.
@@ -239,9 +232,7 @@ func scale(t *testing.T, app *v1.AppService, replicas int32) {
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
-	if err := cluster.Client.Patch(t.Context(), deployment, patch); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, deployment, patch)
 }
 
 // staysAsItsSpecSays has somebody else change the size of an application.

@@ -59,9 +59,7 @@ func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 		t.Errorf("the Gateway was read %d times although its listeners are as they were", got)
 	}
 
-	if err := cluster.Client.Delete(t.Context(), edge); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, edge)
 	hasURL(t, app, "http://web."+namespace+".svc")
 }
 

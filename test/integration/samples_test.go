@@ -68,9 +68,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	sample := documents(t, filepath.Join(samples, file))[0]
 	sample.SetNamespace(namespace)
 	moveNodePorts(t, sample, otherNodePort)
-	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sample.GetName()}}
 	cluster.Ready(t, app)
 	manager.Rest(t)
@@ -259,9 +257,7 @@ func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 func repairsOf(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace))
 	var notes []string
 	for _, event := range list.Items {
 		if event.Reason == v1.ReasonDriftCorrected {
@@ -281,9 +277,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), resource); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKeyFromObject(app), resource)
 	served, _, err := capabilities.Get(t.Context())
 	if err != nil {
 		t.Fatal(err)

@@ -20,17 +20,14 @@ import (
 // What an AppJob runs comes back as what an AppService runs does.
 func TestWhatAnAppJobRunsReturns(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	once, planned := appJob(namespace, map[string]any{"image": "report:1"}), appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
 	planned.SetName("planned")
 	for resource, list := range map[*unstructured.Unstructured]client.ObjectList{once: &batchv1.JobList{}, planned: &batchv1.CronJobList{}} {
 		cluster.Create(t, resource)
 		becomesReady(t, resource)
 		before := onlyOf(t, resource, list)
-		if err := cluster.Client.Delete(t.Context(), before, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, before, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		harness.Eventually(t, "it comes back", func() error {
 			for _, now := range itemsOf(t, resource, list) {
 				if now.GetUID() != before.GetUID() && now.GetDeletionTimestamp() == nil {
@@ -46,15 +43,12 @@ func TestWhatAnAppJobRunsReturns(t *testing.T) {
 // A Job that an AppJob left is taken back by the next one of that name, and does not run again.
 func TestAJobThatWasLeftIsTakenBack(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	first := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, first)
 	becomesReady(t, first)
 	left := onlyOf(t, first, &batchv1.JobList{})
-	if err := cluster.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, first, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	harness.Eventually(t, "the AppJob is gone", func() error { return gone(t, namespace, first.GetName(), first) })
 	second := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, second)
@@ -76,9 +70,7 @@ func onlyOf(t *testing.T, resource client.Object, list client.ObjectList) client
 // itemsOf are the objects of a list that a resource controls.
 func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []client.Object {
 	t.Helper()
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(resource.GetNamespace())); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(resource.GetNamespace()))
 	var all, own []client.Object
 	switch list := list.(type) {
 	case *batchv1.JobList:
@@ -101,17 +93,13 @@ func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []cli
 // A record that says anything but deployed is replaced: that is how an interrupted action of an earlier operator looks.
 func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
 	pending := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"status":"pending-install"}}}`))
-	if err := cluster.Client.Patch(t.Context(), record, pending); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, record, pending)
 	harness.Eventually(t, "the record says deployed", func() error {
 		now := &corev1.Secret{}
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), now); err != nil {

@@ -97,9 +97,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 	refused(app, v1.PhaseDegraded)
 	service := &corev1.Service{}
 	get(t, app, service)
-	if err := cluster.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, service)
 	harness.Eventually(t, "what runs is repaired meanwhile", func() error { return present(t, service) })
 
 	if err := cluster.InstallCRD(t.Context(), scalerCRD(t)); err != nil {
@@ -114,13 +112,11 @@ func TestTriggersNeedKEDA(t *testing.T) {
 func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](2), cpuRequest()
 	app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9, Behavior: noScaleDown()}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Autoscaling = triggered(namespace).Spec.Autoscaling })
 	cluster.Ready(t, app)
