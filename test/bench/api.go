@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -20,7 +17,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
@@ -30,6 +26,7 @@ import (
 	authenticationv1 "k8s.io/api/authentication/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -71,12 +68,12 @@ func newAPI(root, kubeconfig string) (*api, error) {
 // prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the
 // others. With guards, it installs the policies of config/admission as well.
 func (a *api) prepare(ctx context.Context, guards bool) error {
-	files, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
+	bases, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
 	if err != nil {
 		return err
 	}
 	crds := slices.Clone(stockCRD)
-	for _, file := range files {
+	for _, file := range bases {
 		crd, err := os.ReadFile(file)
 		if err != nil {
 			return err
@@ -92,7 +89,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 			return err
 		}
 	}
-	kinds, err := decode(crds)
+	kinds, err := files.Decode(crds)
 	if err != nil {
 		return err
 	}
@@ -130,7 +127,7 @@ func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstruc
 	if err != nil {
 		return nil, fmt.Errorf("cannot build %s: %w", folder, err)
 	}
-	return decode(text)
+	return files.Decode(text)
 }
 
 // productionArgs are the arguments that config/default gives the manager.
@@ -194,22 +191,4 @@ func (a *api) removeNamespace(ctx context.Context, name string) error {
 		}
 		return errors.Join(err, fmt.Errorf("namespace %s is still there", name))
 	})
-}
-
-func decode(text []byte) ([]*unstructured.Unstructured, error) {
-	var list []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if strings.TrimSpace(object.GetKind()) != "" {
-			list = append(list, object)
-		}
-	}
 }

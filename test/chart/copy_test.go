@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/example/appservice-operator/tools/toolchain"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // repository is a copy of the repository as it is, all of it committed, for a test to work in as a maintainer does.
@@ -21,10 +21,7 @@ type repository struct{ dir string }
 // copyOfRepository copies what git knows, or would know, of the working tree.
 func copyOfRepository(t *testing.T) repository {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := files.Root(t)
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Fatalf("git cannot list the files of the repository: %v", err)

@@ -7,7 +7,6 @@ import (
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +17,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -64,13 +64,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 func probeIsServed(t *testing.T, r repository) {
 	t.Helper()
 	cluster := controlPlane(t)
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict([]byte(r.read(t, "config/crd/bases/app.example.com_probes.yaml")), crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, files.CRD(t, r.path("config/crd/bases/app.example.com_probes.yaml")))
 	namespace := cluster.Namespace(t)
 	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
 	sample := &unstructured.Unstructured{}

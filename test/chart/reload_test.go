@@ -16,8 +16,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // changing is the template that the tests change, and what is wrong with the other one.
@@ -35,7 +35,7 @@ func versioned(version string) string {
 func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
-	dir := chartFolder(t)
+	dir := files.Charts(t)
 	cluster.Manager(t, namespace, from(dir))
 	apps := []*v1.AppService{small(namespace, "one"), small(namespace, "two"), small(namespace, "three")}
 	for _, app := range apps {
@@ -77,7 +77,7 @@ func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
-	dir := chartFolder(t)
+	dir := files.Charts(t)
 	save(t, dir, versioned("1"))
 	first := cluster.Manager(t, namespace, from(dir))
 	app := small(namespace, "one")
@@ -117,20 +117,6 @@ func small(namespace, name string) *v1.AppService {
 	app := harness.Seed(namespace, name)
 	app.Spec.Size = new(int32)
 	return app
-}
-
-// chartFolder is a copy of the charts for a test to change.
-func chartFolder(t *testing.T) string {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
-	return dir
 }
 
 func from(dir string) func(*operator.Options, *harness.Requests) {

@@ -16,6 +16,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -207,7 +208,7 @@ func watchesWith(t *testing.T, more string) func(*operator.Options, *harness.Req
 		t.Fatal(err)
 	}
 	return func(options *operator.Options, _ *harness.Requests) {
-		options.WatchesFile, options.ChartDir = file, root(t)
+		options.WatchesFile, options.ChartDir = file, files.Root(t)
 	}
 }
 

@@ -315,9 +315,7 @@ func TestAnAPIThatAppearsIsNoticed(t *testing.T) {
 	if len(app.Status.Problems) != 1 || app.Status.Problems[0].Reason != v1.ReasonAPIAbsent || app.Status.Problems[0].Source != "ServiceMonitor" {
 		t.Fatalf("problems: got %+v, want one about ServiceMonitor", app.Status.Problems)
 	}
-	if err := cluster.InstallCRD(t.Context(), monitorCRD()); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, monitorCRD())
 	begin := time.Now()
 	harness.Eventually(t, "the ServiceMonitor is made", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {

@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -28,7 +29,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 	for _, shard := range []string{"0", "1"} {
 		managers[shard] = cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 			options.WatchesFile = shardOf(t, shard)
-			options.ChartDir = root(t)
+			options.ChartDir = files.Root(t)
 		})
 	}
 	apps := make([]*v1.AppService, fleet)

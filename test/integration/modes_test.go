@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -104,17 +105,10 @@ func applications(t *testing.T, home string, namespaces []string) []*v1.AppServi
 // onlyLabelled writes a watches file that selects the AppServices of one test.
 func onlyLabelled(t *testing.T, home string) string {
 	t.Helper()
-	root := repository(t)
-	text, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := files.Text(t, "watches.yaml")
 	chart := "chart: helm-charts/appservice"
 	with := strings.Replace(string(text), chart, chart+"\n  selector: {matchLabels: {served-from: "+home+"}}", 1)
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := files.Charts(t)
 	if err := os.WriteFile(filepath.Join(dir, "watches.yaml"), []byte(with), 0o600); err != nil || with == string(text) {
 		t.Fatalf("cannot narrow watches.yaml (error %v)", err)
 	}

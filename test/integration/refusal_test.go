@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 func TestBadInputIsRefusedWithAMessageThatNamesTheField(t *testing.T) {
@@ -187,16 +186,7 @@ func records(t *testing.T, app *v1.AppService, count int) error {
 // chartWith copies the charts to a folder and adds a file to the chart.
 func chartWith(t *testing.T, file, text string) string {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "helm-charts/appservice", file), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := files.Charts(t)
+	files.Write(t, filepath.Join(dir, "helm-charts/appservice", file), text)
 	return dir
 }

@@ -20,15 +20,14 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
 // scalerCRD is KEDA's.
 func scalerCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	read(t, filepath.Join(fixtures, "crds", "keda.sh_scaledobjects.yaml"), crd)
-	return crd
+	return files.CRD(t, filepath.Join(fixtures, "crds", "keda.sh_scaledobjects.yaml"))
 }
 
 func newScaler(app *v1.AppService) *unstructured.Unstructured {
@@ -85,9 +84,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 		t.Errorf("something was written although the AppService is refused: %v", err)
 	}
 
-	if err := cluster.InstallCRD(t.Context(), scalerCRD(t)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
 	if err := present(t, newScaler(app)); err != nil {
 		t.Fatal(err)
@@ -100,9 +97,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 	cluster.Delete(t, service)
 	harness.Eventually(t, "what runs is repaired meanwhile", func() error { return present(t, service) })
 
-	if err := cluster.InstallCRD(t.Context(), scalerCRD(t)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
 	if err := present(t, newScaler(app)); err != nil {
 		t.Error(err)
