@@ -151,9 +151,7 @@ func (f *served) file(name string) string {
 
 func (f *served) write(name, text string) {
 	f.t.Helper()
-	if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	files.Write(f.t, f.file(name), text)
 }
 
 func (f *served) remove(name string) {

@@ -3,7 +3,6 @@ package chart
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
@@ -26,7 +25,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.run(t, "make kind KIND=Probe")
 	r.run(t, "make generate golden bundle") // the bundle is validated
-	for file, want := range map[string][]string{
+	r.has(t, map[string][]string{
 		"config/crd/bases/app.example.com_probes.yaml":                    {"kind: Probe\n", `jsonPath: .status.conditions[?(@.type=="Ready")].reason`},
 		"config/crd/kustomization.yaml":                                   {"- bases/app.example.com_probes.yaml\n"},
 		"config/rbac/role.yaml":                                           {"probes]\n", "probes/status]\n", "probes/finalizers]\n"},
@@ -40,17 +39,8 @@ func TestAKindNeedsNoGo(t *testing.T) {
 		"test/testdata/kinds/probe/minimal/golden.yaml":                   {"kind: Deployment\n", "image: nginx:1.29\n"},
 		"bundle/manifests/app.example.com_probes.yaml":                    {"kind: Probe\n"},
 		"bundle/manifests/appservice-operator.clusterserviceversion.yaml": {"displayName: Probe\n", "name: probes.app.example.com\n"},
-	} {
-		for _, part := range want {
-			if !strings.Contains(r.read(t, file), part) {
-				t.Errorf("%s lacks %q", file, part)
-			}
-		}
-	}
-	changed := r.changed(t)
-	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
-		t.Errorf("%s has changed: Go was needed", changed[at])
-	}
+	})
+	r.neededNoGo(t)
 	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
 	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
 	probeIsServed(t, r)

@@ -127,9 +127,7 @@ func extra(dir string) string { return filepath.Join(dir, "helm-charts/appservic
 
 func save(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.WriteFile(extra(dir), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, extra(dir), text)
 }
 
 func remove(t *testing.T, dir string) {

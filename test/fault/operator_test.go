@@ -3,7 +3,6 @@ package fault
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -60,9 +59,7 @@ func shared(t *testing.T, server string, change ...func(*operator.Options)) *har
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {%s: %q}}}\n",
 		serverLabel, server)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
 		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, files.Root(t)
 		requests.Below = wire.Incarnation().Wrap

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -204,9 +203,7 @@ func watchesWith(t *testing.T, more string) func(*operator.Options, *harness.Req
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := "- group: app.example.com\n  version: v1\n  kind: AppService\n  chart: helm-charts/appservice\n  namespaceDefaults: [terminationGracePeriodSeconds]\n" + more
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return func(options *operator.Options, _ *harness.Requests) {
 		options.WatchesFile, options.ChartDir = file, files.Root(t)
 	}

@@ -22,6 +22,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -380,9 +381,7 @@ func chartChanged(t *testing.T, dir, file, before, after string) string {
 	if !strings.Contains(string(text), before) {
 		t.Fatalf("%s does not contain %q", file, before)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), before, after, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, strings.Replace(string(text), before, after, 1))
 	return dir
 }
 

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -74,9 +73,7 @@ func shardOf(t *testing.T, shard string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {shard: %q}}}\n", shard)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return file
 }
 

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -36,9 +36,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
 	policy := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, text)
 	}
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
 	app := harness.Seed(namespace, "web")
@@ -83,9 +81,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 	t.Parallel()
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(file, []byte(`namespaces: [{selector: {matchLabels: {tier: trusted}}, tolerations: ["+", ""]}]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, `namespaces: [{selector: {matchLabels: {tier: trusted}}, tolerations: ["+", ""]}]`)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil

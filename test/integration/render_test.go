@@ -18,6 +18,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -67,9 +68,7 @@ func rendersAsReleased(t *testing.T, namespace string, sample *unstructured.Unst
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "sample.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, string(text))
 	manifest, err := recordedManifest(t, namespace, sample.GetName())
 	if err != nil {
 		t.Fatal(err)

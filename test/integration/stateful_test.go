@@ -391,34 +391,22 @@ func TestGrowthSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	cluster.CreateReady(t, app)
 	healer.Kill()
 	for write, crashed := 1, true; crashed; write++ {
-		victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-		proxy.CrashAt(&harness.Crash{Write: write, Committed: write%2 == 0, Kill: victim.Kill})
 		size := resource.MustParse(fmt.Sprintf("%dMi", 1024+write))
-		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = size })
-		harness.Eventually(t, "the program dies or is done", func() error {
-			select {
-			case <-victim.Ended():
-				return nil
-			default:
-			}
+		grow := func() { cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = size }) }
+		crashed = diesAt(t, proxy, &harness.Crash{Write: write, Committed: write%2 == 0}, namespace, grow, func() error {
 			ready, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
 			if err != nil {
 				return err
 			}
 			return want("Ready", ready.Status, metav1.ConditionTrue)
 		})
-		var struck harness.Request
-		struck, crashed = proxy.Disarm()
-		victim.Kill()
 		if !crashed {
 			if write < 5 {
 				t.Errorf("growth made only %d writes", write-1)
 			}
 			continue
 		}
-		t.Logf("killed at write %d, %s", write, struck)
-		healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-		cluster.Ready(t, app)
+		healer := healed(t, proxy, app)
 		claims(t, namespace, "data-web-0 "+size.String(), "data-web-1 "+size.String())
 		healer.Kill()
 	}

@@ -3,7 +3,6 @@ package security
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -52,9 +51,7 @@ func startOperator(t *testing.T) {
 	dir := t.TempDir()
 	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
 	for file, text := range map[string]string{watches: served, policy: allowsAll} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, text)
 	}
 	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
 		options.WatchNamespaces, options.WatchesFile, options.ChartDir, options.Policy = nil, watches, files.Root(t), policy
