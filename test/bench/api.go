@@ -16,8 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -25,7 +23,7 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -50,18 +48,7 @@ type account struct {
 func (a account) user() string { return "system:serviceaccount:" + a.namespace + ":" + a.name }
 
 func newAPI(root, kubeconfig string) (*api, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	direct, err := client.New(config, client.Options{Scheme: scheme})
+	config, direct, err := connect.To(kubeconfig)
 	return &api{root: root, config: config, client: direct}, err
 }
 

@@ -16,18 +16,16 @@ import (
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/filelock"
 	"github.com/example/appservice-operator/tools/poll"
@@ -108,20 +106,9 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		}
 		release()
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", up.Kubeconfig)
+	config, direct, err := connect.To(up.Kubeconfig)
 	if err != nil {
-		return nil, stop, fmt.Errorf("cannot read the kubeconfig of the cluster: %w", err)
-	}
-	config.QPS = -1
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, stop, err
-		}
-	}
-	direct, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, stop, fmt.Errorf("cannot make a client: %w", err)
+		return nil, stop, err
 	}
 	version, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerVersion()
 	if err != nil {

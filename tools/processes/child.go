@@ -36,9 +36,6 @@ func Start(command *exec.Cmd) (*Child, error) {
 // Ended is closed when the child has ended, and all that it wrote is where it should go.
 func (c *Child) Ended() <-chan struct{} { return c.ended }
 
-// Err is how a child has ended: no error if it succeeded.
-func (c *Child) Err() error { return c.err }
-
 // State is that of a child that has ended.
 func (c *Child) State() *os.ProcessState { return c.command.ProcessState }
 
