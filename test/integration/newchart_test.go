@@ -52,6 +52,10 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 
 			cluster.Manager(t, namespace, withChart(t, test.file, test.before, test.after))
 			eventually(t, app, v1.ReasonUpgraded, test.event)
+			harness.Eventually(t, "the status says so", func() error { // after the event
+				cluster.Refresh(t, app)
+				return want("revision", app.Status.Release.Revision, 2)
+			})
 			cluster.Ready(t, app)
 			get(t, app, deployment)
 			if restarted := deployment.Generation != generation; restarted != test.restarts {
