@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/example/appservice-operator/tools/lifecycle"
 	"github.com/example/appservice-operator/tools/processes"
 )
 
@@ -136,20 +137,21 @@ func TestFlaw(t *testing.T) {
 	i := instanceOf(t, "test")
 	expect := func(want string) {
 		t.Helper()
-		if got, err := i.flaw(t.Context()); err != nil || got != want {
+		if got, err := i.lifecycle(Options{}).Flaw(t.Context()); err != nil || got != want {
 			t.Errorf("got flaw %q (error %v), want %q", got, err, want)
 		}
 	}
-	expect(absent)
+	expect(lifecycle.Absent)
 	if err := os.MkdirAll(i.dir(), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	expect("it was never finished")
-	if err := os.WriteFile(i.madeFrom(), []byte("something else"), 0o644); err != nil {
+	madeFrom := i.lifecycle(Options{}).MadeFrom()
+	if err := os.WriteFile(madeFrom, []byte("something else"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	expect("it was made from other versions or settings")
-	if err := os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644); err != nil {
+	if err := os.WriteFile(madeFrom, []byte(i.recipe()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	expect("etcd is not running")
@@ -157,7 +159,7 @@ func TestFlaw(t *testing.T) {
 	if err := Down(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	expect(absent)
+	expect(lifecycle.Absent)
 }
 
 func TestEnvironmentOfKwokctl(t *testing.T) {
