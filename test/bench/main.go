@@ -120,7 +120,7 @@ func (b *bench) measure(ctx context.Context) (*Results, error) {
 	return results, nil
 }
 
-// say tells of progress, with the time since the start.
+// say prints progress, with the time since the start.
 func (b *bench) say(format string, args ...any) {
 	text := fmt.Sprintf(format, args...)
 	for strings.HasPrefix(text, "\n") {

@@ -65,7 +65,7 @@ func (m *match) noop(ctx context.Context) error {
 	return nil
 }
 
-// costOfReading tells how many bytes are allocated each time that the metrics are read.
+// costOfReading returns how many bytes are allocated each time that the metrics are read.
 func (m *match) costOfReading(ctx context.Context) (float64, error) {
 	const times = 5
 	before, err := m.process.gauges(ctx)

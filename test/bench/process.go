@@ -54,7 +54,7 @@ func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
 // stop asks the process to end, and kills it if it takes its time.
 func (p *process) stop() { _ = p.Stop(45 * time.Second) }
 
-// alive gives an error if the process has ended by itself.
+// alive returns an error if the process has ended by itself.
 func (p *process) alive() error {
 	select {
 	case <-p.Ended():
@@ -80,7 +80,7 @@ func (p *process) cpu() (time.Duration, error) {
 	return time.Duration(user+kernel) * tick, errors.Join(err1, err2)
 }
 
-// memory gives the resident memory now and at most, in MiB.
+// memory returns the resident memory now and at most, in MiB.
 func (p *process) memory() (now, peak float64, err error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {

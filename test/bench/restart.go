@@ -30,7 +30,7 @@ func (m *match) restart(ctx context.Context) error {
 	return nil
 }
 
-// settled waits for a second without a reconcile and tells when that second began.
+// settled waits for a second without a reconcile and returns when that second began.
 func (m *match) settled(ctx context.Context) (after time.Duration, reconciles int, err error) {
 	const restFor = time.Second
 	last := gauges{reconciles: -1}

@@ -94,7 +94,7 @@ func (r *Results) of(letter string) *Result {
 	return nil
 }
 
-// phase gives a phase of a contender, nil if it was not measured.
+// phase returns a phase of a contender, nil if it was not measured.
 func (r *Result) phase(name string) *Phase {
 	if r == nil {
 		return nil

@@ -74,7 +74,7 @@ func (r repository) shell(ctx context.Context, command string, environment ...st
 	return output.String(), err
 }
 
-// environment is that of the test, without what the make that runs the test has told its children.
+// environment is that of the test, without the variables that make sets for its children.
 func (r repository) environment() []string {
 	kept := slices.DeleteFunc(os.Environ(), func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

@@ -150,7 +150,7 @@ func (u *user) running(t *testing.T) map[types.UID]string {
 	return found
 }
 
-// template is by which labels the controllers of Kubernetes tell the templates of pods apart.
+// template matches the labels by which the controllers of Kubernetes distinguish templates of pods.
 var template = []string{"pod-template-hash", "controller-revision-hash"}
 
 // pods returns the template of each pod, an error unless there are as many as workloads ask for, all of them ready.

@@ -16,7 +16,7 @@ import (
 const (
 	// patience is how long one thing may take that the demo waits for.
 	patience = 2 * time.Minute
-	// timeout tells kubectl the same.
+	// timeout is the same as an argument of kubectl.
 	timeout = "--timeout=2m"
 	// grace is how long a command that has to end may take.
 	grace = 10 * time.Second

@@ -126,7 +126,7 @@ func prepare(out io.Writer) (*demo, error) {
 	return d, os.MkdirAll(d.folder, 0o755)
 }
 
-// fail tells what is known about the error of a step, and cleans up.
+// fail prints what is known about the error of a step, and cleans up.
 func (d *demo) fail(ctx context.Context, err error) error {
 	d.say("\n==> Failed in %v", err)
 	if d.manager != nil {

@@ -108,7 +108,7 @@ func (d *demo) restartManager(ctx context.Context, more ...string) error {
 // command ends the manager.
 func (m *manager) command() string { return "kill " + strconv.Itoa(m.Pid()) }
 
-// wait waits for the process, and aborts the demo if the process ends without being told to.
+// wait waits for the process, and aborts the demo if the process ends by itself.
 func (m *manager) wait(abort context.CancelCauseFunc) {
 	<-m.Ended()
 	if !m.told.Load() {

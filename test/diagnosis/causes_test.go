@@ -14,7 +14,7 @@ import (
 
 // row is what the status says of a recording.
 type row struct {
-	// reason of the cause; empty where none is found.
+	// reason of the cause; empty if none is found.
 	reason string
 	// words that the message has.
 	words []string

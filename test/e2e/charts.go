@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// mark is a template more, from which one can tell the chart that is served. No pod refers to what it makes.
+// mark is a further template, by which the chart that is served is recognized. No pod refers to what it makes.
 const mark = `apiVersion: v1
 kind: ConfigMap
 metadata:

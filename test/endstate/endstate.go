@@ -118,7 +118,7 @@ func Anonymous(app *v1.AppService, content map[string]any) any {
 	return without(out)
 }
 
-// lastChange are the conditions of an AppService that tell what was done last, and how the last rollout ended.
+// lastChange are the conditions of an AppService that say what was done last, and how the last rollout ended.
 var lastChange = map[any]bool{v1.ConditionDeployed: true, v1.ConditionProgressing: true}
 
 // without takes away what is never the same.

@@ -46,7 +46,7 @@ func (p *player) fresh(t *testing.T, spec string) *freshState {
 	return known
 }
 
-// history are the fields that tell how something came to be as it is.
+// history are the fields that depend on how something came to be as it is.
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
 	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
 

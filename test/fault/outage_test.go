@@ -146,7 +146,7 @@ func (p plan) withUnanswered(changes, want map[string]int) map[string]int {
 	return changes
 }
 
-// generations tell how often somebody wrote a Deployment: an autoscaler may have, while a request was on its way.
+// generations count the writes of a Deployment: an autoscaler may have, while a request was on its way.
 var generations = regexp.MustCompile(`^Deployment web\.(metadata\.generation|status\.observedGeneration)$`)
 
 // whateverOthersWrote is the reference of a run that takes longer.

@@ -57,7 +57,7 @@ func (r *results) line() string {
 	return missed + fmt.Sprintf("The slowest was %s.\n", r.slowestPlan) + fmt.Sprintf("FAULTS plans=%d failed=%d stuck=%d max_recovery=%.1fs", r.plans, len(r.failed), len(r.stuck), r.slowest.Seconds())
 }
 
-// logSink takes the log of all operators and keeps what tells of a panic, by namespace.
+// logSink takes the log of all operators and keeps what reports a panic, by namespace.
 type logSink struct {
 	mu     sync.Mutex
 	panics map[string]string

@@ -206,7 +206,7 @@ func (s *scene) foreign(object client.Object) {
 	cluster.Create(s.T, object)
 }
 
-// uid returns the identity of an object, empty where it is not there.
+// uid returns the identity of an object, empty if it is not there.
 func (s *scene) uid(what string) string {
 	s.Helper()
 	object := s.object(what)

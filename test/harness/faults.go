@@ -65,7 +65,7 @@ func (i *Incarnation) Wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// strike tells those who wait for it that the fault has happened.
+// strike wakes those who wait for the fault to happen.
 func (l *Line) strike() {
 	l.mu.Lock()
 	defer l.mu.Unlock()

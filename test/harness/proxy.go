@@ -40,7 +40,7 @@ type Crash struct {
 	At func(Request) bool
 	// Late sends the write on after Kill has returned, however long that took.
 	Late bool
-	// Committed lets the write happen first, without the process being told.
+	// Committed lets the write happen first, without an answer to the process.
 	Committed bool
 	// Kill ends the process.
 	Kill func()
@@ -119,7 +119,7 @@ func (p *Proxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	panic(http.ErrAbortHandler) // the connection breaks without an answer
 }
 
-// due gives the crash if its time has come with this request.
+// due returns the crash if its time has come with this request.
 func (p *Proxy) due(request Request) *Crash {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -41,7 +41,7 @@ func (r Request) String() string {
 	return text
 }
 
-// Writes tells whether the request may change something.
+// Writes reports whether the request may change something.
 func (r Request) Writes() bool {
 	if strings.HasPrefix(r.Path, "/apis/authorization.k8s.io/") {
 		return false // a question
@@ -105,7 +105,7 @@ func describe(request *http.Request) Request {
 	return out
 }
 
-// isCollection tells whether a path ends in a resource rather than in a name: /api/v1/namespaces/x/pods does.
+// isCollection reports whether a path ends in a resource rather than in a name: /api/v1/namespaces/x/pods does.
 func isCollection(path string) bool {
 	parts := strings.Split(strings.Trim(path, "/"), "/")
 	skip := 2 // api/v1
@@ -129,7 +129,7 @@ func (r *Requests) Mark() int {
 	return len(r.list)
 }
 
-// Since gives the requests made since a mark, less watches, leases and events.
+// Since returns the requests made since a mark, less watches, leases and events.
 func (r *Requests) Since(mark int) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -149,7 +149,7 @@ func (r *Requests) OfObjectsSince(mark int) []Request {
 	return slices.DeleteFunc(r.Since(mark), func(request Request) bool { return request.Target() == Target{} })
 }
 
-// WritesSince gives the writes made since a mark, less leases and events.
+// WritesSince returns the writes made since a mark, less leases and events.
 func (r *Requests) WritesSince(mark int) []Request {
 	var out []Request
 	for _, request := range r.Since(mark) {
@@ -160,7 +160,7 @@ func (r *Requests) WritesSince(mark int) []Request {
 	return out
 }
 
-// Forbidden gives all requests for which a right was missing.
+// Forbidden returns all requests for which a right was missing.
 func (r *Requests) Forbidden() []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -173,7 +173,7 @@ func (r *Requests) Forbidden() []Request {
 	return out
 }
 
-// Of gives all requests about a resource, watches included.
+// Of returns all requests about a resource, watches included.
 func (r *Requests) Of(resource string) []Request {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -186,7 +186,7 @@ func (r *Requests) Of(resource string) []Request {
 	return out
 }
 
-// WholeSecrets gives the requests that list or watch Secrets with what is in them.
+// WholeSecrets returns the requests that list or watch Secrets with their content.
 func (r *Requests) WholeSecrets() []Request {
 	return slices.DeleteFunc(r.Of("secrets"), func(request Request) bool {
 		return request.Metadata || request.Verb != "list" && request.Verb != "watch"

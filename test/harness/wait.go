@@ -14,7 +14,7 @@ import (
 const Patience = 3 * time.Minute
 
 const (
-	// remarkable is how long a wait takes that the log tells of.
+	// remarkable is how long a wait takes that is logged.
 	remarkable = 10 * time.Second
 	// stillness is for how long a manager must ask for nothing to count as done.
 	stillness = 2 * time.Second

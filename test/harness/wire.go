@@ -65,7 +65,7 @@ func (w *Wire) Line(namespace string) *Line {
 	return line
 }
 
-// find returns the line of a namespace, nil where nobody asked for one.
+// find returns the line of a namespace, nil if nobody asked for one.
 func (w *Wire) find(namespace string) *Line {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -25,7 +25,7 @@ func aboutRequests(app *v1.AppService) []string {
 	return messages
 }
 
-// TestATargetNeedsARequest: whether the pods request something, their template tells, and the namespace's LimitRange.
+// TestATargetNeedsARequest: the template of the pods and the LimitRange of the namespace say whether the pods request something.
 func TestATargetNeedsARequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {

@@ -19,7 +19,7 @@ import (
 
 // trouble is a change that no pod survives.
 type trouble struct {
-	// hinder puts something in the way, before the change; nil where the change alone is at fault.
+	// hinder puts something in the way, before the change; nil if the change alone is at fault.
 	hinder func(t *testing.T, app *v1.AppService)
 	change func(*v1.AppServiceSpec)
 
@@ -167,7 +167,7 @@ func follows(t *testing.T, app *v1.AppService, status string) {
 	}
 }
 
-// saysWhy gives an error unless the status tells of a trouble as it should.
+// saysWhy returns an error unless the status reports a trouble as it should.
 func saysWhy(t *testing.T, app *v1.AppService, row trouble) error {
 	condition, err := now(t, app, v1.ConditionReady, metav1.ConditionFalse, row.reason)
 	if err != nil {

@@ -150,7 +150,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 	}
 }
 
-// rendered gives an object without its status and its history.
+// rendered returns an object without its status and its history.
 func rendered(t *testing.T, app *v1.AppService, object *unstructured.Unstructured) any {
 	t.Helper()
 	content := object.DeepCopy()

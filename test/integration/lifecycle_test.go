@@ -277,7 +277,7 @@ func get(t *testing.T, app *v1.AppService, object client.Object) {
 	}
 }
 
-// gone gives an error while one of the objects of a name is there.
+// gone returns an error while one of the objects of a name is there.
 func gone(t *testing.T, namespace, name string, objects ...client.Object) error {
 	t.Helper()
 	for _, object := range objects {

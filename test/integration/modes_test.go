@@ -89,7 +89,7 @@ func namespaces(t *testing.T, count int) []string {
 	return names
 }
 
-// applications makes an AppService in each namespace, with a label that tells which operator it is for.
+// applications makes an AppService in each namespace, with a label that says which operator it is for.
 func applications(t *testing.T, home string, namespaces []string) []*v1.AppService {
 	t.Helper()
 	var apps []*v1.AppService

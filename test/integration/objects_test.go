@@ -47,7 +47,7 @@ func newMonitor(namespace, name string) *unstructured.Unstructured {
 	return monitor
 }
 
-// present gives an error while an object is not there.
+// present returns an error while an object is not there.
 func present(t *testing.T, object client.Object) error {
 	t.Helper()
 	return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object)

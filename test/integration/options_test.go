@@ -15,7 +15,7 @@ import (
 )
 
 // An operator that serves one namespace has a Role there and nothing else: no ClusterRole, and no option. It serves what needs none, and
-// tells those who use an option by which name an installation asks for it.
+// tells the users of an option by which name an installation asks for it.
 func TestNoClusterRoleAndNoOption(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)

@@ -172,7 +172,7 @@ func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) 
 	}
 }
 
-// records gives an error unless an AppService has that many release records, besides those of earlier releases.
+// records returns an error unless an AppService has that many release records, besides those of earlier releases.
 func records(t *testing.T, app *v1.AppService, count int) error {
 	t.Helper()
 	list := &corev1.SecretList{}

@@ -26,13 +26,13 @@ var refusals struct{ rows, seen, healed atomic.Int32 }
 type refusal struct {
 	// base changes the AppService that runs before; nil for the seed.
 	base func(*v1.AppServiceSpec)
-	// hinder puts something in the way, before the change; nil where the change alone is at fault.
+	// hinder puts something in the way, before the change; nil if the change alone is at fault.
 	hinder func(t *testing.T, app *v1.AppService) client.Object
 	// first says that it is there before the AppService is.
 	first bool
-	// change of the spec; nil where what hinders is in the way of what runs.
+	// change of the spec; nil if what hinders is in the way of what runs.
 	change func(spec *v1.AppServiceSpec, hindrance client.Object)
-	// clear takes out of the way what is in it; nil where the change is taken back instead.
+	// clear takes out of the way what is in it; nil if the change is taken back instead.
 	clear func(t *testing.T, app *v1.AppService, hindrance client.Object)
 
 	reason  string
@@ -281,7 +281,7 @@ func testRefusal(t *testing.T, row refusal) {
 	refusals.healed.Add(1)
 }
 
-// now gives an error unless a condition has a status and, if it is not empty, a reason.
+// now returns an error unless a condition has a status and, if it is not empty, a reason.
 func now(t *testing.T, app *v1.AppService, kind string, status metav1.ConditionStatus, reason string) (metav1.Condition, error) {
 	condition, err := cluster.ConditionNow(t.Context(), app, kind)
 	if err != nil {

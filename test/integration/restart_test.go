@@ -106,7 +106,7 @@ func expectExit(t *testing.T, process *harness.Process, message string) {
 	}
 }
 
-// requests gives the requests of a manager from the beginning of an action until it is quiet again.
+// requests returns the requests of a manager from the beginning of an action until it is quiet again.
 func requests(t *testing.T, manager *harness.Manager, action func()) []harness.Request {
 	t.Helper()
 	mark := manager.Requests.Mark()

@@ -302,7 +302,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	return release.Compare(result.Objects, there)
 }
 
-// documents reads the objects of a file; none where there is no such file.
+// documents reads the objects of a file; none if there is no such file.
 func documents(t *testing.T, path string) []*unstructured.Unstructured {
 	t.Helper()
 	if _, err := os.Stat(filepath.Join(files.Root(t), path)); errors.Is(err, fs.ErrNotExist) {

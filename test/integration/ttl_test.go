@@ -92,7 +92,7 @@ func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 	}
 }
 
-// expiryEvents are the reasons of the events that tell of the end of an AppService, in order, each as often as it was told.
+// expiryEvents are the reasons of the events about the end of an AppService, in order, each as often as it was recorded.
 func expiryEvents(t *testing.T, app *v1.AppService) string {
 	t.Helper()
 	var list eventsv1.EventList

@@ -14,9 +14,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// informers are the caches of a process: each kind is as far as it was told of the server's log.
+// informers are the caches of a process: each kind shows the server's log up to where it was delivered.
 type informers struct {
-	// store is what they show, and told how much of the log each kind was told.
+	// store is what they show, and told how much of the log was delivered for each kind.
 	store map[kube.Key]*unstructured.Unstructured
 	told  map[string]int
 }

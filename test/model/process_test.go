@@ -169,7 +169,7 @@ func (p *process) wake() bool {
 	return true
 }
 
-// tell is a watch event, as the handlers of the operator take it.
+// tell handles a watch event, as the handlers of the operator take it.
 func (p *process) tell(before, after *unstructuredObject, deleted bool) {
 	object := after
 	if deleted {

@@ -31,7 +31,7 @@ type server struct {
 	objects map[kube.Key]*unstructured.Unstructured
 	// owners of the fields of objects, by UID and path.
 	owners map[types.UID]map[string]map[string]bool
-	// log of all changes, as watches tell them.
+	// log of all changes, as watches report them.
 	log      []change
 	versions int
 	// of says which object each version and UID is of.
@@ -42,7 +42,7 @@ type server struct {
 	writes []string
 	// check sees each write of the operator before it is committed, and says what is wrong with it.
 	check func(verb string, key kube.Key, there *unstructured.Unstructured) error
-	// by is the process that writes, and authors the one that made each version: the pointer tells them apart.
+	// by is the process that writes, and authors the one that made each version: the pointer distinguishes them.
 	by      *bool
 	authors map[string]*bool
 	// wrong are the answers of check.

@@ -105,7 +105,7 @@ func (w *world) pending(kind string) bool {
 	return slices.ContainsFunc(w.server.log[w.process.told[kind]:], func(c change) bool { return c.object.GetKind() == kind })
 }
 
-// deliver tells the informers of a kind all that they have not been told.
+// deliver sends the informers of a kind all events that were not delivered yet.
 func (w *world) deliver(kind string) {
 	for _, c := range w.server.log[w.process.told[kind]:] {
 		key := kube.KeyOf(c.object)
@@ -149,7 +149,7 @@ func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstruct
 	return nil
 }
 
-// knows reports whether a process was told of an object as it is, or made it so.
+// knows reports whether a process saw an object as it is, or wrote it.
 func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructured) bool {
 	seen := p.store[key]
 	return s.authors[object.GetResourceVersion()] == p.dead || seen != nil && seen.GetResourceVersion() == object.GetResourceVersion()

@@ -16,7 +16,7 @@ type Query struct {
 	Dashboard, Panel, Expr string
 }
 
-// String tells where the query is.
+// String says where the query is.
 func (q Query) String() string { return fmt.Sprintf("%s, panel %q", q.Dashboard, q.Panel) }
 
 // dashboard is as much of Grafana's as there is to check.

@@ -45,7 +45,7 @@ func selectors(t *testing.T, expressions []string) [][]selector {
 	return list
 }
 
-// description is what prometheus.Desc prints of itself: it has no other way to tell.
+// description is what prometheus.Desc prints of itself: it has no other way to read it.
 var description = regexp.MustCompile(`^Desc\{fqName: "(\w+)", .* variableLabels: \{([^}]*)\}\}$`)
 
 // served are the labels of all metrics that a manager registers, by name.

@@ -86,7 +86,7 @@ func succeeds(t *testing.T, version string) {
 	harness.Eventually(t, "a version succeeds", func() error { return lab.Succeeded(t.Context(), home, version) })
 }
 
-// told tells whether the manager's pods get the namespaces to serve, and take them from there.
+// told reports whether the manager's pods get the namespaces to serve, and take them from there.
 func told(ctx context.Context, served []string) error {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: home, Name: "appservice-operator-controller-manager"}
@@ -105,7 +105,7 @@ func told(ctx context.Context, served []string) error {
 	return fmt.Errorf("the environment is %v", template.Spec.Containers[0].Env)
 }
 
-// mayPatch tells whether the manager may do in a namespace what is at the heart of its work.
+// mayPatch reports whether the manager may do in a namespace what is at the heart of its work.
 func mayPatch(ctx context.Context, namespace string) error {
 	review := &authorizationv1.SubjectAccessReview{Spec: authorizationv1.SubjectAccessReviewSpec{
 		User: account,

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// canary stands wherever a spec could hold a secret. It is in none of what the operator tells: log, events, status, metrics.
+// canary stands wherever a spec could hold a secret. It is in nothing that the operator writes: log, events, status, metrics.
 const canary = "c4n4ry"
 
 // secretive are specs with the canary in each such place; the first two are installed one after the other, the others are refused by the
@@ -110,7 +110,7 @@ func (s *scene) statuses() string {
 	return text
 }
 
-// events are those that the operator made: others tell of pods.
+// events are those that the operator recorded: others are about pods.
 func (s *scene) events() string {
 	s.Helper()
 	list := &corev1.EventList{}

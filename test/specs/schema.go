@@ -41,7 +41,7 @@ func ReadSchema(file string) (*Node, *apiextensions.JSONSchemaProps, error) {
 	return external, internal, err
 }
 
-// Ours tells our types from Kubernetes': the CRD keeps descriptions below ours only.
+// Ours distinguishes our types from Kubernetes': the CRD keeps descriptions below ours only.
 func Ours(schema Node) bool {
 	for _, property := range schema.Properties {
 		if property.Description != "" {

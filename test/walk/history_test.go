@@ -90,7 +90,7 @@ func autoscaled(wanted, got map[string]any) {
 			unstructured.RemoveNestedField(deployment, "metadata", "annotations", v1.AnnotationStartedWith)
 		}, "Deployment "+name)
 		within(side, func(autoscaler map[string]any) { delete(autoscaler, "currentMetrics") }, "HorizontalPodAutoscaler "+name, "status")
-		// The words count pods, too, and a size that was changed meanwhile is a problem that tells so.
+		// The words count pods, too, and a size that was changed meanwhile is reported as a problem.
 		within(side, func(status map[string]any) {
 			delete(status, "conditions")
 			withoutProblem(status, v1.ReasonSizeIgnored)

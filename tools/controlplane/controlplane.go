@@ -36,7 +36,7 @@ type Options struct {
 	Name     string    // DefaultName if empty
 	Nodes    int       // how many simulated nodes there are at least, DefaultNodes if 0
 	Progress io.Writer // what takes longer than a moment is reported here, if it is set
-	// AuditPolicy, if set, is the audit policy of the API server, as text. Cluster.AuditLog then tells of requests.
+	// AuditPolicy, if set, is the audit policy of the API server, as text. Cluster.AuditLog then lists requests.
 	AuditPolicy string
 }
 

@@ -23,7 +23,7 @@ var (
 	programsConfiguration string
 	//go:embed stages.yaml
 	stages string
-	// configuration is what kwokctl and the programs are told, apart from their paths, and what simulated pods do.
+	// configuration is what kwokctl and the programs are configured with, apart from their paths, and what simulated pods do.
 	configuration = programsConfiguration + "---\n" + stages
 )
 

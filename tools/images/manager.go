@@ -56,7 +56,7 @@ func distroless() filesystem {
 }
 
 // certificates returns Mozilla's root certificates as Go's own module has them. Those that are trusted on conditions
-// are left out: a file of certificates cannot tell conditions.
+// are left out: a file of certificates cannot express conditions.
 func certificates() []byte {
 	var out bytes.Buffer
 	for root := range bundle.Roots() {

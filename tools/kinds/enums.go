@@ -18,7 +18,7 @@ import (
 const apiModule = "k8s.io/api"
 
 // enums are the values of types of texts that take few, by package and name of the type: those that Kubernetes marks with +enum. The Go types
-// of the program do not tell, so the sources of the module are read.
+// of the program do not say, so the sources of the module are read.
 type enums map[string][]string
 
 // readEnums reads the sources of the module that the program is built with.

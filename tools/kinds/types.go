@@ -9,7 +9,7 @@ import (
 	"github.com/example/appservice-operator/internal/lint"
 )
 
-// TypesFile is where internal/lint has what the Go types do not tell of built-in kinds.
+// TypesFile is where internal/lint has what the Go types do not say of built-in kinds.
 const TypesFile = "internal/lint/builtin.json"
 
 // Types returns the text of that file.

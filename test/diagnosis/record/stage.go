@@ -167,7 +167,7 @@ func (s *stage) await(ctx context.Context, namespace string, wait wait) (objects
 	return objects, at, poll.Until(ctx, read)
 }
 
-// over gives an error while something that is waited for is not there.
+// over returns an error while something that is waited for is not there.
 func (w wait) over(objects []unstructured.Unstructured) error {
 	text, err := json.Marshal(objects)
 	if err != nil {

@@ -1,4 +1,4 @@
-// Package result is the form in which scorecard tests tell how they went, that of scorecard.operatorframework.io/v1alpha3.
+// Package result is the form of results of scorecard tests, that of scorecard.operatorframework.io/v1alpha3.
 package result
 
 // The states of a result.
