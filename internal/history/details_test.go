@@ -109,11 +109,11 @@ func TestUndoIsStrictAboutFields(t *testing.T) {
 	if err := v1.AddToScheme(scheme); err != nil {
 		t.Fatal(err)
 	}
-	var sent client.UpdateOptions
+	var sent client.PatchOptions
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(app("b")).WithInterceptorFuncs(interceptor.Funcs{
-		Update: func(ctx context.Context, c client.WithWatch, object client.Object, options ...client.UpdateOption) error {
+		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
 			sent.ApplyOptions(options)
-			return c.Update(ctx, object, options...)
+			return c.Patch(ctx, object, patch, options...)
 		},
 	}).Build()
 	resource := app("")

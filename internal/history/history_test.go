@@ -40,6 +40,7 @@ func app(image string) *unstructured.Unstructured {
 	o.SetNamespace("demo")
 	o.SetName("web")
 	o.SetUID("uid")
+	o.SetGeneration(1)
 	return o
 }
 

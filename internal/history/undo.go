@@ -2,22 +2,25 @@ package history
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/equality"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Undo is a change of a resource that restores the spec of a former release.
 type Undo struct {
 	// To is the revision that is restored, as a new revision.
 	To int
-	// Resource to be stored, with the version that was read.
+	// Resource as it was read, with the spec to be stored.
 	Resource *unstructured.Unstructured
 	// Changes of the spec; none if it has that spec already.
 	Changes []string
@@ -71,15 +74,28 @@ func targetOf(resource *unstructured.Unstructured, spec map[string]any, revision
 // ErrChanged says that another writer changed the resource meanwhile, so that nothing was written.
 var ErrChanged = errors.New("it was changed meanwhile, and nothing was written: look at it, and try again")
 
-// Write stores the change, unless the resource is another one by now than it was when it was read. With dry, the API server only checks it.
-func (u *Undo) Write(ctx context.Context, writer client.Writer, manager string, dry bool) error {
-	options := []client.UpdateOption{client.FieldOwner(manager), client.FieldValidation("Strict")}
+// Write stores the spec, unless the resource has another one by now than when it was read. What changes besides, as the operator's status does, is
+// left as it is. With dry, the API server only checks it. The error is ErrChanged or the API server's.
+func (u *Undo) Write(ctx context.Context, writer client.Client, manager string, dry bool) error {
+	patch, err := json.Marshal([]map[string]any{
+		{"op": "test", "path": "/metadata/uid", "value": u.Resource.GetUID()},
+		{"op": "test", "path": "/metadata/generation", "value": u.Resource.GetGeneration()},
+		{"op": "replace", "path": "/spec", "value": u.Resource.Object["spec"]},
+	})
+	if err != nil {
+		return err
+	}
+	options := []client.PatchOption{client.FieldOwner(manager), client.FieldValidation("Strict")}
 	if dry {
 		options = append(options, client.DryRunAll)
 	}
-	err := writer.Update(ctx, u.Resource.DeepCopy(), options...)
-	if apierrors.IsConflict(err) {
+	now := u.Resource.DeepCopy()
+	refused := writer.Patch(ctx, now, client.RawPatch(types.JSONPatchType, patch), options...)
+	if refused == nil {
+		return nil
+	}
+	if err := writer.Get(ctx, client.ObjectKeyFromObject(u.Resource), now); err == nil && !kube.SameGeneration(u.Resource, now) {
 		return ErrChanged
 	}
-	return err
+	return refused
 }

@@ -89,19 +89,24 @@ func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
 	if err := plan.Write(t.Context(), server, "kubectl-appservice", true); err != nil || image() != "b" {
 		t.Errorf("a dry run: %v, the image is %s", err, image())
 	}
-	touched := read()
-	touched.SetLabels(map[string]string{"a": "b"})
-	if err := server.Update(t.Context(), touched); err != nil {
-		t.Fatal(err)
+	touch := func(change func(*unstructured.Unstructured)) {
+		t.Helper()
+		resource := read()
+		change(resource)
+		if err := server.Update(t.Context(), resource); err != nil {
+			t.Fatal(err)
+		}
 	}
+	touch(func(resource *unstructured.Unstructured) { resource.SetGeneration(resource.GetGeneration() + 1) })
 	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); !errors.Is(err, ErrChanged) || image() != "b" {
-		t.Errorf("of another version: %v, the image is %s", err, image())
+		t.Errorf("of another spec: %v, the image is %s", err, image())
 	}
 	if plan, err = PlanUndo(read(), list, 0); err != nil {
 		t.Fatal(err)
 	}
-	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); err != nil || image() != "a" {
-		t.Errorf("of this version: %v, the image is %s", err, image())
+	touch(func(resource *unstructured.Unstructured) { resource.SetLabels(map[string]string{"a": "b"}) })
+	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); err != nil || image() != "a" || read().GetLabels()["a"] != "b" {
+		t.Errorf("of this spec: %v, the image is %s, the labels are %v", err, image(), read().GetLabels())
 	}
 }
 
