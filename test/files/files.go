@@ -12,7 +12,6 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
@@ -82,7 +81,7 @@ func Decode(text []byte) ([]*unstructured.Unstructured, error) {
 			continue
 		}
 		object := &unstructured.Unstructured{}
-		if err := utiljson.Unmarshal(document, &object.Object); err != nil { // not each file has objects with a kind
+		if err := object.UnmarshalJSON(document); err != nil {
 			return nil, err
 		}
 		objects = append(objects, object)
