@@ -12,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
@@ -21,15 +22,13 @@ import (
 // their bindings.
 func installAdmission(t *testing.T) {
 	t.Helper()
-	policies, err := filepath.Glob(filepath.Join(files.Root(t), "config/admission/*.yaml"))
-	if err != nil {
+	folder := filepath.Join(files.Root(t), "config/admission")
+	var kustomization struct{ Resources []string }
+	if err := yaml.Unmarshal(files.Text(t, filepath.Join(folder, "kustomization.yaml")), &kustomization); err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range policies {
-		for _, object := range files.Objects(t, file) {
-			if object.GroupVersionKind().Group != admissionv1.GroupName {
-				continue
-			}
+	for _, file := range kustomization.Resources {
+		for _, object := range files.Objects(t, filepath.Join(folder, file)) {
 			install(t, object)
 		}
 	}
