@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 
@@ -19,6 +20,9 @@ const sessionPage = "cli-session.md"
 
 // onceOnly matches what is not run again until it prints what the page shows: it changes something, or ends by itself when that is there.
 var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
+
+// changesSpec matches what changes the spec of an AppService.
+var changesSpec = regexp.MustCompile(`^kubectl (apply|appservice (undo|pause|resume|restart)) `)
 
 // dated are times and digests, which differ from run to run as well.
 var dated = regexp.MustCompile(`\d{4}-\d{2}-\d{2}[ T]\d{2}:\d{2}:\d{2}Z?|\b[0-9a-f]{32}\b`)
@@ -104,7 +108,11 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 	if shown.String() != string(text) {
 		t.Fatal("the page is not what was read of it")
 	}
+	var changed int64
 	for i, each := range shown.parts {
+		if changesSpec.MatchString(each.command) {
+			anotherSecond(t, changed)
+		}
 		switch {
 		case each.file != "":
 			files.Write(t, filepath.Join(u.folder, each.file), each.prints)
@@ -116,10 +124,24 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 		case each.command != "":
 			u.printsAsShown(t, each)
 		}
+		if changesSpec.MatchString(each.command) {
+			changed = time.Now().Unix()
+		}
 	}
 	if *update {
 		files.Write(t, name, shown.String())
 	}
+}
+
+// anotherSecond waits until a second is over: of two who change a spec within one, managed fields do not show who was the last.
+func anotherSecond(t *testing.T, second int64) {
+	t.Helper()
+	harness.Eventually(t, "another second begins", func() error {
+		if time.Now().Unix() == second {
+			return errors.New("it is the same one")
+		}
+		return nil
+	})
 }
 
 // prints runs a command, and returns what somebody at a terminal sees of it. One that breaks has no place on the page.
