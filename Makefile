@@ -1,4 +1,4 @@
-# Needed on PATH: Go, make, git and coreutils, and gcc for the tests' race detector. Every other tool is pinned in tools/,
+# Needed on PATH: Go, make, git and coreutils, and gcc for the tests' race detector. Every other tool is pinned in tools/pins,
 # and is downloaded or built from there when it is first used; docker (or CONTAINER_TOOL) is needed for images only. Recipes
 # are plain POSIX sh.
 
@@ -68,7 +68,7 @@ GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/l
 # Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
-tool = go tool -modfile='$(CURDIR)/tools/$(1)/go.mod' $(1)
+tool = go tool -modfile='$(CURDIR)/tools/pins/$(1)/go.mod' $(1)
 KUSTOMIZE = $(call tool,kustomize)
 OPERATOR_SDK = go run ./tools/cmd/tool operator-sdk
 OPM = go run ./tools/cmd/tool opm
@@ -192,7 +192,7 @@ test-cli: ## Run kubectl appservice as people do: each example of its help, offl
 	@CLI_FIGURES='$(CURDIR)/bin/cli' go test -count=1 -run='^TestRules$$' ./internal/lint
 	@go test -c -o bin/integration.test ./test/integration
 	@cd test/integration && CLI_FIGURES='$(CURDIR)/bin/cli' CLUSTER_NAME=appservice-cli '$(CURDIR)/bin/integration.test' -test.run='^TestRenderIsWhatIsReleased$$'
-	@go run ./tools/cmd/clifigures
+	@go run ./tools/cmd/figures cli
 
 .PHONY: test-contract
 test-contract: ## Check that each field of the API does something. CONTRACTFLAGS=-update rewrites docs/reference/fields.md.
@@ -218,7 +218,7 @@ test-vectors: ## Play tenants who want more than their AppServices, each once wi
 # The rights that the operator uses are counted in the integration tests.
 .PHONY: test-security
 test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
-	@go run ./tools/cmd/security
+	@go run ./tools/cmd/figures security
 
 # How long each fuzzer runs, and which ones do.
 FUZZTIME ?= 1m
@@ -540,7 +540,7 @@ scorecard-push: ## Push the image SCORECARD_IMG.
 
 .PHONY: catalog
 catalog: ## Render catalog/template.yaml into dist/catalog and validate it. The bundles in it are folders: no registry is asked.
-	@CGO_ENABLED=0 go run -C tools/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' $(CATALOG_FLAGS) \
+	@CGO_ENABLED=0 go run -C tools/pins/opm -tags containers_image_openpgp,json1 ./render -root '$(CURDIR)' $(CATALOG_FLAGS) \
 	  catalog/template.yaml dist/catalog/appservice-operator
 	@$(OPM) validate dist/catalog && echo 'The catalog is valid.'
 

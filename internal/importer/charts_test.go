@@ -78,11 +78,11 @@ func rendered(t testing.TB, name, chart string, values map[string]any) []byte {
 	return text.Bytes()
 }
 
-// podinfoFolder is where the Go module of podinfo is, with its chart, in the version that tools/podinfo pins.
+// podinfoFolder is where the Go module of podinfo is, with its chart, in the version that tools/pins/podinfo pins.
 func podinfoFolder(t testing.TB) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/stefanprodan/podinfo")
-	command.Dir = "../../tools/podinfo"
+	command.Dir = "../../tools/pins/podinfo"
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("cannot download podinfo: %v", err)

@@ -1,17 +1,14 @@
 package main
 
 import (
-	"bytes"
 	"context"
 	_ "embed"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -19,9 +16,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -29,7 +23,9 @@ import (
 
 	authenticationv1 "k8s.io/api/authentication/v1"
 
-	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/connect"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 //go:embed stock-crd.yaml
@@ -52,30 +48,19 @@ type account struct {
 func (a account) user() string { return "system:serviceaccount:" + a.namespace + ":" + a.name }
 
 func newAPI(root, kubeconfig string) (*api, error) {
-	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	config.QPS = -1
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, err
-		}
-	}
-	direct, err := client.New(config, client.Options{Scheme: scheme})
+	config, direct, err := connect.To(kubeconfig)
 	return &api{root: root, config: config, client: direct}, err
 }
 
 // prepare installs the operator's kinds, that of the stock peers, and all rights: the operator's as config/default has them, admin for the
 // others. With guards, it installs the policies of config/admission as well.
 func (a *api) prepare(ctx context.Context, guards bool) error {
-	files, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
+	bases, err := filepath.Glob(filepath.Join(a.root, "config/crd/bases/*.yaml"))
 	if err != nil {
 		return err
 	}
 	crds := slices.Clone(stockCRD)
-	for _, file := range files {
+	for _, file := range bases {
 		crd, err := os.ReadFile(file)
 		if err != nil {
 			return err
@@ -91,7 +76,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 			return err
 		}
 	}
-	kinds, err := decode(crds)
+	kinds, err := files.Decode(crds)
 	if err != nil {
 		return err
 	}
@@ -106,7 +91,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 	if _, err := a.namespace(ctx, system); err != nil {
 		return err
 	}
-	return poll(ctx, time.Minute, 100*time.Millisecond, func() error {
+	return poll.PacedWithin(ctx, time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
 		for _, kind := range kinds {
 			group, _, _ := unstructured.NestedString(kind.Object, "spec", "group")
 			list := &unstructured.UnstructuredList{}
@@ -123,13 +108,13 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 
 // build returns the objects of a folder of kustomize's.
 func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstructured, error) {
-	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/kustomize/go.mod", "kustomize", "build", folder)
+	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/pins/kustomize/go.mod", "kustomize", "build", folder)
 	build.Dir, build.Stderr = a.root, os.Stderr
 	text, err := build.Output()
 	if err != nil {
 		return nil, fmt.Errorf("cannot build %s: %w", folder, err)
 	}
-	return decode(text)
+	return files.Decode(text)
 }
 
 // productionArgs are the arguments that config/default gives the manager.
@@ -186,29 +171,11 @@ func (a *api) removeNamespace(ctx context.Context, name string) error {
 	if err := a.client.Delete(ctx, namespace); err != nil {
 		return err
 	}
-	return poll(ctx, 5*time.Minute, 200*time.Millisecond, func() error {
+	return poll.PacedWithin(ctx, 5*time.Minute, poll.Every(200*time.Millisecond), func(context.Context) error {
 		err := a.client.Get(ctx, client.ObjectKeyFromObject(namespace), namespace)
 		if apierrors.IsNotFound(err) {
 			return nil
 		}
 		return errors.Join(err, fmt.Errorf("namespace %s is still there", name))
 	})
-}
-
-func decode(text []byte) ([]*unstructured.Unstructured, error) {
-	var list []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		err := decoder.Decode(&object.Object)
-		if errors.Is(err, io.EOF) {
-			return list, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		if strings.TrimSpace(object.GetKind()) != "" {
-			list = append(list, object)
-		}
-	}
 }

@@ -6,6 +6,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 const (
@@ -58,9 +60,7 @@ func TestAuditCountsRequests(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "audit.log")
-			if err := os.WriteFile(file, []byte(tc.log+"\n"), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			files.Write(t, file, tc.log+"\n")
 			log, err := openAudit(file)
 			if err != nil {
 				t.Fatal(err)

@@ -4,7 +4,6 @@ import (
 	"context"
 	_ "embed"
 	"errors"
-	"fmt"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -16,6 +15,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/bench/load"
 	"github.com/example/appservice-operator/tools/controlplane"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // system is the namespace of the contenders' service accounts.
@@ -98,30 +98,13 @@ func (b *bench) collects(ctx context.Context, version schema.GroupVersion, names
 	if err := b.api.client.Delete(ctx, owner, foreground); err != nil {
 		return err
 	}
-	return poll(ctx, 2*time.Minute, 100*time.Millisecond, func() error {
+	return poll.PacedWithin(ctx, 2*time.Minute, poll.Every(100*time.Millisecond), func(context.Context) error {
 		err := b.api.client.Get(ctx, client.ObjectKeyFromObject(dependent), dependent)
 		if err == nil {
 			return errors.New("the garbage collector has not noticed AppServices")
 		}
 		return client.IgnoreNotFound(err)
 	})
-}
-
-// poll calls check until it gives nil, and gives its last error when the time is over.
-func poll(ctx context.Context, patience, every time.Duration, check func() error) error {
-	deadline := time.Now().Add(patience)
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		if time.Now().After(deadline) {
-			return fmt.Errorf("waited %s: %w", patience, err)
-		}
-		if err := pause(ctx, every); err != nil {
-			return err
-		}
-	}
 }
 
 // pause waits, unless the run is over.

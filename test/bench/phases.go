@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/test/bench/load"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 const (
@@ -51,7 +52,7 @@ func (m *match) clear(ctx context.Context, names []string) error {
 	if err := load.Each(ctx, names, m.writer.Delete); err != nil {
 		return err
 	}
-	if err := poll(ctx, 2*time.Minute, 50*time.Millisecond, func() error { return all(m.scene.gone(names), len(names)) }); err != nil {
+	if err := poll.PacedWithin(ctx, 2*time.Minute, poll.Every(50*time.Millisecond), func(context.Context) error { return all(m.scene.gone(names), len(names)) }); err != nil {
 		return err
 	}
 	return m.quiet(ctx)
@@ -63,7 +64,7 @@ func (m *match) one(ctx context.Context, name string, patience time.Duration) (t
 	if err := m.writer.Create(ctx, name); err != nil {
 		return 0, err
 	}
-	err := poll(ctx, patience, 2*time.Millisecond, func() error {
+	err := poll.PacedWithin(ctx, patience, poll.Every(2*time.Millisecond), func(context.Context) error {
 		return all(m.scene.count([]string{name}, load.OldImage, true), 1)
 	})
 	if err != nil {
@@ -113,7 +114,7 @@ func (m *match) drift(ctx context.Context) error {
 		if err := setImage(ctx, m.api.client, m.namespace, name, wrong); err != nil {
 			return err
 		}
-		err := poll(ctx, 10*time.Second, 2*time.Millisecond, func() error {
+		err := poll.PacedWithin(ctx, 10*time.Second, poll.Every(2*time.Millisecond), func(context.Context) error {
 			sight := m.scene.deployment(name)
 			if sight.image != m.present() || sight.since.Before(start) {
 				return errNotYet

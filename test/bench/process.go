@@ -5,15 +5,15 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"net/http"
 	"net/url"
 	"os"
 	"os/exec"
 	"strconv"
 	"strings"
-	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 // tick is the unit of /proc/PID/stat.
@@ -21,59 +21,44 @@ const tick = 10 * time.Millisecond
 
 // process is a contender at work.
 type process struct {
-	command *exec.Cmd
+	*processes.Child
 	metrics string // URL
 	log     string
 	started time.Time
-	ended   chan struct{}
 }
 
 // start runs a contender's program. Whoever starts it stops it.
 func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
-	address, err := freeAddress()
+	free, err := processes.FreeAddresses(1)
 	if err != nil {
 		return nil, err
 	}
-	program, args, err := c.command(address)
+	program, args, err := c.command(free[0])
 	if err != nil {
 		return nil, err
 	}
-	p := &process{metrics: "http://" + address + "/metrics", log: b.program(c.letter + ".log"), ended: make(chan struct{})}
+	p := &process{metrics: "http://" + free[0] + "/metrics", log: b.program(c.letter + ".log")}
 	log, err := os.OpenFile(p.log, os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
 	if err != nil {
 		return nil, err
 	}
 	defer log.Close()
-	p.command = exec.Command(program, args...)
-	p.command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
-	p.command.Stdout, p.command.Stderr = log, log
+	command := exec.Command(program, args...)
+	command.Env = append(append(os.Environ(), "KUBECONFIG="+kubeconfig, "WATCH_NAMESPACE="), c.env...)
+	command.Stdout, command.Stderr = log, log
 	p.started = time.Now()
-	if err := p.command.Start(); err != nil {
-		return nil, err
-	}
-	go func() {
-		_ = p.command.Wait()
-		close(p.ended)
-	}()
-	return p, nil
+	p.Child, err = processes.Start(command)
+	return p, err
 }
 
-// stop tells the process to end, and kills it if it takes its time.
-func (p *process) stop() {
-	_ = p.command.Process.Signal(syscall.SIGTERM)
-	select {
-	case <-p.ended:
-	case <-time.After(45 * time.Second):
-		_ = p.command.Process.Kill()
-		<-p.ended
-	}
-}
+// stop asks the process to end, and kills it if it takes its time.
+func (p *process) stop() { _ = p.Stop(45 * time.Second) }
 
 // alive gives an error if the process has ended by itself.
 func (p *process) alive() error {
 	select {
-	case <-p.ended:
-		return fmt.Errorf("it ended by itself (%v), see %s", p.command.ProcessState, p.log)
+	case <-p.Ended():
+		return fmt.Errorf("it ended by itself (%v), see %s", p.State(), p.log)
 	default:
 		return nil
 	}
@@ -81,7 +66,7 @@ func (p *process) alive() error {
 
 // cpu is the time that the process has computed so far.
 func (p *process) cpu() (time.Duration, error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.command.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
 	if err != nil {
 		return 0, errors.Join(p.alive(), err)
 	}
@@ -97,7 +82,7 @@ func (p *process) cpu() (time.Duration, error) {
 
 // memory gives the resident memory now and at most, in MiB.
 func (p *process) memory() (now, peak float64, err error) {
-	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.command.Process.Pid))
+	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", p.Pid()))
 	if err != nil {
 		return 0, 0, errors.Join(p.alive(), err)
 	}
@@ -164,13 +149,4 @@ func (p *process) gauges(ctx context.Context) (gauges, error) {
 		}
 	}
 	return out, scanner.Err()
-}
-
-func freeAddress() (string, error) {
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", err
-	}
-	defer listener.Close()
-	return listener.Addr().String(), nil
 }

@@ -10,6 +10,8 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // profiledPhases are those that make profile looks at, in the order in which they come.
@@ -45,11 +47,9 @@ func (m *match) mark(phase, file string) error {
 	if !m.profile || !slices.Contains(profiledPhases, phase) {
 		return nil
 	}
-	if err := m.process.command.Process.Signal(syscall.SIGUSR1); err != nil {
-		return err
-	}
+	m.process.Signal(syscall.SIGUSR1)
 	path := filepath.Join(m.profileFolder(), phase+file)
-	return poll(context.Background(), time.Minute, 10*time.Millisecond, func() error { _, err := os.Stat(path); return err })
+	return poll.PacedWithin(context.Background(), time.Minute, poll.Every(10*time.Millisecond), func(context.Context) error { _, err := os.Stat(path); return err })
 }
 
 // summarize prints what took most of CPU and allocations.

@@ -3,11 +3,12 @@ package main
 import (
 	"encoding/json"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 var here = Machine{CPU: "Fast", Cores: 2, Kernel: "linux 6.1", Go: "go1.26"}
@@ -20,9 +21,7 @@ func written(t *testing.T, results *Results) string {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "results.json")
-	if err := os.WriteFile(path, data, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, string(data))
 	return path
 }
 
@@ -79,9 +78,7 @@ func TestOnlyResultsOfTheSameMachineAreReused(t *testing.T) {
 
 func TestResultsWithoutAMachineAreNotReused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "results.json")
-	if err := os.WriteFile(path, []byte(`{"machine": "2 × something"}`), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, `{"machine": "2 × something"}`)
 	if _, err := (&bench{settings: settings{n: 10, letters: "c", reuse: path}}).earlier(here); err == nil {
 		t.Error("they were")
 	}

@@ -12,6 +12,7 @@ import (
 	"testing/fstest"
 
 	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/checkchart"
 )
 
@@ -62,9 +63,7 @@ func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
 			got := found(t, tiny, folder)
 			file := filepath.Join(folder, golden)
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				files.Write(t, file, got)
 			}
 			want, err := os.ReadFile(file)
 			switch {

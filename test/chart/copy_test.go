@@ -12,7 +12,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/example/appservice-operator/tools/toolchain"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // repository is a copy of the repository as it is, all of it committed, for a test to work in as a maintainer does.
@@ -21,10 +21,7 @@ type repository struct{ dir string }
 // copyOfRepository copies what git knows, or would know, of the working tree.
 func copyOfRepository(t *testing.T) repository {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	root := files.Root(t)
 	listed, err := exec.CommandContext(t.Context(), "git", "-C", root, "ls-files", "-z", "--cached", "--others", "--exclude-standard").Output()
 	if err != nil {
 		t.Fatalf("git cannot list the files of the repository: %v", err)
@@ -98,23 +95,35 @@ func (r repository) run(t *testing.T, command string) string {
 
 func (r repository) path(name string) string { return filepath.Join(r.dir, name) }
 
+// has tests that files have all that is wanted of each.
+func (r repository) has(t *testing.T, wanted map[string][]string) {
+	t.Helper()
+	for file, want := range wanted {
+		for _, part := range want {
+			if !strings.Contains(r.read(t, file), part) {
+				t.Errorf("%s lacks %q", file, part)
+			}
+		}
+	}
+}
+
+// neededNoGo tests that no Go has changed.
+func (r repository) neededNoGo(t *testing.T) {
+	t.Helper()
+	changed := r.changed(t)
+	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
+		t.Errorf("%s has changed: Go was needed", changed[at])
+	}
+}
+
 func (r repository) read(t *testing.T, name string) string {
 	t.Helper()
-	text, err := os.ReadFile(r.path(name))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return string(text)
+	return string(files.Text(t, r.path(name)))
 }
 
 func (r repository) write(t *testing.T, name, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(r.path(name)), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(r.path(name), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, r.path(name), text)
 }
 
 // changed lists the files that differ from those of the copy when it was made, by name.

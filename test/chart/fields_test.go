@@ -1,7 +1,6 @@
 package chart
 
 import (
-	"slices"
 	"strings"
 	"testing"
 )
@@ -37,7 +36,7 @@ spec: {image: "nginx:1.29", topology: {zoneCount: 5}}
 	r.run(t, "make generate golden bundle")
 	r.run(t, "make test-contract CONTRACTFLAGS=-update")
 
-	for file, want := range map[string][]string{
+	r.has(t, map[string][]string{
 		"config/crd/bases/app.example.com_appservices.yaml": {"zoneCount:\n", "description: ZoneCount is the least number of zones", "default: 3"},
 		"test/testdata/cases/topology/golden.yaml":          {`example.com/zones: "5"`},
 		"test/testdata/cases/minimal/golden.yaml":           {`example.com/zones: "3"`},
@@ -49,17 +48,8 @@ spec: {image: "nginx:1.29", topology: {zoneCount: 5}}
 		"bundle/manifests/appservice-operator.clusterserviceversion.yaml": {
 			"- description: Topology says over how much pods are spread.\n        displayName: Topology\n        path: topology\n",
 		},
-	} {
-		for _, part := range want {
-			if !strings.Contains(r.read(t, file), part) {
-				t.Errorf("%s lacks %q", file, part)
-			}
-		}
-	}
-	changed := r.changed(t)
-	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
-		t.Errorf("%s has changed: Go was needed", changed[at])
-	}
+	})
+	r.neededNoGo(t)
 	r.run(t, "git add --all && git -c user.name=test -c user.email=test@example.com commit --quiet --message=after && make manifests")
 	if again := r.changed(t); len(again) > 0 {
 		t.Errorf("generating again changes %v", again)

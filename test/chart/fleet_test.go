@@ -21,8 +21,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const (
@@ -131,16 +131,9 @@ type served struct {
 
 func newFleet(t *testing.T) *served {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	f := &served{t: t, cluster: controlPlane(t), dir: t.TempDir()}
+	f := &served{t: t, cluster: controlPlane(t), dir: files.Charts(t)}
 	f.namespace = f.cluster.Namespace(t)
 	f.reader = sync.OnceValue(func() client.Reader { return f.cluster.Cache(t, f.namespace) })
-	if err := os.CopyFS(filepath.Join(f.dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
 	return f
 }
 
@@ -158,9 +151,7 @@ func (f *served) file(name string) string {
 
 func (f *served) write(name, text string) {
 	f.t.Helper()
-	if err := os.WriteFile(f.file(name), []byte(text), 0o600); err != nil {
-		f.t.Fatal(err)
-	}
+	files.Write(f.t, f.file(name), text)
 }
 
 func (f *served) remove(name string) {

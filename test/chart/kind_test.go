@@ -3,11 +3,9 @@ package chart
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"testing"
 
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -18,6 +16,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -26,7 +25,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.run(t, "make kind KIND=Probe")
 	r.run(t, "make generate golden bundle") // the bundle is validated
-	for file, want := range map[string][]string{
+	r.has(t, map[string][]string{
 		"config/crd/bases/app.example.com_probes.yaml":                    {"kind: Probe\n", `jsonPath: .status.conditions[?(@.type=="Ready")].reason`},
 		"config/crd/kustomization.yaml":                                   {"- bases/app.example.com_probes.yaml\n"},
 		"config/rbac/role.yaml":                                           {"probes]\n", "probes/status]\n", "probes/finalizers]\n"},
@@ -40,18 +39,9 @@ func TestAKindNeedsNoGo(t *testing.T) {
 		"test/testdata/kinds/probe/minimal/golden.yaml":                   {"kind: Deployment\n", "image: nginx:1.29\n"},
 		"bundle/manifests/app.example.com_probes.yaml":                    {"kind: Probe\n"},
 		"bundle/manifests/appservice-operator.clusterserviceversion.yaml": {"displayName: Probe\n", "name: probes.app.example.com\n"},
-	} {
-		for _, part := range want {
-			if !strings.Contains(r.read(t, file), part) {
-				t.Errorf("%s lacks %q", file, part)
-			}
-		}
-	}
-	changed := r.changed(t)
-	if at := slices.IndexFunc(changed, func(file string) bool { return strings.HasSuffix(file, ".go") }); at >= 0 {
-		t.Errorf("%s has changed: Go was needed", changed[at])
-	}
-	r.run(t, "go tool -modfile=tools/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
+	})
+	r.neededNoGo(t)
+	r.run(t, "go tool -modfile=tools/pins/helm-unittest/go.mod helm-unittest --strict helm-charts/probe")
 	r.run(t, "go test -count=1 ./internal/rights ./tools/kinds")
 	probeIsServed(t, r)
 	aFurtherKindBringsItsRight(t, r)
@@ -64,13 +54,7 @@ func TestAKindNeedsNoGo(t *testing.T) {
 func probeIsServed(t *testing.T, r repository) {
 	t.Helper()
 	cluster := controlPlane(t)
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict([]byte(r.read(t, "config/crd/bases/app.example.com_probes.yaml")), crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, files.CRD(t, r.path("config/crd/bases/app.example.com_probes.yaml")))
 	namespace := cluster.Namespace(t)
 	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
 	sample := &unstructured.Unstructured{}
@@ -78,9 +62,7 @@ func probeIsServed(t *testing.T, r repository) {
 		t.Fatal(err)
 	}
 	sample.SetNamespace(namespace)
-	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 	harness.Eventually(t, "the Probe is ready", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
 			return err
@@ -108,9 +90,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 		return stdout.String()
 	}
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"image":"nginx:1.30"}}`))
-	if err := cluster.Client.Patch(t.Context(), probe, patch, client.FieldOwner("ada")); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, probe, patch, client.FieldOwner("ada"))
 	harness.Eventually(t, "the change is recorded", func() error {
 		if said := run("history", name); !strings.Contains(said, "ada") || !strings.Contains(said, "spec.image nginx:1.29 → nginx:1.30") {
 			return errors.New(said)
@@ -120,9 +100,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 	if said := run("undo", name); !strings.Contains(said, name+" has the spec of revision 1 again") {
 		t.Errorf("undo says %q", said)
 	}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(probe), probe); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, probe)
 	if image, _, _ := unstructured.NestedString(probe.Object, "spec", "image"); image != "nginx:1.29" {
 		t.Errorf("then its image is %q", image)
 	}

@@ -5,7 +5,6 @@
 package chart
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -25,7 +24,7 @@ func TestMain(m *testing.M) {
 func run(m *testing.M) int {
 	harness.Log()
 	code := m.Run()
-	ending.end()
+	stopCluster()
 	if flag.Lookup("test.list").Value.String() != "" {
 		return code
 	}
@@ -42,33 +41,14 @@ func everythingRan() bool {
 	return flag.Lookup("test.run").Value.String() == "" && flag.Lookup("test.skip").Value.String() == ""
 }
 
-// ending ends what the tests have started for all of them.
-var ending teardown
-
-type teardown struct {
-	mutex sync.Mutex
-	stops []func()
-}
-
-func (t *teardown) then(stop func()) {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	t.stops = append(t.stops, stop)
-}
-
-func (t *teardown) end() {
-	t.mutex.Lock()
-	defer t.mutex.Unlock()
-	for i := len(t.stops) - 1; i >= 0; i-- {
-		t.stops[i]()
-	}
-}
+// stopCluster ends the cluster, if a test has started it.
+var stopCluster = func() {}
 
 // startCluster starts the cluster that the tests share when the first of them asks for it: many need none.
 var startCluster = sync.OnceValues(func() (*harness.Cluster, error) {
-	cluster, stop, err := harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-chart"))
+	cluster, stop, err := harness.Start(context.Background(), "appservice-chart")
 	if stop != nil {
-		ending.then(stop)
+		stopCluster = stop
 	}
 	return cluster, err
 })

@@ -16,8 +16,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // changing is the template that the tests change, and what is wrong with the other one.
@@ -35,7 +35,7 @@ func versioned(version string) string {
 func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
-	dir := chartFolder(t)
+	dir := files.Charts(t)
 	cluster.Manager(t, namespace, from(dir))
 	apps := []*v1.AppService{small(namespace, "one"), small(namespace, "two"), small(namespace, "three")}
 	for _, app := range apps {
@@ -77,12 +77,11 @@ func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
-	dir := chartFolder(t)
+	dir := files.Charts(t)
 	save(t, dir, versioned("1"))
 	first := cluster.Manager(t, namespace, from(dir))
 	app := small(namespace, "one")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	first.Stop(t)
 
 	save(t, dir, unsound)
@@ -105,9 +104,7 @@ func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 func untouched(t *testing.T, cluster *harness.Cluster, app *v1.AppService) {
 	t.Helper()
 	var events corev1.EventList
-	if err := cluster.Client.List(t.Context(), &events, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, &events, client.InNamespace(app.Namespace))
 	for _, event := range events.Items {
 		if event.InvolvedObject.Name == app.Name && event.Reason == v1.ReasonDriftCorrected {
 			t.Errorf("the operator put back what was there: %s", event.Message)
@@ -122,20 +119,6 @@ func small(namespace, name string) *v1.AppService {
 	return app
 }
 
-// chartFolder is a copy of the charts for a test to change.
-func chartFolder(t *testing.T) string {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
-	return dir
-}
-
 func from(dir string) func(*operator.Options, *harness.Requests) {
 	return func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir }
 }
@@ -144,9 +127,7 @@ func extra(dir string) string { return filepath.Join(dir, "helm-charts/appservic
 
 func save(t *testing.T, dir, text string) {
 	t.Helper()
-	if err := os.WriteFile(extra(dir), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, extra(dir), text)
 }
 
 func remove(t *testing.T, dir string) {

@@ -20,6 +20,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -107,9 +108,7 @@ func leaveAdoption(t *testing.T) {
 		t.Fatal(err)
 	}
 	figures := fmt.Sprintf("adopted=%d restarted=%d\n", adopting.adopted.Load(), adopting.restarted.Load())
-	if err := os.WriteFile(filepath.Join(folder, "adoption"), []byte(figures), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, filepath.Join(folder, "adoption"), figures)
 }
 
 // applied has a user apply a file and wait for what it makes.

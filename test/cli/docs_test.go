@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 var update = flag.Bool("update", false, "put what commands print into the documents")
@@ -32,12 +34,12 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 		}
 		printed[line] = strings.ReplaceAll(u.says(t, line, "ContainerCrashed"), u.namespace, "shop")
 	}
-	files, err := filepath.Glob(filepath.Join(root, "docs/cli*.md"))
+	pages, err := filepath.Glob(filepath.Join(root, "docs/cli*.md"))
 	if err != nil {
 		t.Fatal(err)
 	}
 	found := map[string]bool{}
-	for _, file := range files {
+	for _, file := range pages {
 		if filepath.Base(file) == sessionPage {
 			continue // it has a test of its own
 		}
@@ -61,9 +63,7 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 			}
 		}
 		if changed != string(text) {
-			if err := os.WriteFile(file, []byte(changed), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			files.Write(t, file, changed)
 		}
 	}
 	for _, line := range shown {

@@ -13,6 +13,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/example/appservice-operator/internal/cli"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // figuresFile is the variable that names the folder for the figures that make test-cli sums up.
@@ -48,9 +49,7 @@ func TestExamples(t *testing.T) {
 	if err := os.MkdirAll(file, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.WriteFile(filepath.Join(file, "examples"), []byte(figures), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, filepath.Join(file, "examples"), figures)
 }
 
 // ours are the commands below one that do something, cobra's own excepted.

@@ -12,8 +12,7 @@ import (
 // What was released can be looked at, and gone back to.
 func TestHistoryAndUndo(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	u := newUser(t, namespace)
 	u.web(t)
 	image := func() string {
@@ -48,8 +47,7 @@ func TestHistoryAndUndo(t *testing.T) {
 // What a tool for GitOps applies is changed at its source.
 func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	u := newUser(t, namespace)
 	u.web(t)
 	u.must(t, 0, `kubectl patch appservice web --type merge -p '{"spec":{"image":"nginx:1.28"}}'`)

@@ -2,11 +2,11 @@ package cli
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -69,9 +69,7 @@ func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
 	u.applyFile(t, root+"/config/samples/app_v1_appjob.yaml")
-	if err := os.WriteFile(filepath.Join(u.folder, "plain.yaml"), []byte(plain), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, filepath.Join(u.folder, "plain.yaml"), plain)
 	u.must(t, 0, "kubectl apply -f plain.yaml")
 	suspended := func() string { return u.must(t, 0, "kubectl get appjob migrate -o jsonpath={.spec.suspend}") }
 	for _, step := range []struct{ verb, suspended string }{{"pause", "true"}, {"resume", ""}} {

@@ -3,7 +3,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -22,31 +21,19 @@ var (
 )
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	harness.Log()
-	ctx := context.Background()
-	dir, err := os.MkdirTemp("", "appservice-cli-")
-	if err == nil {
+	harness.Main("appservice-cli", func(ctx context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		dir, err := os.MkdirTemp("", "appservice-cli-")
+		if err != nil {
+			return 1, err
+		}
 		defer func() { _ = os.RemoveAll(dir) }()
-		err = install(ctx, dir)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot build the programs:", err)
-		return 1
-	}
-	var stop func()
-	cluster, stop, err = harness.Start(ctx, cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-cli"))
-	if stop != nil {
-		defer stop()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
-		return 1
-	}
-	return m.Run()
+		if err := install(ctx, dir); err != nil {
+			return 1, fmt.Errorf("cannot build the programs: %w", err)
+		}
+		return m.Run(), nil
+	})
 }
 
 // install puts the programs into a folder, as krew puts them on people's PATH.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -106,9 +107,7 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 	for i, each := range shown.parts {
 		switch {
 		case each.file != "":
-			if err := os.WriteFile(filepath.Join(u.folder, each.file), []byte(each.prints), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			files.Write(t, filepath.Join(u.folder, each.file), each.prints)
 		case each.command != "" && *update:
 			manager.Rest(t)
 			if printed := u.prints(t, each.command); unvarying(printed) != unvarying(each.prints) {
@@ -119,9 +118,7 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 		}
 	}
 	if *update {
-		if err := os.WriteFile(name, []byte(shown.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, name, shown.String())
 	}
 }
 

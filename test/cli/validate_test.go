@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"os"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -21,6 +20,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -118,9 +118,7 @@ func TestValidateSaysWhatTheOperatorRefuses(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
 	policy := filepath.Join(u.folder, "policy.yaml")
-	if err := os.WriteFile(policy, []byte("namespaces:\n- names: ["+u.namespace+"]\n  serviceTypes: [ClusterIP]\n"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, policy, "namespaces:\n- names: ["+u.namespace+"]\n  serviceTypes: [ClusterIP]\n")
 	cluster.Manager(t, u.namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = policy })
 	for name, test := range map[string]struct{ spec, reason, policy string }{
 		"pods below Baseline":          {"  podTemplate: {spec: {hostNetwork: true}}\n", v1.ReasonPodSecurityViolation, policy},

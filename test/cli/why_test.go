@@ -195,9 +195,7 @@ func TestPauseResumeAndRestart(t *testing.T) {
 	cluster.Manager(t, u.namespace)
 	app := u.web(t)
 	get := func() *v1.AppService {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Refresh(t, app)
 		return app
 	}
 	steps := []struct {

@@ -1,9 +1,7 @@
 package contract
 
 import (
-	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"slices"
@@ -12,10 +10,10 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/references"
 )
 
@@ -115,21 +113,5 @@ func TestAReferenceWithoutAGuardIsFound(t *testing.T) {
 
 func documents(t *testing.T, file string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = text.Close() }()
-	var list []*unstructured.Unstructured
-	for reader := utilyaml.NewYAMLOrJSONDecoder(text, 4096); ; {
-		object := &unstructured.Unstructured{}
-		switch err := reader.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
-			return list
-		case err != nil:
-			t.Fatalf("cannot parse %s: %v", file, err)
-		case len(object.Object) > 0:
-			list = append(list, object)
-		}
-	}
+	return files.Objects(t, strings.TrimPrefix(file, root+"/"))
 }

@@ -5,6 +5,8 @@ import (
 	"os"
 	"strings"
 	"testing"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 const referenceFile = root + "/docs/reference/fields.md"
@@ -25,9 +27,7 @@ spec with and without the field, which is also its test: ` + "`TestContractField
 func TestContractReference(t *testing.T) {
 	want := mustSurvey(t).reference()
 	if *update {
-		if err := os.WriteFile(referenceFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, referenceFile, want)
 		return
 	}
 	got, err := os.ReadFile(referenceFile)

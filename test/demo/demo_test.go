@@ -11,6 +11,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/files"
 )
 
 const root = "../.."
@@ -21,9 +22,7 @@ func TestATemplateOfTheChartIsEdited(t *testing.T) {
 		t.Fatal(err)
 	}
 	path := filepath.Join(t.TempDir(), "_pod.tpl")
-	if err := os.WriteFile(path, original, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, string(original))
 	if err := editTemplate(path); err != nil {
 		t.Fatal(err)
 	}
@@ -38,9 +37,7 @@ func TestATemplateOfTheChartIsEdited(t *testing.T) {
 	if strings.Contains(string(original), strings.TrimSpace(edit)) {
 		t.Errorf("the chart has %q by now: show something else", strings.TrimSpace(edit))
 	}
-	if err := os.WriteFile(path, []byte("spec: {}\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, "spec: {}\n")
 	if err := editTemplate(path); err == nil {
 		t.Error("a template without the line is edited without an error")
 	}

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"net"
 	"net/http"
 	"os"
 	"os/exec"
@@ -18,6 +17,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 const (
@@ -29,11 +29,9 @@ const (
 
 // manager is the operator as a child process.
 type manager struct {
-	process *exec.Cmd
-	metrics string        // URL
-	told    atomic.Bool   // to end
-	ended   chan struct{} // closed when the process has ended
-	err     error         // how, once it has
+	*processes.Child
+	metrics string      // URL
+	told    atomic.Bool // to end
 }
 
 func (d *demo) logFile() string { return filepath.Join(d.folder, "manager.log") }
@@ -53,10 +51,11 @@ func (d *demo) startManager(ctx context.Context) error {
 
 // startManagerWith does so with more arguments.
 func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
-	probes, metrics, err := freeAddresses()
+	free, err := processes.FreeAddresses(2)
 	if err != nil {
-		return fmt.Errorf("cannot find a free port: %w", err)
+		return err
 	}
+	probes, metrics := free[0], free[1]
 	namespaces := ""
 	if d.shared {
 		namespaces = namespace // what else lives in the cluster is none of the demo's business
@@ -68,19 +67,20 @@ func (d *demo) startManagerWith(ctx context.Context, more ...string) error {
 		return err
 	}
 	defer log.Close()
-	process := exec.Command(d.binary(), args...)
-	process.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
-	process.Stdout, process.Stderr = log, log
-	process.ExtraFiles = []*os.File{d.pidFile}
-	process.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the terminal, if it is kept
+	command := exec.Command(d.binary(), args...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+d.cluster.Kubeconfig)
+	command.Stdout, command.Stderr = log, log
+	command.ExtraFiles = []*os.File{d.pidFile}
+	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true} // it outlives the terminal, if it is kept
 	d.say("$ KUBECONFIG=%s \\\n  %s", quote(d.cluster.Kubeconfig), commandLine(d.binary(), args))
-	if err := process.Start(); err != nil {
-		return fmt.Errorf("cannot start the manager: %w", err)
+	child, err := processes.Start(command)
+	if err != nil {
+		return err
 	}
-	d.manager = &manager{process: process, metrics: "http://" + metrics + "/metrics", ended: make(chan struct{})}
+	d.manager = &manager{Child: child, metrics: "http://" + metrics + "/metrics"}
 	go d.manager.wait(d.abort)
-	d.later(d.manager.kill(), d.manager.stop)
-	pid := strconv.Itoa(process.Process.Pid)
+	d.later(d.manager.command(), d.manager.stop)
+	pid := strconv.Itoa(child.Pid())
 	if err := d.pidFile.Truncate(0); err != nil {
 		return err
 	}
@@ -98,44 +98,28 @@ func (d *demo) restartManager(ctx context.Context, more ...string) error {
 		return err
 	}
 	d.earlier += requests
-	if err := d.takeBack(ctx, d.manager.kill()); err != nil {
+	if err := d.takeBack(ctx, d.manager.command()); err != nil {
 		return err
 	}
 	d.manager = nil
 	return d.startManagerWith(ctx, more...)
 }
 
-// kill is the command that ends the manager.
-func (m *manager) kill() string { return "kill " + strconv.Itoa(m.process.Process.Pid) }
+// command ends the manager.
+func (m *manager) command() string { return "kill " + strconv.Itoa(m.Pid()) }
 
 // wait waits for the process, and aborts the demo if the process ends without being told to.
 func (m *manager) wait(abort context.CancelCauseFunc) {
-	m.err = m.process.Wait()
-	close(m.ended)
+	<-m.Ended()
 	if !m.told.Load() {
-		abort(fmt.Errorf("the manager ended by itself: %v", m.process.ProcessState))
+		abort(fmt.Errorf("the manager ended by itself: %v", m.State()))
 	}
 }
 
-// stop tells the manager to end and waits until it has.
+// stop asks the manager to end and waits until it has.
 func (m *manager) stop(context.Context) error {
 	m.told.Store(true)
-	err := m.process.Process.Signal(syscall.SIGTERM)
-	if errors.Is(err, os.ErrProcessDone) {
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	deadline := time.NewTimer(shutdown)
-	defer deadline.Stop()
-	select {
-	case <-m.ended:
-		return m.err
-	case <-deadline.C:
-		_ = m.process.Process.Kill()
-		return fmt.Errorf("the manager was killed: it had not ended within %s of SIGTERM", shutdown)
-	}
+	return m.Stop(shutdown)
 }
 
 // ready returns an error unless the manager says that it is ready.
@@ -161,21 +145,6 @@ func read(ctx context.Context, url string) ([]byte, error) {
 		return nil, fmt.Errorf("%s: %s", url, response.Status)
 	}
 	return io.ReadAll(response.Body)
-}
-
-// freeAddresses returns two loopback addresses that nobody listens on.
-func freeAddresses() (one, other string, err error) {
-	first, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	defer first.Close()
-	second, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		return "", "", err
-	}
-	defer second.Close()
-	return first.Addr().String(), second.Addr().String(), nil
 }
 
 // tail returns the last lines of a file.

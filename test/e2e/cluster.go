@@ -11,13 +11,11 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/tools/node"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -127,19 +125,11 @@ func (s *suite) useCurrent(ctx context.Context) error {
 
 // connect makes the client and finds the address of a node.
 func (s *suite) connect(ctx context.Context) (err error) {
-	if s.cluster.config, err = clientcmd.BuildConfigFromFlags("", s.cluster.kubeconfig); err != nil {
-		return err
-	}
-	s.cluster.config.WarningHandler = rest.NoWarnings{}
-	s.cluster.config.QPS, s.cluster.config.Burst = 100, 200
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if err := v1.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if s.client, err = client.New(s.cluster.config, client.Options{Scheme: scheme}); err != nil {
+	s.cluster.config, s.client, err = connect.To(s.cluster.kubeconfig, func(config *rest.Config) {
+		config.WarningHandler = rest.NoWarnings{}
+		config.QPS, config.Burst = 100, 200
+	})
+	if err != nil {
 		return err
 	}
 	if err := s.refuseOperator(ctx); err != nil {

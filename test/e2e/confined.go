@@ -30,7 +30,7 @@ func confinedByMake(ctx context.Context, s *suite) error {
 // confinedByHelm installs a manager for one namespace with the chart.
 func confinedByHelm(ctx context.Context, s *suite) error {
 	at := strings.LastIndex(s.present.Image, ":")
-	helm := []string{"go", "tool", "-modfile=tools/helm/go.mod", "helm"}
+	helm := []string{"go", "tool", "-modfile=tools/pins/helm/go.mod", "helm"}
 	return s.confine(ctx,
 		append(slices.Clone(helm), "install", "appservice-operator", "config/chart", "--namespace="+operatorNamespace, "--create-namespace", "--skip-crds",
 			"--set=image.repository="+s.present.Image[:at]+",image.tag="+s.present.Image[at+1:]+",watchNamespaces={"+confined+"}"),

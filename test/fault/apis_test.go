@@ -2,7 +2,6 @@ package fault
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 
@@ -11,11 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // foreignAPI is a kind of another project that the chart renders where the cluster serves it.
@@ -40,9 +38,7 @@ func apis() []foreignAPI {
 // again. Whoever does not ask for it is not touched; who does goes on without, says so, and has it again afterwards.
 func apiRemoved(s *scene, api foreignAPI) {
 	crd := api.crd(s)
-	if err := cluster.InstallCRD(s.Context(), crd.DeepCopy()); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Install(s.T, crd.DeepCopy())
 	elsewhere := &scene{stage: newStage(s.T, s.plan+"-elsewhere", alone), T: s.T, plan: s.plan, player: s.player}
 	s.process = launch(s.T, s.as, s.namespace, s.view, func(options *operator.Options, _ *harness.Requests) {
 		options.WatchNamespaces = []string{s.namespace, elsewhere.namespace}
@@ -74,9 +70,7 @@ func apiRemoved(s *scene, api foreignAPI) {
 	elsewhere.endsAs(changed)
 	s.lacks(api)
 
-	if err := cluster.InstallCRD(s.Context(), crd.DeepCopy()); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Install(s.T, crd.DeepCopy())
 	s.fault()
 	second := s.has(api, first)
 	s.endsAs(api.changed)
@@ -96,9 +90,7 @@ func apiRemoved(s *scene, api foreignAPI) {
 // on account of that, and nothing is missing afterwards.
 func apiSeemsGone(s *scene, api foreignAPI) {
 	crd := api.crd(s)
-	if err := cluster.InstallCRD(s.Context(), crd.DeepCopy()); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Install(s.T, crd.DeepCopy())
 	s.with(api.spec)
 	object := s.has(api, "")
 	s.still()
@@ -133,17 +125,5 @@ func (a foreignAPI) touch(s *scene, crd *apiextensionsv1.CustomResourceDefinitio
 // crd reads the CRD of the kind.
 func (a foreignAPI) crd(s *scene) *apiextensionsv1.CustomResourceDefinition {
 	s.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		s.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "test/testdata/fixtures/crds", a.Group+"_"+a.resource+".yaml"))
-	if err != nil {
-		s.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		s.Fatal(err)
-	}
-	return crd
+	return files.CRD(s, filepath.Join("test/testdata/fixtures/crds", a.Group+"_"+a.resource+".yaml"))
 }

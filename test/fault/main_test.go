@@ -9,11 +9,9 @@
 package fault
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
-	"os"
 	"testing"
 
 	"k8s.io/klog/v2"
@@ -38,36 +36,22 @@ var (
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	logger := zap.New(zap.WriteTo(logs))
 	log.SetLogger(logger)
 	klog.SetLogger(logger)
-	ctx, cancel := context.WithCancel(context.Background())
-	defer cancel()
-	var stop func()
-	var err error
-	cluster, stop, err = harness.Start(ctx, cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-faults"))
-	if stop != nil {
-		defer stop()
-	}
-	if err == nil {
-		seen, err = newWorld(ctx, cluster)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
-		return 1
-	}
-	code := m.Run()
-	if *withStock {
-		return code
-	}
-	fmt.Println(tally.line())
-	if tally.plans == 0 {
-		fmt.Fprintf(os.Stderr, "no plan has the name %q, or one that begins with it\n", *only)
-		return 1
-	}
-	return code
+	harness.Main("appservice-faults", func(ctx context.Context, started *harness.Cluster) (code int, err error) {
+		cluster = started
+		if seen, err = newWorld(ctx, cluster); err != nil {
+			return 1, err
+		}
+		code = m.Run()
+		if *withStock {
+			return code, nil
+		}
+		fmt.Println(tally.line())
+		if tally.plans == 0 {
+			return 1, fmt.Errorf("no plan has the name %q, or one that begins with it", *only)
+		}
+		return code, nil
+	})
 }

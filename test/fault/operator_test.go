@@ -3,13 +3,12 @@ package fault
 import (
 	"fmt"
 	"net/http"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // serverLabel says which operator serves an AppService: the one that plans share, or one of its own that may die.
@@ -57,18 +56,12 @@ func (p *process) revive() bool {
 // shared starts an operator that serves all AppServices with a label, in whatever namespace they are.
 func shared(t *testing.T, server string, change ...func(*operator.Options)) *harness.Manager {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {%s: %q}}}\n",
 		serverLabel, server)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
-		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, root
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, files.Root(t)
 		requests.Below = wire.Incarnation().Wrap
 		for _, apply := range change {
 			apply(options)

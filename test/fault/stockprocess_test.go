@@ -2,13 +2,11 @@ package fault
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"testing"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
 	"helm.sh/helm/v3/pkg/chart/loader"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
@@ -17,10 +15,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/config"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 	"sigs.k8s.io/controller-runtime/pkg/metrics/server"
-	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // stockProcess is an operator of the stock library that can die.
@@ -37,11 +34,7 @@ func (p *stockProcess) end() {
 
 func launchStock(t *testing.T, namespace string) *stockProcess {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	chart, err := loader.Load(filepath.Join(root, "helm-charts/appservice"))
+	chart, err := loader.Load(filepath.Join(files.Root(t), "helm-charts/appservice"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -76,19 +69,5 @@ func launchStock(t *testing.T, namespace string) *stockProcess {
 
 func installStockCRD(t *testing.T) {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "test/bench/stock-crd.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, files.CRD(t, "test/bench/stock-crd.yaml"))
 }

@@ -52,9 +52,7 @@ func crdDeleted(s *scene) {
 		return err
 	})
 	s.gone()
-	if err := cluster.InstallCRD(s.Context(), again); err != nil {
-		s.Fatal(err)
-	}
+	cluster.Install(s.T, again)
 	if err := cluster.Rediscover(s.Context()); err != nil {
 		s.Fatal(err)
 	}

@@ -3,13 +3,12 @@ package fault
 import (
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"strings"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // upgrades are the scenarios of T6 in which another version of the operator takes over.
@@ -53,28 +52,15 @@ func operatorUpgraded(s *scene, versions ...string) {
 // startWith starts an operator that has the chart in another version.
 func (s *scene) startWith(version string) {
 	s.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		s.Fatal(err)
-	}
-	dir := s.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		s.Fatal(err)
-	}
+	dir := files.Charts(s)
 	file := filepath.Join(dir, "helm-charts/appservice/Chart.yaml")
-	text, err := os.ReadFile(file)
-	if err != nil {
-		s.Fatal(err)
-	}
-	lines := strings.Split(string(text), "\n")
+	lines := strings.Split(string(files.Text(s, file)), "\n")
 	for i, line := range lines {
 		if strings.HasPrefix(line, "version:") {
 			lines[i] = "version: " + version
 		}
 	}
-	if err := os.WriteFile(file, []byte(strings.Join(lines, "\n")), 0o600); err != nil {
-		s.Fatal(err)
-	}
+	files.Write(s, file, strings.Join(lines, "\n"))
 	s.process = launch(s.T, s.as, s.namespace, s.view, func(options *operator.Options, _ *harness.Requests) { options.ChartDir = dir })
 	s.process.Synced(s.T)
 }

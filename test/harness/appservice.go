@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,10 +13,8 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"sigs.k8s.io/yaml"
-
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/tools/toolchain"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // Seed is the resource that must always work.
@@ -32,12 +29,11 @@ func Seed(namespace, name string) *v1.AppService {
 	}
 }
 
-// Create makes an object or fails the test.
-func (c *Cluster) Create(t *testing.T, object client.Object) {
+// CreateReady makes an AppService and waits until it is ready.
+func (c *Cluster) CreateReady(t *testing.T, app *v1.AppService) {
 	t.Helper()
-	if err := c.Client.Create(t.Context(), object); err != nil {
-		t.Fatalf("cannot create %s: %v", object.GetName(), err)
-	}
+	c.Create(t, app)
+	c.Ready(t, app)
 }
 
 // Change reads an AppService, changes it and writes it until nobody else's write comes between.
@@ -95,18 +91,8 @@ func (c *Cluster) Ready(t *testing.T, app *v1.AppService) {
 // Sample reads an AppService from config/samples and puts it into a namespace.
 func Sample(t *testing.T, file, namespace string) *v1.AppService {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	text, err := os.ReadFile(filepath.Join(root, "config/samples", file))
-	if err != nil {
-		t.Fatal(err)
-	}
 	app := &v1.AppService{}
-	if err := yaml.UnmarshalStrict(text, app); err != nil {
-		t.Fatalf("cannot parse %s: %v", file, err)
-	}
+	files.Into(t, filepath.Join("config/samples", file), app)
 	app.Namespace = namespace
 	return app
 }

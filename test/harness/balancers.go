@@ -7,8 +7,6 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
@@ -20,8 +18,8 @@ const (
 	NobodysBalancers = "example.com/nobody"
 )
 
-// serveIngresses makes the classes of Ingresses that samples name: nobody looks at the Ingresses, as nobody has to for them to be ready.
-func (c *Cluster) serveIngresses(ctx context.Context) error {
+// serveIngressClasses makes the classes of Ingresses that samples name: nobody looks at the Ingresses, as nobody has to for them to be ready.
+func (c *Cluster) serveIngressClasses(ctx context.Context) error {
 	for _, name := range []string{"nginx", "internal"} {
 		class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"}}
 		if err := c.Client.Create(ctx, class); client.IgnoreAlreadyExists(err) != nil {
@@ -31,23 +29,12 @@ func (c *Cluster) serveIngresses(ctx context.Context) error {
 	return nil
 }
 
-// serveBalancers gives Services of type LoadBalancer an address until the context ends.
-func (c *Cluster) serveBalancers(ctx context.Context) error {
-	clients, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
+// balance gives a Service of type LoadBalancer an address.
+func (c *Cluster) balance(ctx context.Context, service *corev1.Service) {
+	if ptr.Deref(service.Spec.LoadBalancerClass, "") == NobodysBalancers || len(service.Status.LoadBalancer.Ingress) > 0 {
+		return
 	}
-	factory := informers.NewSharedInformerFactoryWithOptions(clients, 0, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
-		o.FieldSelector = "spec.type=" + string(corev1.ServiceTypeLoadBalancer)
-	}))
-	err = eachOf(factory.Core().V1().Services().Informer(), func(service *corev1.Service) {
-		if ptr.Deref(service.Spec.LoadBalancerClass, "") == NobodysBalancers || len(service.Status.LoadBalancer.Ingress) > 0 {
-			return
-		}
-		after := service.DeepCopy()
-		after.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: BalancerAddress}}
-		_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // one that is gone needs none
-	})
-	factory.Start(ctx.Done())
-	return err
+	after := service.DeepCopy()
+	after.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: BalancerAddress}}
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // one that is gone needs none
 }

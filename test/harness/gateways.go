@@ -4,29 +4,21 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // NobodysGateway is the name of a Gateway that no controller serves. All others accept every route.
 const NobodysGateway = "nobody"
 
+// gatewayAPI is the group of routes and Gateways, with its version.
+const gatewayAPI = "gateway.networking.k8s.io/v1"
+
 // serveRoutes accepts HTTPRoutes until the context ends, as a controller of the Gateway API does. Their kind has to be served.
 func (c *Cluster) serveRoutes(ctx context.Context) error {
-	clients, err := dynamic.NewForConfig(c.Config)
-	if err != nil {
-		return err
-	}
-	factory := dynamicinformer.NewDynamicSharedInformerFactory(clients, 0)
-	routes := schema.GroupVersionResource{Group: "gateway.networking.k8s.io", Version: "v1", Resource: "httproutes"}
-	err = eachOf(factory.ForResource(routes).Informer(), func(route *unstructured.Unstructured) {
+	return follow(ctx, c, ofKind(gatewayAPI, "HTTPRoute"), func(ctx context.Context, route *unstructured.Unstructured) {
 		c.attach(ctx, route)
 		c.accept(ctx, route)
 	})
-	factory.Start(ctx.Done())
-	return err
 }
 
 // attach makes the Gateways of its own namespace that a route names, if their kind is served.
@@ -38,7 +30,7 @@ func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) 
 			continue
 		}
 		gateway := &unstructured.Unstructured{Object: map[string]any{
-			"apiVersion": "gateway.networking.k8s.io/v1", "kind": "Gateway",
+			"apiVersion": gatewayAPI, "kind": "Gateway",
 			"metadata": map[string]any{"namespace": route.GetNamespace(), "name": ref["name"]},
 			"spec": map[string]any{
 				"gatewayClassName": "example", "listeners": []any{map[string]any{"name": "http", "port": int64(80), "protocol": "HTTP"}},
@@ -51,7 +43,8 @@ func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) 
 // attachAll does so for all routes, because the kind of Gateways is served from now on.
 func (c *Cluster) attachAll(ctx context.Context) error {
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(schema.GroupVersionKind{Group: "gateway.networking.k8s.io", Version: "v1", Kind: "HTTPRouteList"})
+	list.SetAPIVersion(gatewayAPI)
+	list.SetKind("HTTPRouteList")
 	if err := c.Client.List(ctx, list); err != nil {
 		return client.IgnoreNotFound(err)
 	}

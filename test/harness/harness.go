@@ -3,6 +3,7 @@
 package harness
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"os"
@@ -12,18 +13,19 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/discovery"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
 	"k8s.io/client-go/rest"
-	"k8s.io/client-go/tools/clientcmd"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/filelock"
 	"github.com/example/appservice-operator/tools/poll"
@@ -39,7 +41,8 @@ type Cluster struct {
 	// config/rights say. Without one, they ask as Config says.
 	Operator *rest.Config
 
-	passing  bool // it goes when the tests are over, and all that is in it
+	seen     cache.Cache // what of the cluster is needed to make objects ready
+	passing  bool        // it goes when the tests are over, and all that is in it
 	collects sync.Once
 	// routes lets HTTPRoutes be accepted, once their kind is served.
 	routes func() error
@@ -47,8 +50,33 @@ type Cluster struct {
 	scalers func() error
 }
 
-// Start brings up the cluster and installs the CRD. It is called from TestMain; stop ends what it started.
+// Main is the TestMain of packages whose tests share a cluster: it starts the cluster, lets tests run and ends the program with their code.
+func Main(name string, tests func(context.Context, *Cluster) (code int, err error), change ...func(*controlplane.Options)) {
+	os.Exit(runMain(name, tests, change...))
+}
+
+func runMain(name string, tests func(context.Context, *Cluster) (int, error), change ...func(*controlplane.Options)) int {
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	cluster, stop, err := Start(ctx, name, change...)
+	if stop != nil {
+		defer stop()
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
+		return 1
+	}
+	code, err := tests(ctx, cluster)
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return code
+}
+
+// Start brings up the cluster and installs the CRDs; stop ends what it started. CLUSTER_NAME takes the place of the name.
 func Start(ctx context.Context, name string, change ...func(*controlplane.Options)) (cluster *Cluster, stop func(), err error) {
+	name = cmp.Or(os.Getenv("CLUSTER_NAME"), name)
 	current, err := controlplane.CurrentWanted()
 	if err != nil {
 		return nil, nil, err
@@ -78,20 +106,9 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		}
 		release()
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", up.Kubeconfig)
+	config, direct, err := connect.To(up.Kubeconfig)
 	if err != nil {
-		return nil, stop, fmt.Errorf("cannot read the kubeconfig of the cluster: %w", err)
-	}
-	config.QPS = -1
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, apiextensionsv1.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			return nil, stop, err
-		}
-	}
-	direct, err := client.New(config, client.Options{Scheme: scheme})
-	if err != nil {
-		return nil, stop, fmt.Errorf("cannot make a client: %w", err)
+		return nil, stop, err
 	}
 	version, err := discovery.NewDiscoveryClientForConfigOrDie(config).ServerVersion()
 	if err != nil {
@@ -108,7 +125,7 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 		stop = func() { down(); end() }
 		cluster.routes = sync.OnceValue(func() error { return cluster.serveRoutes(ctx) })
 		cluster.scalers = sync.OnceValue(func() error { return cluster.serveScalers(ctx) })
-		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serveIngresses, cluster.serveCertificates, cluster.serveBalancers, cluster.serveVolumes} {
+		for _, serve := range []func(context.Context) error{cluster.enroll, cluster.serve} {
 			if err := serve(ctx); err != nil {
 				return nil, stop, err
 			}
@@ -157,12 +174,10 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		if err := c.Client.Get(ctx, client.ObjectKeyFromObject(crd), crd); err != nil {
 			return err
 		}
-		for _, condition := range crd.Status.Conditions {
-			if condition.Type == apiextensionsv1.Established && condition.Status == apiextensionsv1.ConditionTrue {
-				return nil
-			}
+		if !apihelpers.IsCRDConditionTrue(crd, apiextensionsv1.Established) {
+			return fmt.Errorf("the CRD %s is not established yet", crd.Name)
 		}
-		return fmt.Errorf("the CRD %s is not established yet", crd.Name)
+		return nil
 	})
 	switch {
 	case err != nil:
@@ -175,6 +190,38 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 		return c.attachAll(ctx)
 	}
 	return nil
+}
+
+// Install is InstallCRD for tests.
+func (c *Cluster) Install(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) {
+	t.Helper()
+	if err := c.InstallCRD(t.Context(), crd); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// AnyCRD is the CRD of a kind that may have any content.
+func AnyCRD(kind schema.GroupVersionKind, plural string) *apiextensionsv1.CustomResourceDefinition {
+	return &apiextensionsv1.CustomResourceDefinition{
+		ObjectMeta: metav1.ObjectMeta{Name: plural + "." + kind.Group},
+		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
+			Group: kind.Group,
+			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: plural, Kind: kind.Kind},
+			Scope: apiextensionsv1.NamespaceScoped,
+			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
+				Name: kind.Version, Served: true, Storage: true,
+				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
+					Type: "object", XPreserveUnknownFields: ptr.To(true),
+				}},
+			}},
+		},
+	}
+}
+
+// WithStatus is a CRD that serves the status of its kind apart from the rest.
+func WithStatus(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.CustomResourceDefinition {
+	crd.Spec.Versions[0].Subresources = &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}}
+	return crd
 }
 
 // Namespace makes a namespace for a test. In a cluster that stays it is deleted afterwards; in one that goes, deleting would

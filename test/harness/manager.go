@@ -33,6 +33,13 @@ func (c *Cluster) Manager(t *testing.T, namespace string, change ...func(*operat
 	return running
 }
 
+// ManagedNamespace makes a namespace and starts an operator that serves it, as Namespace and Manager do.
+func (c *Cluster) ManagedNamespace(t *testing.T, change ...func(*operator.Options, *Requests)) (string, *Manager) {
+	t.Helper()
+	namespace := c.Namespace(t)
+	return namespace, c.Manager(t, namespace, change...)
+}
+
 // Synced waits until the caches of an operator are filled. Without a right to list or watch they never are.
 func (m *Manager) Synced(t *testing.T) {
 	t.Helper()

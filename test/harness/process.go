@@ -9,6 +9,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -50,11 +51,9 @@ func built(t *testing.T, once func() (string, error)) string {
 
 // Process is the manager's program on its own, which can be killed.
 type Process struct {
+	*processes.Child
 	// Output that it wrote so far, once it has ended.
 	Output bytes.Buffer
-
-	command *exec.Cmd
-	done    chan struct{}
 }
 
 // Run starts the manager's program with a kubeconfig. It is killed at the end of the test if it still runs.
@@ -71,35 +70,14 @@ func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 
 func run(t *testing.T, binary, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	p := &Process{done: make(chan struct{})}
-	p.command = exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
-	p.command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
-	p.command.Stdout, p.command.Stderr = &p.Output, &p.Output
-	if err := p.command.Start(); err != nil {
-		t.Fatalf("cannot start the manager: %v", err)
+	p := &Process{}
+	command := exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)
+	command.Env = append(os.Environ(), "KUBECONFIG="+kubeconfig, "HOME="+t.TempDir())
+	command.Stdout, command.Stderr = &p.Output, &p.Output
+	var err error
+	if p.Child, err = processes.Start(command); err != nil {
+		t.Fatal(err)
 	}
-	go func() {
-		defer close(p.done)
-		_ = p.command.Wait()
-	}()
 	t.Cleanup(p.Kill)
 	return p
 }
-
-// Kill ends the process with SIGKILL and waits until it is gone.
-func (p *Process) Kill() {
-	_ = p.command.Process.Kill()
-	<-p.done
-}
-
-// Signal sends a signal to the process.
-func (p *Process) Signal(signal os.Signal) { _ = p.command.Process.Signal(signal) }
-
-// Pid of the process.
-func (p *Process) Pid() int { return p.command.Process.Pid }
-
-// Ended is closed when the process has ended.
-func (p *Process) Ended() <-chan struct{} { return p.done }
-
-// ExitCode of a process that has ended.
-func (p *Process) ExitCode() int { return p.command.ProcessState.ExitCode() }

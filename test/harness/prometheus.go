@@ -3,7 +3,6 @@ package harness
 import (
 	"context"
 	"fmt"
-	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -14,6 +13,7 @@ import (
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
 
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -48,12 +48,12 @@ func StartPrometheus(t *testing.T, target, rules string) *Prometheus {
 	command := exec.Command(programs["prometheus"], "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address, "--log.level=warn")
 	command.Stdout, command.Stderr = log, log
-	if err := command.Start(); err != nil {
-		t.Fatalf("cannot start Prometheus: %v", err)
+	running, err := processes.Start(command)
+	if err != nil {
+		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		_ = command.Process.Kill()
-		_ = command.Wait()
+		running.Kill()
 		_ = log.Close()
 		if text, _ := os.ReadFile(log.Name()); t.Failed() {
 			t.Logf("Prometheus says: %s", text)
@@ -87,10 +87,9 @@ func (p *Prometheus) Value(ctx context.Context, expression string) (float64, err
 // FreeAddress is a loopback address that nobody listens on.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	addresses, err := processes.FreeAddresses(1)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer listener.Close()
-	return listener.Addr().String()
+	return addresses[0]
 }

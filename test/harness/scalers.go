@@ -4,24 +4,13 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/dynamic"
-	"k8s.io/client-go/dynamic/dynamicinformer"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // serveScalers says of ScaledObjects that they scale until the context ends, as KEDA does: with a finalizer and a label, and all four
 // conditions. Their kind has to be served.
 func (c *Cluster) serveScalers(ctx context.Context) error {
-	clients, err := dynamic.NewForConfig(c.Config)
-	if err != nil {
-		return err
-	}
-	factory := dynamicinformer.NewDynamicSharedInformerFactory(clients, 0)
-	scalers := schema.GroupVersionResource{Group: "keda.sh", Version: "v1alpha1", Resource: "scaledobjects"}
-	err = eachOf(factory.ForResource(scalers).Informer(), func(scaler *unstructured.Unstructured) { c.scale(ctx, scaler) })
-	factory.Start(ctx.Done())
-	return err
+	return follow(ctx, c, ofKind("keda.sh/v1alpha1", "ScaledObject"), c.scale)
 }
 
 func (c *Cluster) scale(ctx context.Context, scaler *unstructured.Unstructured) {

@@ -2,32 +2,20 @@ package harness
 
 import (
 	"context"
-	"fmt"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/informers"
-	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
 )
 
 // StaticVolumes is the storage class, without an object of its own, of claims for which test clusters make a volume.
 const StaticVolumes = "none"
 
-// serveVolumes makes a volume for each claim of the class, until the context ends: as administrators do in clusters that provision none.
-func (c *Cluster) serveVolumes(ctx context.Context) error {
-	clients, err := kubernetes.NewForConfig(c.Config)
-	if err != nil {
-		return fmt.Errorf("cannot make a client: %w", err)
+// provide makes a volume for a claim of the class, as administrators do in clusters that provision none.
+func (c *Cluster) provide(ctx context.Context, claim *corev1.PersistentVolumeClaim) {
+	if ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
+		_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
 	}
-	factory := informers.NewSharedInformerFactory(clients, 0)
-	err = eachOf(factory.Core().V1().PersistentVolumeClaims().Informer(), func(claim *corev1.PersistentVolumeClaim) {
-		if ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
-			_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
-		}
-	})
-	factory.Start(ctx.Done())
-	return err
 }
 
 func volumeFor(claim *corev1.PersistentVolumeClaim) *corev1.PersistentVolume {

@@ -69,9 +69,7 @@ func taken(t *testing.T, resource client.Object, before *unstructured.Unstructur
 	t.Helper()
 	now := &unstructured.Unstructured{}
 	now.SetGroupVersionKind(before.GroupVersionKind())
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(before), now); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKeyFromObject(before), now)
 	if now.GetUID() != before.GetUID() {
 		t.Error("it is another object")
 	}
@@ -139,8 +137,7 @@ func TestEachKindIsAdopted(t *testing.T) {
 			cluster.Create(t, there)
 			cluster.Manager(t, namespace)
 			app := asksToAdopt(t, namespace, test.spec)
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			eventually(t, app, v1.ReasonAdopted, there.GetKind()+" "+there.GetName())
 			taken(t, app, there, test.after)
 		})
@@ -214,8 +211,7 @@ func TestAStatefulSetIsAdoptedWithItsClaims(t *testing.T) {
 	cluster.Manager(t, namespace)
 	app := asksToAdopt(t, namespace, `{size: 1, persistence: {perReplica: true, podManagementPolicy: Parallel, size: 1Gi, mountPath: /data, storageClassName: none}}`)
 	app.Annotations[v1.AnnotationAdoptRestart] = "true"
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	const after = `{spec: {serviceName: web-headless, selector: {matchLabels: {app: web}}, volumeClaimTemplates: [{metadata: {name: data, labels: {theirs: "1"}}}], template: {metadata: {labels: {app: web}}}}}`
 	taken(t, app, set, after)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.8" })
@@ -245,15 +241,12 @@ func TestWhatAnAppJobTakesOver(t *testing.T) {
 	})
 	t.Run("a Job", func(t *testing.T) {
 		t.Parallel()
-		namespace := cluster.Namespace(t)
-		cluster.Manager(t, namespace)
+		namespace, _ := cluster.ManagedNamespace(t)
 		first := appJob(namespace, map[string]any{"image": "report:1"})
 		cluster.Create(t, first)
 		becomesReady(t, first)
 		name := onlyOf(t, first, &batchv1.JobList{}).GetName()
-		if err := cluster.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, first, client.PropagationPolicy(metav1.DeletePropagationForeground))
 		harness.Eventually(t, "the Job is gone", func() error { return gone(t, namespace, name, &batchv1.Job{}) })
 		harness.Eventually(t, "the AppJob is gone", func() error { return gone(t, namespace, first.GetName(), first) })
 		theirs := fromYAML(t, namespace, `{apiVersion: batch/v1, kind: Job, metadata: {name: `+name+`}, spec: {suspend: true, template: {spec: {restartPolicy: Never, containers: [{name: app, image: x}]}}}}`)
@@ -304,9 +297,7 @@ func TestRivalsStandAgainstAnAdoption(t *testing.T) {
 		t.Errorf("what looks after other pods is named: %s", said)
 	}
 	for _, object := range rivals {
-		if err := cluster.Client.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, object)
 	}
 	cluster.Ready(t, app)
 	adopted(t, app, was, label)

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -79,8 +78,7 @@ func TestAHelmReleaseIsAdoptedAndHelmForgetsIt(t *testing.T) {
 			cluster.Manager(t, namespace)
 			app := seedToAdopt(namespace)
 			app.Annotations[v1.AnnotationAdoptRelease] = release
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			adopted(t, app, was, label)
 			eventually(t, app, v1.ReasonLeftOver, "ConfigMap extra")
 			harness.Eventually(t, "Helm knows nothing of the release", func() error {
@@ -101,9 +99,7 @@ func TestAHelmReleaseIsAdoptedAndHelmForgetsIt(t *testing.T) {
 func recordsOf(t *testing.T, namespace string) string {
 	t.Helper()
 	list := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"})
 	var names []string
 	for _, secret := range list.Items {
 		names = append(names, secret.Name[len("sh.helm.release.v1."):])
@@ -160,29 +156,11 @@ func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed b
 	app := seedToAdopt(namespace)
 	app.Annotations[v1.AnnotationAdoptRelease] = "web"
 	app.Spec.Size = ptr.To[int32](2)
-	victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-	proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
-	cluster.Create(t, app)
-	harness.Eventually(t, "the program dies or is done", func() error {
-		select {
-		case <-victim.Ended():
-			return nil
-		default:
-		}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
-		return want("phase", app.Status.Phase, v1.PhaseRunning)
-	})
-	struck, crashed := proxy.Disarm()
-	if !crashed {
-		victim.Kill()
+	crash := &harness.Crash{Write: write, Committed: committed}
+	if !diesAt(t, proxy, crash, namespace, func() { cluster.Create(t, app) }, func() error { return isRunning(t, app) }) {
 		return false
 	}
-	begin := time.Now()
-	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-	cluster.Ready(t, app)
-	t.Logf("killed at write %d, %s: ready %.1f s after the restart", write, struck, time.Since(begin).Seconds())
+	healer := healed(t, proxy, app)
 	adopted(t, app, was, label)
 	if now := whatRuns(t, namespace); !slices.Equal(now, pods) {
 		t.Errorf("pods or ReplicaSets were replaced: %v, want %v", now, pods)

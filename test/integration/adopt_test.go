@@ -37,8 +37,7 @@ func byHand(t *testing.T, namespace string, label map[string]string, meta metav1
 	elsewhere := cluster.Namespace(t)
 	manager := cluster.Manager(t, elsewhere)
 	like := harness.Seed(elsewhere, "web")
-	cluster.Create(t, like)
-	cluster.Ready(t, like)
+	cluster.CreateReady(t, like)
 	made := &appsv1.Deployment{}
 	get(t, like, made)
 	manager.Stop(t)
@@ -78,9 +77,7 @@ func whatRuns(t *testing.T, namespace string) []string {
 	t.Helper()
 	pods, sets := &corev1.PodList{}, &appsv1.ReplicaSetList{}
 	for _, list := range []client.ObjectList{pods, sets} {
-		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.List(t, list, client.InNamespace(namespace))
 	}
 	var all []string
 	for _, pod := range pods.Items {
@@ -123,8 +120,7 @@ func TestAPlainDeploymentIsAdoptedWithoutARestart(t *testing.T) {
 	pods := whatRuns(t, namespace)
 	manager := cluster.Manager(t, namespace)
 	app := seedToAdopt(namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	adopted(t, app, was, label)
 	eventually(t, app, v1.ReasonAdopted, "Deployment web")
 	installedWith(t, app, 1)
@@ -179,9 +175,7 @@ func TestAnAdoptionThatIsRefusedNamesTheFieldsAndWritesNothing(t *testing.T) {
 			prepare: func(t *testing.T, was theirs) {
 				t.Helper()
 				was.deployment.Spec.Template.Spec.Containers[0].Env = append(was.deployment.Spec.Template.Spec.Containers[0].Env, corev1.EnvVar{Name: "EXTRA", Value: "secret"})
-				if err := cluster.Client.Update(t.Context(), was.deployment); err != nil {
-					t.Fatal(err)
-				}
+				cluster.Update(t, was.deployment)
 			},
 			spec: func(app *v1.AppService) { app.Spec.Image = "nginx:1.8" },
 			says: []string{"containers[app].env", "containers[app].image nginx:1.7.9 → nginx:1.8: ", v1.AnnotationAdoptRestart},
@@ -199,9 +193,7 @@ func TestAnAdoptionThatIsRefusedNamesTheFieldsAndWritesNothing(t *testing.T) {
 				was.service.OwnerReferences = []metav1.OwnerReference{reference}
 				was.deployment.Annotations = map[string]string{"meta.helm.sh/release-name": "other", "meta.helm.sh/release-namespace": was.service.Namespace}
 				for _, object := range []client.Object{was.service, was.deployment} {
-					if err := cluster.Client.Update(t.Context(), object); err != nil {
-						t.Fatal(err)
-					}
+					cluster.Update(t, object)
 				}
 			},
 			says: []string{`Service web is controlled by ConfigMap "boss"`, `Deployment web is part of Helm release "other"`, v1.AnnotationAdoptRelease},
@@ -284,9 +276,7 @@ func TestAnAdoptionMayRestartPodsIfAllowed(t *testing.T) {
 	cluster.Ready(t, app)
 	adopted(t, app, was, label)
 	sets := &appsv1.ReplicaSetList{}
-	if err := cluster.Client.List(t.Context(), sets, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, sets, client.InNamespace(namespace))
 	if len(sets.Items) != 2 {
 		t.Errorf("there are %d ReplicaSets, want 2: one rollout, not two", len(sets.Items))
 	}
@@ -295,12 +285,10 @@ func TestAnAdoptionMayRestartPodsIfAllowed(t *testing.T) {
 // What an AppService left that was deleted with --cascade=orphan is taken back by the next one of its name, record included.
 func TestWhatWasOrphanedIsTakenBack(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.MinReadySeconds = ptr.To[int32](1) })
 	cluster.Ready(t, app)
 	installedWith(t, app, 2)
@@ -308,14 +296,11 @@ func TestWhatWasOrphanedIsTakenBack(t *testing.T) {
 	get(t, app, was.deployment)
 	get(t, app, was.service)
 	pods := whatRuns(t, namespace)
-	if err := cluster.Client.Delete(t.Context(), app, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, app, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", &v1.AppService{}) })
 	again := harness.Seed(namespace, "web")
 	again.Spec.MinReadySeconds = ptr.To[int32](1)
-	cluster.Create(t, again)
-	cluster.Ready(t, again)
+	cluster.CreateReady(t, again)
 	adopted(t, again, was, was.deployment.Spec.Selector.MatchLabels)
 	installedWith(t, again, 1)
 	if now := whatRuns(t, namespace); !slices.Equal(now, pods) {

@@ -62,15 +62,12 @@ func set(t *testing.T, resource *unstructured.Unstructured, field string, value 
 	if err := unstructured.SetNestedField(resource.Object, value, "spec", field); err != nil {
 		t.Fatal(err)
 	}
-	if err := cluster.Client.Patch(t.Context(), resource, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, resource, client.MergeFrom(before))
 }
 
 func TestAnAppJobRunsOnceForEachVersion(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	job := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, job)
 	becomesReady(t, job)
@@ -94,8 +91,7 @@ func TestAnAppJobThatFails(t *testing.T) {
 	t.Parallel()
 	failed := fmt.Sprintf(`{phase: Failed, %s, containerStatuses: [{name: app, image: x, imageID: "", ready: false, started: false, restartCount: 0, state: {terminated: {exitCode: 3, reason: Error, message: %q, startedAt: NOW, finishedAt: NOW}}}]}`,
 		unreadyPod, "connecting\npanic: no database")
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	job := appJob(namespace, map[string]any{"image": "report:1", "retries": int64(0), "podAnnotations": map[string]any{"script.kwok.x-k8s.io/status": failed}})
 	cluster.Create(t, job)
 	tells(t, job, v1.ReasonJobFailed, `Job report-… failed, its tries are used up (BackoffLimitExceeded): container "app" ended with exit code 3: panic: no database`)
@@ -106,23 +102,18 @@ func TestAnAppJobThatFails(t *testing.T) {
 
 func TestAnAppJobChangesBetweenOnceAndASchedule(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	job := appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
 	cluster.Create(t, job)
 	becomesReady(t, job)
 	cronJob := &batchv1.CronJob{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(job), cronJob); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKeyFromObject(job), cronJob)
 	if cronJob.Spec.Schedule != "0 3 1 1 *" || cronJob.Spec.ConcurrencyPolicy != batchv1.ForbidConcurrent {
 		t.Errorf("got %+v", cronJob.Spec)
 	}
 	before := job.DeepCopy()
 	unstructured.RemoveNestedField(job.Object, "spec", "schedule")
-	if err := cluster.Client.Patch(t.Context(), job, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, job, client.MergeFrom(before))
 	onlyJob(t, namespace, "")
 	becomesReady(t, job)
 	harness.Eventually(t, "the CronJob is gone", func() error {

@@ -31,14 +31,10 @@ func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
 			manager := cluster.Manager(t, namespace)
 			sample := documents(t, filepath.Join(samples, file))[0]
 			sample.SetNamespace(namespace)
-			if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 			becomesReady(t, sample)
 			manager.Rest(t)
-			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Refresh(t, sample)
 			before := sample.Object["status"]
 			mark := manager.Requests.Mark()
 			note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))

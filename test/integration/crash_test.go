@@ -37,50 +37,70 @@ func TestAnInstallSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 func killedInInstall(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
 	t.Helper()
 	app := harness.Seed(namespace, fmt.Sprintf("web-%d", write))
+	crash := &harness.Crash{Write: write, Committed: committed}
+	if !diesAt(t, proxy, crash, namespace, func() { cluster.Create(t, app) }, func() error { return isRunning(t, app) }) {
+		return false
+	}
+	healer := healed(t, proxy, app)
+	installedOnce(t, app)
+	healer.Kill()
+	return true
+}
+
+// diesAt reports whether the program makes the write of a crash on the way from begin to done. It is gone then, in either case.
+func diesAt(t *testing.T, proxy *harness.Proxy, crash *harness.Crash, namespace string, begin func(), done func() error) bool {
+	t.Helper()
 	victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-	proxy.CrashAt(&harness.Crash{Write: write, Committed: committed, Kill: victim.Kill})
-	cluster.Create(t, app)
+	crash.Kill = victim.Kill
+	proxy.CrashAt(crash)
+	begin()
 	harness.Eventually(t, "the program dies or is done", func() error {
 		select {
 		case <-victim.Ended():
 			return nil
 		default:
+			return done()
 		}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
-		return want("phase", app.Status.Phase, v1.PhaseRunning)
 	})
 	struck, crashed := proxy.Disarm()
-	if !crashed {
-		victim.Kill()
-		return false
+	victim.Kill()
+	if crashed {
+		t.Logf("killed at write %d, %s", crash.Write, struck)
 	}
+	return crashed
+}
+
+// healed starts the program again and waits until an AppService is ready.
+func healed(t *testing.T, proxy *harness.Proxy, app *v1.AppService) *harness.Process {
+	t.Helper()
 	begin := time.Now()
-	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
+	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+app.Namespace)
 	cluster.Ready(t, app)
-	t.Logf("killed at write %d, %s: ready %.1f s after the restart", write, struck, time.Since(begin).Seconds())
-	installedOnce(t, app)
-	healer.Kill()
-	return true
+	t.Logf("ready %.1f s after the restart", time.Since(begin).Seconds())
+	return healer
+}
+
+// isRunning returns an error unless the status says that an AppService runs.
+func isRunning(t *testing.T, app *v1.AppService) error {
+	t.Helper()
+	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
+		return err
+	}
+	return want("phase", app.Status.Phase, v1.PhaseRunning)
 }
 
 // installedOnce checks that there is one deployed release and one of each object.
 func installedOnce(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	list := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(app.Namespace), client.MatchingLabels{"owner": "helm", "name": app.Name})
 	if len(list.Items) != 1 || list.Items[0].Labels["status"] != "deployed" {
 		t.Errorf("%s: got %d release records, the first %s, want one that is deployed", app.Name, len(list.Items), list.Items[0].Labels["status"])
 	}
 	get(t, app, &appsv1.Deployment{})
 	get(t, app, &corev1.Service{})
 	sets := &appsv1.ReplicaSetList{}
-	if err := cluster.Client.List(t.Context(), sets, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, sets, client.InNamespace(app.Namespace), client.MatchingLabels{"app.kubernetes.io/instance": app.Name})
 	if len(sets.Items) != 1 {
 		t.Errorf("%s: got %d ReplicaSets, want 1", app.Name, len(sets.Items))
 	}

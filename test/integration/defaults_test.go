@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,6 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -29,9 +29,7 @@ func defaultsOf(namespace, text string) *corev1.ConfigMap {
 // says changes what a namespace says.
 func says(t *testing.T, namespace, text string) {
 	t.Helper()
-	if err := cluster.Client.Update(t.Context(), defaultsOf(namespace, text)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, defaultsOf(namespace, text))
 }
 
 // grace waits until an AppService is ready, without a problem, and its pods have a time to end.
@@ -58,8 +56,7 @@ func TestDefaultsLieBeneathTheSpec(t *testing.T) {
 	web, own, elsewhere := harness.Seed(namespace, "web"), harness.Seed(namespace, "own"), harness.Seed(other, "web")
 	own.Spec.Resources = &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Mi")}}
 	for _, app := range []*v1.AppService{web, own, elsewhere} {
-		cluster.Create(t, app)
-		cluster.Ready(t, app)
+		cluster.CreateReady(t, app)
 	}
 	for app, cases := range map[*v1.AppService]struct {
 		memory string
@@ -97,9 +94,7 @@ func TestDefaultsLieBeneathTheSpec(t *testing.T) {
 			t.Errorf("it looks at another namespace: %s", request)
 		}
 	}
-	if err := cluster.Client.Delete(t.Context(), defaultsOf(namespace, "")); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, defaultsOf(namespace, ""))
 	grace(t, web, 30)
 	grace(t, own, 30)
 	harness.Eventually(t, "no default applies", func() error {
@@ -138,9 +133,7 @@ func TestDefaultsThatDoNotFitChangeNothing(t *testing.T) {
 	heldBack("image: a namespace may not set it")
 	first.Stop(t)
 	cluster.Manager(t, namespace)
-	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 	eventually(t, web, v1.ReasonDriftCorrected, "create Service web") // what runs is kept alive
 	heldBack("image: a namespace may not set it")
 
@@ -210,11 +203,9 @@ func watchesWith(t *testing.T, more string) func(*operator.Options, *harness.Req
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := "- group: app.example.com\n  version: v1\n  kind: AppService\n  chart: helm-charts/appservice\n  namespaceDefaults: [terminationGracePeriodSeconds]\n" + more
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return func(options *operator.Options, _ *harness.Requests) {
-		options.WatchesFile, options.ChartDir = file, root(t)
+		options.WatchesFile, options.ChartDir = file, files.Root(t)
 	}
 }
 

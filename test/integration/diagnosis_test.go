@@ -115,11 +115,9 @@ func TestDiagnosis(t *testing.T) {
 }
 
 func testTrouble(t *testing.T, row trouble) {
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	base := app.Spec.DeepCopy()
 	if row.hinder != nil {
 		row.hinder(t, app)
@@ -160,9 +158,7 @@ func testTrouble(t *testing.T, row trouble) {
 func follows(t *testing.T, app *v1.AppService, status string) {
 	t.Helper()
 	pods := &corev1.PodList{}
-	if err := cluster.Client.List(t.Context(), pods, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, pods, client.InNamespace(app.Namespace))
 	for i := range pods.Items {
 		patch := fmt.Sprintf(`{"metadata":{"annotations":{"script.kwok.x-k8s.io/then":%q}}}`, status)
 		if err := cluster.Client.Patch(t.Context(), &pods.Items[i], client.RawPatch(types.MergePatchType, []byte(patch))); client.IgnoreNotFound(err) != nil {
@@ -221,8 +217,7 @@ func looks(requests []harness.Request) int {
 
 func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	const count = 5
 	for i := range count {
 		app := harness.Seed(namespace, fmt.Sprintf("web-%d", i))
@@ -246,8 +241,7 @@ func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 
 func TestARestartOfTheOperatorChangesNoDiagnosis(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	troubleRows["an image that is not there"].change(&app.Spec)
 	cluster.Create(t, app)
@@ -272,8 +266,7 @@ func TestARestartOfTheOperatorChangesNoDiagnosis(t *testing.T) {
 
 func TestACrashLoopDoesNotFlap(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](1)
 	// For 2 s it seems to be well, then it waits for 6 s, and so on.

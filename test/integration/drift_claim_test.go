@@ -20,8 +20,7 @@ import (
 // A claim cannot shrink, so one that somebody grew is not drift.
 func TestAClaimThatGrewStays(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	class := &storagev1.StorageClass{Provisioner: "kubernetes.io/no-provisioner", AllowVolumeExpansion: ptr.To(true)}
 	class.GenerateName = "grows-"
 	cluster.Create(t, class)
@@ -49,18 +48,14 @@ func TestAClaimThatGrewStays(t *testing.T) {
 		return want("phase", claim.Status.Phase, corev1.ClaimBound)
 	})
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`))
-	if err := cluster.Client.Patch(t.Context(), claim, patch); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, claim, patch)
 	manager.Rest(t)
 	cluster.Ready(t, app)
 	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 		t.Errorf("the claim was repaired: %q", repairs)
 	}
 	patch = client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`))
-	if err := cluster.Client.Patch(t.Context(), claim, patch); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, claim, patch)
 	harness.Eventually(t, "the label is put back", func() error {
 		if err := present(t, claim); err != nil {
 			return err

@@ -47,9 +47,7 @@ func TestEachKindThatIsDeletedReturns(t *testing.T) {
 	t.Parallel()
 	drift(t, driftOfKinds, func(t *testing.T, app *v1.AppService, object *unstructured.Unstructured, _ tampering) {
 		old, begin := object.GetUID(), time.Now()
-		if err := cluster.Client.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, object)
 		harness.Eventually(t, "it returns", func() error {
 			if err := present(t, object); err != nil {
 				return err
@@ -95,8 +93,7 @@ func TestWhatIsTakenOffOrAddedIsPutBack(t *testing.T) {
 // drift tries each case on an AppService of its own: events of one AppService are grouped after ten.
 func drift(t *testing.T, cases map[string]tampering, try func(*testing.T, *v1.AppService, *unstructured.Unstructured, tampering)) {
 	withForeignKinds(t)
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	for name, tampering := range cases {
 		app := everyKind(namespace, strings.ReplaceAll(strings.ToLower(name), " ", "-"))
 		if name == "ScaledObject" {
@@ -128,9 +125,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 		kind = types.JSONPatchType
 	}
 	uid, begin := object.GetUID(), time.Now()
-	if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kind, []byte(tampering.patch))); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, object, client.RawPatch(kind, []byte(tampering.patch)))
 	if len(endstate.Differences("", before, rendered(t, app, object))) == 0 {
 		t.Fatal("the edit changed nothing")
 	}

@@ -35,8 +35,7 @@ func added(kind, patch string) tampering { return tampering{kind: kind, patch: p
 func TestWhatIsSomebodyElsesStays(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	changed := map[string]map[string]any{}
 	apps, objects := map[string]*v1.AppService{}, map[string]*unstructured.Unstructured{}
 	for name := range somebodyElses {

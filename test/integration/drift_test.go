@@ -28,13 +28,9 @@ func TestADeletedObjectReturns(t *testing.T) {
 		"web-config": &corev1.ConfigMap{}, "web-config ": &corev1.Secret{},
 	} {
 		key := client.ObjectKey{Namespace: app.Namespace, Name: strings.TrimSpace(name)}
-		if err := cluster.Client.Get(t.Context(), key, object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Get(t, key, object)
 		old := object.GetUID()
-		if err := cluster.Client.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, object)
 		harness.Eventually(t, fmt.Sprintf("%T returns", object), func() error {
 			if err := cluster.Client.Get(t.Context(), key, object); err != nil {
 				return err
@@ -53,31 +49,23 @@ func TestADeletedObjectReturns(t *testing.T) {
 
 func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := everything(namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	for kind, object := range map[string]client.Object{"ConfigMap web-config": &corev1.ConfigMap{}, "Service web": &corev1.Service{}} {
 		key := client.ObjectKey{Namespace: namespace, Name: strings.Fields(kind)[1]}
-		if err := cluster.Client.Get(t.Context(), key, object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Get(t, key, object)
 		old := object.GetUID()
 		finalizers := func(list string) {
 			t.Helper()
 			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":`+list+`}}`))
-			if err := cluster.Client.Patch(t.Context(), object, patch); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Patch(t, object, patch)
 		}
 		finalizers(`["example.com/hold"]`)
 		cluster.Ready(t, app)
 		manager.Rest(t)
 		mark := manager.Requests.Mark()
-		if err := cluster.Client.Delete(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, object)
 		harness.Eventually(t, kind+" is waited for", func() error {
 			get(t, app, app)
 			ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
@@ -134,9 +122,7 @@ func TestAnEditedFieldIsPutBackAndAnEventSaysSo(t *testing.T) {
 		}, "create Service web"},
 	}
 	for _, edit := range edits {
-		if err := cluster.Client.Get(t.Context(), edit.key, edit.object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Get(t, edit.key, edit.object)
 		uid := edit.object.GetUID()
 		if err := cluster.Client.Patch(t.Context(), edit.object, client.RawPatch(types.MergePatchType, []byte(edit.patch))); err != nil {
 			t.Fatalf("%s: cannot edit: %v", edit.name, err)
@@ -153,9 +139,7 @@ func TestAnEditedFieldIsPutBackAndAnEventSaysSo(t *testing.T) {
 		eventually(t, app, v1.ReasonDriftCorrected, edit.event)
 	}
 	list := &eventsv1.EventList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(app.Namespace))
 	for _, event := range list.Items {
 		if strings.Contains(event.Note, "tampered") || strings.Contains(event.Note, "stolen") {
 			t.Errorf("an event tells a value: %s", event.Note)
@@ -169,9 +153,7 @@ func TestWhatOthersAddStays(t *testing.T) {
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
 	patch := `{"metadata":{"annotations":{"example.com/note":"mine"}},"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`
-	if err := cluster.Client.Patch(t.Context(), deployment, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
 	// The next upgrade goes over the same object.
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](3) })
 	cluster.Ready(t, app)
@@ -184,11 +166,9 @@ func TestWhatOthersAddStays(t *testing.T) {
 // withEverything makes a ready AppService that renders one object of most kinds, and a manager for it.
 func withEverything(t *testing.T) *v1.AppService {
 	t.Helper()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := everything(namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	return app
 }
 

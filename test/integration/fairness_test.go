@@ -37,8 +37,7 @@ func TestATenantsRepairDoesNotWaitForAnothersChanges(t *testing.T) {
 	})
 	app := harness.Seed(quiet, "web")
 	app.Spec.Size = ptr.To[int32](0)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	changes := changeAllTheTime(t, loud)
 
 	for range 3 {
@@ -130,9 +129,7 @@ func outdated(t *testing.T, namespace string) int {
 	t.Helper()
 	apps, deployments := &v1.AppServiceList{}, &appsv1.DeploymentList{}
 	for _, list := range []client.ObjectList{deployments, apps} {
-		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.List(t, list, client.InNamespace(namespace))
 	}
 	images := map[string]string{}
 	for _, deployment := range deployments.Items {

@@ -6,7 +6,7 @@ import (
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -53,21 +53,9 @@ func installParts(t *testing.T) {
 	t.Helper()
 	names := apiextensionsv1.JSONSchemaProps{Type: "array", Items: &apiextensionsv1.JSONSchemaPropsOrArray{Schema: &apiextensionsv1.JSONSchemaProps{Type: "string"}}}
 	spec := apiextensionsv1.JSONSchemaProps{Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"names": names}}
-	err := cluster.InstallCRD(t.Context(), &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "parts.faults.example.org"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "faults.example.org",
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "parts", Kind: "Part"},
-			Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
-				}},
-			}},
-		},
-	})
-	if err != nil {
-		t.Fatal(err)
+	crd := harness.AnyCRD(schema.GroupVersionKind{Group: "faults.example.org", Version: "v1", Kind: "Part"}, "parts")
+	crd.Spec.Versions[0].Schema.OpenAPIV3Schema = &apiextensionsv1.JSONSchemaProps{
+		Type: "object", Properties: map[string]apiextensionsv1.JSONSchemaProps{"spec": spec},
 	}
+	cluster.Install(t, crd)
 }

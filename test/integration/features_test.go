@@ -22,6 +22,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -52,9 +53,7 @@ func TestPausedLeavesEverythingAsItIs(t *testing.T) {
 		t.Errorf("the Deployment runs %s after the pause", got)
 	}
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = true })
-	if err := cluster.Client.Delete(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, app)
 	harness.Eventually(t, "deletion goes on while paused", func() error {
 		return gone(t, app.Namespace, "web", &v1.AppService{}, &appsv1.Deployment{})
 	})
@@ -63,8 +62,7 @@ func TestPausedLeavesEverythingAsItIs(t *testing.T) {
 func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	t.Parallel()
 	cluster.CollectsGarbage(t)
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	withClaim := func(retain *bool) *v1.AppService {
 		app := harness.Seed(namespace, "web")
 		app.Spec.Size = ptr.To[int32](0) // no storage here to bind the claim
@@ -72,8 +70,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 		return app
 	}
 	app := withClaim(nil)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	claim := &corev1.PersistentVolumeClaim{}
 	get(t, app, claim)
 	uid := claim.UID
@@ -84,8 +81,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	get(t, app, claim)
 
 	again := withClaim(ptr.To(false)) // takes it, and lets it go with itself
-	cluster.Create(t, again)
-	cluster.Ready(t, again)
+	cluster.CreateReady(t, again)
 	get(t, again, claim)
 	if owner := metav1.GetControllerOf(claim); claim.UID != uid || owner == nil || owner.UID != again.UID {
 		t.Errorf("the claim was not taken: %s %v, want %s controlled by %s", claim.UID, owner, uid, again.UID)
@@ -109,9 +105,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 
 func remove(t *testing.T, app *v1.AppService) {
 	t.Helper()
-	if err := cluster.Client.Delete(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, app)
 	harness.Eventually(t, "the AppService and its Deployment are gone", func() error {
 		return gone(t, app.Namespace, app.Name, &v1.AppService{}, &appsv1.Deployment{})
 	})
@@ -119,12 +113,10 @@ func remove(t *testing.T, app *v1.AppService) {
 
 func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](4), cpuRequest()
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	least := watchReplicas(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) {
@@ -161,13 +153,11 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 
 func TestAutoscalingStartsWithTheSize(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](3), cpuRequest()
 	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
 	if got := *deployment.Spec.Replicas; got != 3 {
@@ -177,8 +167,7 @@ func TestAutoscalingStartsWithTheSize(t *testing.T) {
 
 func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](2), cpuRequest()
 	app.Spec.Autoscaling = &v1.Autoscaling{MaxReplicas: 9, Behavior: noScaleDown()}
@@ -252,8 +241,7 @@ func followDeployments(t *testing.T, namespace string, see func(*appsv1.Deployme
 func TestANewChartVersionRestartsNoPod(t *testing.T) {
 	t.Parallel()
 	const count = 12
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	createMany(t, namespace, count)
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
 	first.Stop(t)
@@ -270,8 +258,7 @@ func TestANewChartVersionRestartsNoPod(t *testing.T) {
 func TestANewPodTemplateRollsAFewAppServicesAtATime(t *testing.T) {
 	t.Parallel()
 	const count, most = 4, 2
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	createMany(t, namespace, count)
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
 	first.Stop(t)
@@ -325,14 +312,11 @@ func TestAnAPIThatAppearsIsNoticed(t *testing.T) {
 	cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = nil })
 	app := harness.Seed(namespace, "web")
 	app.Spec.Monitoring = &v1.Monitoring{Enabled: true}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	if len(app.Status.Problems) != 1 || app.Status.Problems[0].Reason != v1.ReasonAPIAbsent || app.Status.Problems[0].Source != "ServiceMonitor" {
 		t.Fatalf("problems: got %+v, want one about ServiceMonitor", app.Status.Problems)
 	}
-	if err := cluster.InstallCRD(t.Context(), monitorCRD()); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, monitorCRD())
 	begin := time.Now()
 	harness.Eventually(t, "the ServiceMonitor is made", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
@@ -375,9 +359,7 @@ func waitForAll(t *testing.T, namespace string, count int, check func(*v1.AppSer
 func replicaSets(t *testing.T, namespace string) int {
 	t.Helper()
 	list := &appsv1.ReplicaSetList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace))
 	return len(list.Items)
 }
 
@@ -399,9 +381,7 @@ func chartChanged(t *testing.T, dir, file, before, after string) string {
 	if !strings.Contains(string(text), before) {
 		t.Fatalf("%s does not contain %q", file, before)
 	}
-	if err := os.WriteFile(path, []byte(strings.Replace(string(text), before, after, 1)), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, strings.Replace(string(text), before, after, 1))
 	return dir
 }
 

@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"regexp"
 	"strconv"
@@ -14,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -28,7 +28,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 	for _, shard := range []string{"0", "1"} {
 		managers[shard] = cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 			options.WatchesFile = shardOf(t, shard)
-			options.ChartDir = root(t)
+			options.ChartDir = files.Root(t)
 		})
 	}
 	apps := make([]*v1.AppService, fleet)
@@ -62,9 +62,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 		}
 	}
 	services := &corev1.ServiceList{}
-	if err := cluster.Client.List(t.Context(), services, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, services, client.InNamespace(namespace))
 	if err := want("services", len(services.Items), fleet); err != nil {
 		t.Error(err)
 	}
@@ -75,9 +73,7 @@ func shardOf(t *testing.T, shard string) string {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
 	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {shard: %q}}}\n", shard)
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, text)
 	return file
 }
 

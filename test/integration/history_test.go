@@ -14,7 +14,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -67,13 +66,11 @@ func released(t *testing.T, app *v1.AppService, image string) {
 // What was released before can be looked at with Helm: its status, values and manifest.
 func TestFormerReleasesAreKept(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
 	app.Spec.Image = "nginx:1"
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	for i := 2; i <= 6; i++ {
 		released(t, app, fmt.Sprint("nginx:", i))
 	}
@@ -103,12 +100,10 @@ func TestFormerReleasesAreKept(t *testing.T) {
 
 func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace, keeping(1))
+	namespace, manager := cluster.ManagedNamespace(t, keeping(1))
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](0)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	upgrade := requests(t, manager, func() { released(t, app, "nginx:2") })
 	if got := withoutStatus(upgrade); len(got) != 3 {
 		t.Errorf("an upgrade of one object took %d requests besides status, want 3: %v", len(got), got)
@@ -119,12 +114,10 @@ func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
 // Whoever keeps fewer from now on has the others deleted; nothing else is written for that, and nothing is said of it.
 func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](0)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	for i := 2; i <= 5; i++ {
 		released(t, app, fmt.Sprint("nginx:", i))
 	}
@@ -144,12 +137,10 @@ func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 // An older record is never taken for what is deployed: what runs stays as it is, and has a record again.
 func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Image = "nginx:1"
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	for i := 2; i <= 3; i++ {
 		released(t, app, fmt.Sprint("nginx:", i))
 	}
@@ -158,9 +149,7 @@ func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 
 	// A spec that is refused has the recorded release kept alive: there is none, of what runs.
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v3"}}
-	if err := cluster.Client.Delete(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, record)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
 	second := cluster.Manager(t, namespace)
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
@@ -206,17 +195,12 @@ func TestFormerRecordsStandInTheWayOfNothing(t *testing.T) {
 			app := harness.Seed(namespace, "web")
 			app.Spec.Size = ptr.To[int32](0)
 			first := cluster.Manager(t, namespace)
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			first.Stop(t)
 			record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
-			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), record); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Refresh(t, record)
 			test.harm(record)
-			if err := cluster.Client.Update(t.Context(), record); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Update(t, record)
 			second := cluster.Manager(t, namespace)
 			released(t, app, "nginx:2")
 			historyIs(t, app, test.want...)

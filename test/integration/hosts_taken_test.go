@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,10 +9,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -27,9 +26,7 @@ func policyOf(t *testing.T, text string) string {
 
 func writePolicy(t *testing.T, path, text string) {
 	t.Helper()
-	if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, path, text)
 }
 
 // sharedHosts lists shared.N.NAMESPACE.example.com.
@@ -75,8 +72,7 @@ func TestAHostGoesToWhoIsReady(t *testing.T) {
 	}
 
 	ready := sized(two, "ready", "", 1)
-	cluster.Create(t, ready)
-	cluster.Ready(t, ready)
+	cluster.CreateReady(t, ready)
 	if neverReady(t, ready) {
 		t.Error("who is ready never was")
 	}
@@ -102,9 +98,7 @@ func TestAHostGoesToWhoIsReady(t *testing.T) {
 
 func neverReady(t *testing.T, app *v1.AppService) bool {
 	t.Helper()
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, app)
 	return app.Status.NeverReady
 }
 
@@ -116,8 +110,7 @@ func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	manager := start()
 	host := one + ".example.com"
 	serving, waiting := sized(one, "serving", host, 1), sized(two, "waiting", host, 0)
-	cluster.Create(t, serving)
-	cluster.Ready(t, serving)
+	cluster.CreateReady(t, serving)
 	cluster.Create(t, waiting)
 	cluster.Condition(t, waiting, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
 
@@ -144,8 +137,7 @@ func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
 	policy := policyOf(t, "default: {}")
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = policy })
+	namespace, manager := cluster.ManagedNamespace(t, func(options *operator.Options, _ *harness.Requests) { options.Policy = policy })
 	all := withHost(namespace, "all", "", "")
 	all.Spec.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: "public", Namespace: "infra"}}}
 	wildcard, other := withHost(namespace, "wildcard", "*."+namespace+".example.com", "/"), withHost(namespace, "other", namespace+".example.org", "/")

@@ -37,8 +37,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 	host := one + ".example.com"
 	older, serving := withHost(one, "older", "", ""), withHost(two, "serving", host, "/")
 	for _, app := range []*v1.AppService{older, serving} {
-		cluster.Create(t, app)
-		cluster.Ready(t, app)
+		cluster.CreateReady(t, app)
 	}
 
 	cluster.Change(t, older, func(app *v1.AppService) {
@@ -170,8 +169,7 @@ func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 			for _, app := range []*v1.AppService{serving, wanting} {
 				replaced(app, words)
 			}
-			cluster.Create(t, serving)
-			cluster.Ready(t, serving)
+			cluster.CreateReady(t, serving)
 			cluster.Create(t, wanting)
 			if test.conflict {
 				cluster.Condition(t, wanting, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)

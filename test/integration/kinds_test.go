@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"sync"
 	"testing"
@@ -10,17 +9,16 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -73,15 +71,11 @@ func TestAFurtherKindIsServedWithoutGo(t *testing.T) {
 		phase, _, _ := unstructured.NestedString(widget.Object, "status", "phase")
 		return want("phase and finalizers", fmt.Sprint(phase, widget.GetFinalizers()), "Running["+v1.Finalizer+"]")
 	})
-	if err := cluster.Client.Delete(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, role)
 	harness.Eventually(t, "a cluster-scoped object returns", func() error {
 		return cluster.Client.Get(t.Context(), client.ObjectKey{Name: namespace + "-w"}, &rbacv1.ClusterRole{})
 	})
-	if err := cluster.Client.Delete(t.Context(), widget); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, widget)
 	harness.Eventually(t, "what the garbage collector does not delete goes, and the widget", func() error {
 		for _, object := range []client.Object{widget, role} {
 			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); !apierrors.IsNotFound(err) {
@@ -127,9 +121,7 @@ func TestTheReconcilePeriodRepairsWhatIsNotWatched(t *testing.T) {
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "w-message"}}
 	back := func() error { return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(config), config) }
 	harness.Eventually(t, "it is rendered", back)
-	if err := cluster.Client.Delete(t.Context(), config); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, config)
 	harness.Eventually(t, "it returns after the period", back)
 }
 
@@ -196,12 +188,12 @@ func watching(t *testing.T, lines string) func(*operator.Options, *harness.Reque
 }
 
 // charted makes a manager serve Widgets by another chart.
-func charted(t *testing.T, files map[string]string, lines string) func(*operator.Options, *harness.Requests) {
+func charted(t *testing.T, chart map[string]string, lines string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	installWidgets(t)
 	dir := t.TempDir()
-	for name, text := range files {
-		write(t, filepath.Join(dir, name), text)
+	for name, text := range chart {
+		files.Write(t, filepath.Join(dir, name), text)
 	}
 	entry := map[string]any{}
 	if err := yaml.Unmarshal([]byte(lines), &entry); err != nil {
@@ -215,40 +207,13 @@ func charted(t *testing.T, files map[string]string, lines string) func(*operator
 		t.Fatal(err)
 	}
 	file := filepath.Join(dir, "watches.yaml")
-	write(t, file, string(text))
+	files.Write(t, file, string(text))
 	return func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = file }
-}
-
-func write(t *testing.T, file, text string) {
-	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
 }
 
 func installWidgets(t *testing.T) {
 	t.Helper()
-	crd := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "widgets.example.org"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: widgetKind.Group,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "widgets", Kind: widgetKind.Kind},
-			Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: widgetKind.Version, Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
-				}},
-			}},
-		},
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, harness.WithStatus(harness.AnyCRD(widgetKind, "widgets")))
 }
 
 func newWidget(namespace, name string, spec map[string]any) *unstructured.Unstructured {

@@ -21,11 +21,9 @@ import (
 
 func TestTheSeedBecomesReadyAndItsObjectsAreAsDocumented(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Sample(t, "appservice_nodeport.yaml", namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	deployment, service, budget := &appsv1.Deployment{}, &corev1.Service{}, &policyv1.PodDisruptionBudget{}
 	for _, object := range []client.Object{deployment, service, budget} {
@@ -56,11 +54,9 @@ func TestTheSeedBecomesReadyAndItsObjectsAreAsDocumented(t *testing.T) {
 
 func TestEachFieldCanBeChanged(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	cluster.Create(t, &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "database"},
 		StringData: map[string]string{"url": "postgres://db"},
@@ -172,11 +168,9 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 
 func TestTheScaleSubresourceScales(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	for _, size := range []int32{3, 0} {
 		scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: size}}
 		if err := cluster.Client.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(scale)); err != nil {
@@ -202,18 +196,14 @@ func TestDeletionLeavesNothingEvenWhileTheManagerIsDown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			cluster.CollectsGarbage(t)
-			namespace := cluster.Namespace(t)
-			manager := cluster.Manager(t, namespace)
+			namespace, manager := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
 			app.Spec.Config = &v1.Config{DatabaseURL: "postgres://x", Environment: map[string]v1.ConfigValue{"A": "b"}}
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			if name == "manager down" {
 				manager.Stop(t)
 			}
-			if err := cluster.Client.Delete(t.Context(), app); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Delete(t, app)
 			harness.Eventually(t, "everything is gone", func() error {
 				if err := gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.Service{}, &policyv1.PodDisruptionBudget{}, &v1.AppService{}); err != nil {
 					return err
@@ -238,17 +228,12 @@ func TestDeletionLeavesNothingEvenWhileTheManagerIsDown(t *testing.T) {
 func TestARecreatedAppServiceIsInstalledAgain(t *testing.T) {
 	t.Parallel()
 	cluster.CollectsGarbage(t)
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
-	if err := cluster.Client.Delete(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.CreateReady(t, app)
+	cluster.Delete(t, app)
 	again := harness.Seed(namespace, "web") // while the objects of the first are still being collected
-	cluster.Create(t, again)
-	cluster.Ready(t, again)
+	cluster.CreateReady(t, again)
 	deployment := &appsv1.Deployment{}
 	get(t, again, deployment)
 	if owner := metav1.GetControllerOf(deployment); owner == nil || owner.UID != again.UID {
@@ -258,8 +243,7 @@ func TestARecreatedAppServiceIsInstalledAgain(t *testing.T) {
 
 func TestFiftyAppServicesAtOnce(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	mark := manager.Requests.Mark()
 	const count = 50
 	for i := range count {
@@ -279,9 +263,7 @@ func TestFiftyAppServicesAtOnce(t *testing.T) {
 		return want("ready", ready, count)
 	})
 	records := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), records, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, records, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"})
 	if len(records.Items) != count {
 		t.Errorf("got %d release records, want one each: %d", len(records.Items), count)
 	}

@@ -24,9 +24,7 @@ func TestAnAPIServerThatStreamsNoLists(t *testing.T) {
 	sample := documents(t, filepath.Join(samples, "full.yaml"))[0]
 	sample.SetNamespace(namespace)
 	moveNodePorts(t, sample, otherNodePort)
-	if err := cluster.Client.Create(t.Context(), sample); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Create(t, sample)
 	app := &v1.AppService{}
 	app.Namespace, app.Name = namespace, sample.GetName()
 	cluster.Ready(t, app)

@@ -3,10 +3,8 @@
 package integration
 
 import (
-	"cmp"
 	"context"
 	"fmt"
-	"os"
 	"testing"
 
 	"github.com/example/appservice-operator/test/harness"
@@ -15,27 +13,16 @@ import (
 var cluster *harness.Cluster
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	harness.Log()
-	var stop func()
-	var err error
-	cluster, stop, err = harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-integration"), harness.Audited)
-	if stop != nil {
-		defer stop()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
-		return 1
-	}
-	code := m.Run()
-	if rows := refusals.rows.Load(); rows > 0 {
-		fmt.Printf("REFUSALS rows=%d seen=%d healed=%d\n", rows, refusals.seen.Load(), refusals.healed.Load())
-	}
-	if !rightsAreThoseUsed(code == 0) && code == 0 {
-		code = 1
-	}
-	return code
+	harness.Main("appservice-integration", func(_ context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		code := m.Run()
+		if rows := refusals.rows.Load(); rows > 0 {
+			fmt.Printf("REFUSALS rows=%d seen=%d healed=%d\n", rows, refusals.seen.Load(), refusals.healed.Load())
+		}
+		if !rightsAreThoseUsed(code == 0) && code == 0 {
+			code = 1
+		}
+		return code, nil
+	}, harness.Audited)
 }

@@ -91,14 +91,10 @@ func attacks(owner *v1.AppService) map[string]func() client.Object {
 func followsItsConfigMap(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	rendered := &corev1.ConfigMap{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: app.Namespace, Name: app.Name + "-config"}, rendered); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKey{Namespace: app.Namespace, Name: app.Name + "-config"}, rendered)
 	changed := rendered.DeepCopy()
 	changed.Data["LEVEL"] = "more"
-	if err := cluster.Client.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, changed)
 	harness.Eventually(t, "the ConfigMap is put right", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(rendered), changed); err != nil {
 			return err

@@ -44,9 +44,7 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 	cluster.Ready(t, web)
 	cluster.Condition(t, refused, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonNodePortInvalid)
 	cluster.Condition(t, stuck, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonDependencyMissing)
-	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 	// Managers of other tests share the registry: what they add has to do no harm.
 	for what, query := range map[string]string{
 		"a condition":          fmt.Sprintf(`appservice_condition{kind="AppService",namespace=%q,name="web",type="Ready",status="True",reason="Running"} == 1`, namespace),
@@ -68,9 +66,7 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 	}
 	evaluates(t, prometheus, rules)
 
-	if err := cluster.Client.Delete(t.Context(), stuck); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, stuck)
 	harness.Eventually(t, "a resource that is gone is not shown", func() error {
 		_, err := prometheus.Value(t.Context(), fmt.Sprintf(`absent(appservice_condition{namespace=%q,name="stuck"})`, namespace))
 		return err

@@ -26,6 +26,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -144,9 +145,7 @@ func (c *certificates) issue(t *testing.T) *x509.CertPool {
 	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: encodedKey}} {
 		text := pem.EncodeToMemory(block)
 		authority.AppendCertsFromPEM(text)
-		if err := os.WriteFile(filepath.Join(c.folder, version, name), text, 0o600); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, filepath.Join(c.folder, version, name), string(text))
 		if c.issued == 1 {
 			c.link(t, filepath.Join("..data", name), name)
 		}

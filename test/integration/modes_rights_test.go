@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 var errStillThere = errors.New("it is still there")
@@ -58,7 +58,7 @@ func bundled(t *testing.T) (inNamespaces, everywhere permissions) {
 			} `json:"install"`
 		} `json:"spec"`
 	}
-	text, err := os.ReadFile(filepath.Join(repository(t), "bundle/manifests/appservice-operator.clusterserviceversion.yaml"))
+	text, err := os.ReadFile(filepath.Join(files.Root(t), "bundle/manifests/appservice-operator.clusterserviceversion.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -113,13 +113,4 @@ func bind(t *testing.T, role, binding client.Object) {
 			t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object) })
 		}
 	}
-}
-
-func repository(t *testing.T) string {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
 }

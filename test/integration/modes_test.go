@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -104,17 +105,10 @@ func applications(t *testing.T, home string, namespaces []string) []*v1.AppServi
 // onlyLabelled writes a watches file that selects the AppServices of one test.
 func onlyLabelled(t *testing.T, home string) string {
 	t.Helper()
-	root := repository(t)
-	text, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	text := files.Text(t, "watches.yaml")
 	chart := "chart: helm-charts/appservice"
 	with := strings.Replace(string(text), chart, chart+"\n  selector: {matchLabels: {served-from: "+home+"}}", 1)
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
+	dir := files.Charts(t)
 	if err := os.WriteFile(filepath.Join(dir, "watches.yaml"), []byte(with), 0o600); err != nil || with == string(text) {
 		t.Fatalf("cannot narrow watches.yaml (error %v)", err)
 	}
@@ -127,9 +121,7 @@ func comesBack(t *testing.T, app *v1.AppService) {
 	service := &corev1.Service{}
 	get(t, app, service)
 	before := service.UID
-	if err := cluster.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, service)
 	harness.Eventually(t, "the Service comes back", func() error {
 		next := &corev1.Service{}
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), next); err != nil {
@@ -151,9 +143,7 @@ func isUntouched(t *testing.T, app *v1.AppService) {
 	}
 	deployments := &metav1.PartialObjectMetadataList{}
 	deployments.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("DeploymentList"))
-	if err := cluster.Client.List(t.Context(), deployments, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, deployments, client.InNamespace(app.Namespace))
 	if len(deployments.Items) > 0 {
 		t.Errorf("%s, which is not served, has %d Deployments", app.Namespace, len(deployments.Items))
 	}

@@ -42,11 +42,9 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			first := cluster.Manager(t, namespace)
+			namespace, first := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			first.Stop(t)
 			deployment := &appsv1.Deployment{}
 			get(t, app, deployment)
@@ -54,6 +52,10 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 
 			cluster.Manager(t, namespace, withChart(t, test.file, test.before, test.after))
 			eventually(t, app, v1.ReasonUpgraded, test.event)
+			harness.Eventually(t, "the status says so", func() error { // after the event
+				cluster.Refresh(t, app)
+				return want("revision", app.Status.Release.Revision, 2)
+			})
 			cluster.Ready(t, app)
 			get(t, app, deployment)
 			if restarted := deployment.Generation != generation; restarted != test.restarts {
@@ -70,8 +72,7 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	t.Parallel()
 	const count = 5
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	createMany(t, namespace, count)
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
 	first.Stop(t)
@@ -104,28 +105,22 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	})
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "appservices.app.example.com"}}
 	patch := fmt.Sprintf(`{"metadata":{"annotations":{%q:%q}}}`, v1.AnnotationContinue, digest)
-	if err := cluster.Client.Patch(t.Context(), crd, client.RawPatch(types.MergePatchType, []byte(patch))); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, crd, client.RawPatch(types.MergePatchType, []byte(patch)))
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("revision", app.Status.Release.Revision, 2) })
 }
 
 // What is held back is repaired from its record.
 func TestWhatIsHeldBackIsRepaired(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	first.Stop(t)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.ChartDir = chartWith(t, "templates/refused.yaml", `{{ fail "no more" }}`)
 	})
 	eventually(t, app, v1.ReasonRenderFailed, "the release before stays")
-	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 	eventually(t, app, v1.ReasonDriftCorrected, "create Service web")
 	cluster.Ready(t, app)
 	if problems := app.Status.Problems; len(problems) != 1 || problems[0].Reason != v1.ReasonRolloutHeldBack || !strings.Contains(problems[0].Message, "no more") {

@@ -35,8 +35,7 @@ func TestAForeignObjectOfTheNameIsLeftAlone(t *testing.T) {
 	for name, meta := range foreign {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			manager := cluster.Manager(t, namespace)
+			namespace, manager := cluster.ManagedNamespace(t)
 			boss := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "boss"}}
 			cluster.Create(t, boss)
 			meta.Namespace = namespace
@@ -65,9 +64,7 @@ func TestAForeignObjectOfTheNameIsLeftAlone(t *testing.T) {
 					t.Errorf("something was written: %s", write)
 				}
 			}
-			if err := cluster.Client.Delete(t.Context(), app); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Delete(t, app)
 			harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", &v1.AppService{}) })
 			after := &corev1.Service{}
 			get(t, app, after)
@@ -80,23 +77,19 @@ func TestAForeignObjectOfTheNameIsLeftAlone(t *testing.T) {
 
 func TestARefusalHealsWhenTheForeignObjectGoes(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	foreign := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}, Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 1}}}}
 	cluster.Create(t, foreign)
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
-	if err := cluster.Client.Delete(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, foreign)
 	cluster.Ready(t, app)
 }
 
 func TestAForeignHelmReleaseOfTheNameIsLeftAlone(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	clients, err := kubernetes.NewForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -118,9 +111,7 @@ func TestAForeignHelmReleaseOfTheNameIsLeftAlone(t *testing.T) {
 	if err := gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.Service{}); err != nil {
 		t.Error(err)
 	}
-	if err := cluster.Client.Delete(t.Context(), app); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, app)
 	harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", &v1.AppService{}) })
 	record := &corev1.Secret{}
 	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}, record); err != nil {

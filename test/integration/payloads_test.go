@@ -27,19 +27,14 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	refers.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: "referred"}}}}
 	renders.Spec.Config = &v1.Config{DatabaseURL: "postgres://x"}
 	for _, app := range []*v1.AppService{refers, renders} {
-		cluster.Create(t, app)
-		cluster.Ready(t, app)
+		cluster.CreateReady(t, app)
 	}
 	rendered := &corev1.SecretList{}
-	if err := cluster.Client.List(t.Context(), rendered); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, rendered)
 	for i := range rendered.Items { // somebody else changes what was rendered, so that it is read
 		if secret := &rendered.Items[i]; secret.Namespace == namespace && metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
 			secret.StringData = map[string]string{"added": "x"}
-			if err := cluster.Client.Update(t.Context(), secret); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Update(t, secret)
 		}
 	}
 	harness.Eventually(t, "what was rendered is read", func() error {

@@ -63,8 +63,7 @@ func TestPodsMayDoWhatTheAdministratorOfTheNamespaceAllows(t *testing.T) {
 	t.Parallel()
 	t.Run("a namespace without the label", func(t *testing.T) {
 		t.Parallel()
-		namespace := cluster.Namespace(t)
-		cluster.Manager(t, namespace)
+		namespace, _ := cluster.ManagedNamespace(t)
 		app := withProxy(namespace)
 		cluster.Create(t, app)
 		refusedByDefault(t, app)
@@ -83,16 +82,13 @@ func TestPodsMayDoWhatTheAdministratorOfTheNamespaceAllows(t *testing.T) {
 		enforce(t, namespace, "privileged")
 		manager := cluster.Manager(t, namespace)
 		app := withProxy(namespace)
-		cluster.Create(t, app)
-		cluster.Ready(t, app)
+		cluster.CreateReady(t, app)
 		if err := proxyRuns(t, app); err != nil {
 			t.Fatal(err)
 		}
 		before := deployment(t, app)
 		unlabel := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, api.EnforceLevelLabel))
-		if err := cluster.Client.Patch(t.Context(), &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, unlabel); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Patch(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, unlabel)
 		refusedByDefault(t, app)
 		manager.Rest(t)
 		after := deployment(t, app)
@@ -100,9 +96,7 @@ func TestPodsMayDoWhatTheAdministratorOfTheNamespaceAllows(t *testing.T) {
 			t.Errorf("what ran was touched: generation %d, before %d, %d of %d pods available",
 				after.Generation, before.Generation, after.Status.AvailableReplicas, *before.Spec.Replicas)
 		}
-		if err := cluster.Client.Delete(t.Context(), after, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, after, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		harness.Eventually(t, "what runs is kept alive as it was recorded", func() error { return proxyRuns(t, app) })
 		enforce(t, namespace, "privileged")
 		cluster.Ready(t, app)

@@ -28,8 +28,7 @@ func patchOf(spec string) *v1.PodTemplate {
 // comes back with its end.
 func TestAPatchOfThePodsIsLikeAnyOtherField(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"a": "1"}}
 	cluster.Create(t, settings)
 	app := harness.Seed(namespace, "web")
@@ -49,8 +48,7 @@ volumes:
 - {name: tokens, projected: {sources: [{serviceAccountToken: {path: token}}]}}
 `)
 	app.Spec.PodTemplate.Metadata = &v1.PodTemplateMetadata{Labels: map[string]v1.Label{"tier": "front"}}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	first.Rest(t)
 	first.Stop(t)
 	var deployment appsv1.Deployment
@@ -68,9 +66,7 @@ volumes:
 	}
 	before := podTemplate(t, app)
 	settings.Data["a"] = "2"
-	if err := cluster.Client.Update(t.Context(), settings); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, settings)
 	harness.Eventually(t, "the pods roll when the ConfigMap that the patch names changes", func() error {
 		if podTemplate(t, app) == before {
 			return errors.New("the template of the pods is as it was")

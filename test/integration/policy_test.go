@@ -2,7 +2,6 @@ package integration
 
 import (
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -36,15 +36,12 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
 	policy := func(text string) {
 		t.Helper()
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, text)
 	}
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
@@ -71,9 +68,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 
 	policy("namespaces: [{names: [" + namespace + "-other], tolerations: [\"+\", \"\"]}]")
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
-	if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}})
 	harness.Eventually(t, "what ran is kept alive", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), &corev1.Service{}); err != nil {
 			return err
@@ -86,9 +81,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 	t.Parallel()
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
-	if err := os.WriteFile(file, []byte(`namespaces: [{selector: {matchLabels: {tier: trusted}}, tolerations: ["+", ""]}]`), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, `namespaces: [{selector: {matchLabels: {tier: trusted}}, tolerations: ["+", ""]}]`)
 	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.Policy = file })
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
@@ -99,9 +92,7 @@ func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 		t.Error(err)
 	}
 	labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	if err := cluster.Client.Patch(t.Context(), labelled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`))); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, labelled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`)))
 	cluster.Ready(t, app)
 	if err := tolerated(t, app, true); err != nil {
 		t.Error(err)

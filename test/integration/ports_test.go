@@ -82,12 +82,10 @@ func TestEachPodIsReachedOnItsOwnPorts(t *testing.T) {
 	for name, row := range rewirings {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace)
+			namespace, _ := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
 			app.Spec.Ports = row.before
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			begin := time.Now()
 			cluster.Change(t, app, func(app *v1.AppService) {
 				row.change(&app.Spec)
@@ -124,9 +122,7 @@ func withAddress(status string) string {
 func endpointsOf(t *testing.T, app *v1.AppService) string {
 	t.Helper()
 	slices := &discoveryv1.EndpointSliceList{}
-	if err := cluster.Client.List(t.Context(), slices, client.InNamespace(app.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: app.Name}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, slices, client.InNamespace(app.Namespace), client.MatchingLabels{discoveryv1.LabelServiceName: app.Name})
 	counts := map[string]int{}
 	for _, slice := range slices.Items {
 		ports := map[string]string{}

@@ -14,13 +14,11 @@ import (
 // A variable refers only to those before it, and the API server decides where one is put that comes later.
 func TestPortStandsBeforeWhatRefersToIt(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports = nil
 	app.Spec.Envs = []corev1.EnvVar{{Name: "URL", Value: "http://127.0.0.1:$(PORT)"}, {Name: "A", Value: "b"}}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Ports = []v1.Port{{Port: 80}} })
 	cluster.Ready(t, app)
 	deployment := &appsv1.Deployment{}

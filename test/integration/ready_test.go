@@ -16,8 +16,7 @@ import (
 // A Service that the cloud gives no address keeps Ready False, with the cloud's words as soon as it has any.
 func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
 	app.Spec.Service = &v1.Service{Type: corev1.ServiceTypeLoadBalancer, LoadBalancerClass: ptr.To(harness.NobodysBalancers)}
@@ -49,8 +48,7 @@ func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 func TestARouteThatNobodyLooksAt(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
 	app.Spec.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: harness.NobodysGateway}}, Hostnames: []string{namespace + ".example.com"}}

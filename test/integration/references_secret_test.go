@@ -14,14 +14,12 @@ import (
 // Pods show to whoever may read them that a Secret has changed, and nothing else of it, whichever process looks at it.
 func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	database := secret(namespace, "database", "url")
 	cluster.Create(t, database)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Config = fromSecret("database")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	version := func() string {
 		return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
@@ -29,9 +27,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	set := func(value string) {
 		t.Helper()
 		database.StringData = map[string]string{"url": value}
-		if err := cluster.Client.Update(t.Context(), database); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Update(t, database)
 	}
 	rolled := func(what string, seen ...string) string {
 		t.Helper()
@@ -70,9 +66,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 
 	restart(func() {
 		database.Labels = map[string]string{"touched": "yes"}
-		if err := cluster.Client.Update(t.Context(), database); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Update(t, database)
 	})
 	if version() != third {
 		t.Error("a label of the Secret and a restart roll the pods")
@@ -83,9 +77,7 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	restart(func() {
 		record := &corev1.Secret{}
 		record.Namespace, record.Name = namespace, "sh.helm.release.v1.web.v4"
-		if err := cluster.Client.Delete(t.Context(), record); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, record)
 	})
 	cluster.Condition(t, app, v1.ConditionDeployed, "True", "")
 	if version() != fourth {

@@ -24,8 +24,7 @@ import (
 
 func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	settings := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "settings"}, Data: map[string]string{"a": "1"}}
 	database := secret(namespace, "database", "url")
 	later := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "later"}, Data: map[string]string{"b": "1"}}
@@ -34,8 +33,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	app := harness.Seed(namespace, "web")
 	app.Spec.EnvFrom = append(fromConfigMap("settings", nil), fromConfigMap("later", ptr.To(true))...)
 	app.Spec.Config = fromSecret("database")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	rolls := func(what string, wanted bool, change func()) {
 		t.Helper()
@@ -59,9 +57,7 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	}
 	update := func(object client.Object) func() {
 		return func() {
-			if err := cluster.Client.Update(t.Context(), object); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Update(t, object)
 		}
 	}
 	settings.Data["a"] = "2"
@@ -96,8 +92,7 @@ func TestASharedSecretIsReadOnceAndOthersNever(t *testing.T) {
 	for _, name := range []string{"one", "two", "three"} {
 		app := harness.Seed(namespace, name)
 		app.Spec.Config = fromSecret("shared")
-		cluster.Create(t, app)
-		cluster.Ready(t, app)
+		cluster.CreateReady(t, app)
 	}
 	reads := map[string]int{}
 	for _, request := range manager.Requests.Since(0) {
@@ -116,11 +111,9 @@ func TestASharedSecretIsReadOnceAndOthersNever(t *testing.T) {
 
 func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	if deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot != nil {
 		t.Fatal("the pods are Restricted although nobody asks for it")
 	}
@@ -143,8 +136,7 @@ func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 
 func TestWhatPodsDoNotNeedIsNoRefusal(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.ImagePullSecrets = []v1.LocalReference{{Name: "registry"}}
 	app.Spec.Ingress = &v1.Ingress{

@@ -1,7 +1,6 @@
 package integration
 
 import (
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -16,8 +15,8 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 func TestBadInputIsRefusedWithAMessageThatNamesTheField(t *testing.T) {
@@ -76,8 +75,7 @@ func TestAFailingTemplateLeavesTheOldVersionAndHeals(t *testing.T) {
 			`{{- if eq .Values.image "nginx:refused" }}{{ fail "this image is refused: take another" }}{{ end }}`)
 	})
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
@@ -119,11 +117,9 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace)
+			namespace, _ := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) {
 				app.Spec.Image = "nginx:1.27"
 				test.change(&app.Spec)
@@ -153,8 +149,7 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 
 func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"services": resourceZero}
 	cluster.Create(t, quota)
@@ -170,9 +165,7 @@ func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) 
 	if !strings.Contains(condition.Message, "exceeded quota") {
 		t.Errorf("the message does not tell the cause: %s", condition.Message)
 	}
-	if err := cluster.Client.Delete(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, quota)
 	cluster.Ready(t, app)
 	if err := records(t, app, 1); err != nil {
 		t.Error(err)
@@ -193,16 +186,7 @@ func records(t *testing.T, app *v1.AppService, count int) error {
 // chartWith copies the charts to a folder and adds a file to the chart.
 func chartWith(t *testing.T, file, text string) string {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(root, "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(filepath.Join(dir, "helm-charts/appservice", file), []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	dir := files.Charts(t)
+	files.Write(t, filepath.Join(dir, "helm-charts/appservice", file), text)
 	return dir
 }

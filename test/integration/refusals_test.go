@@ -94,9 +94,7 @@ var refusalRows = map[string]refusal{
 		change: func(s *v1.AppServiceSpec, _ client.Object) { s.Config = fromSecret("database") },
 		clear: func(t *testing.T, _ *v1.AppService, o client.Object) {
 			o.(*corev1.Secret).StringData = map[string]string{"url": "postgres://"}
-			if err := cluster.Client.Update(t.Context(), o); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Update(t, o)
 		},
 		reason: v1.ReasonDependencyMissing, message: []string{`Secret "database" has no key "url"`},
 	},
@@ -104,9 +102,7 @@ var refusalRows = map[string]refusal{
 		base: func(s *v1.AppServiceSpec) { s.Config = fromSecret("seed") },
 		hinder: func(t *testing.T, app *v1.AppService) client.Object {
 			seed := secret(app.Namespace, "seed", "url")
-			if err := cluster.Client.Delete(t.Context(), seed); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Delete(t, seed)
 			return seed
 		},
 		clear: func(t *testing.T, app *v1.AppService, _ client.Object) {
@@ -241,8 +237,7 @@ func testRefusal(t *testing.T, row refusal) {
 	if row.first {
 		hindrance = row.hinder(t, app)
 	}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	before := running(t, app)
 
 	start := time.Now()
@@ -324,9 +319,7 @@ func nodePort(o client.Object) *int32 { return ptr.To(o.(*corev1.Service).Spec.P
 
 func deleteIt(t *testing.T, _ *v1.AppService, o client.Object) {
 	t.Helper()
-	if err := cluster.Client.Delete(t.Context(), o); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, o)
 }
 
 // older makes an AppService that claims a host, and waits until the next one is younger by the clock of the API server.
@@ -335,8 +328,7 @@ func older(t *testing.T, namespace string) client.Object {
 	app := harness.Seed(namespace, "an-older-one") // also by name, if both were made in one second
 	app.Spec.Size = ptr.To[int32](0)
 	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: "shop.example.com", Paths: []v1.IngressPath{{Path: "/cart"}}}}}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	return app
 }
 
@@ -359,9 +351,7 @@ func enforce(t *testing.T, name, level string) client.Object {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	patch := fmt.Appendf(nil, `{"metadata":{"labels":{"pod-security.kubernetes.io/enforce":%q}}}`, level)
-	if err := cluster.Client.Patch(t.Context(), namespace, client.RawPatch("application/merge-patch+json", patch)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, namespace, client.RawPatch("application/merge-patch+json", patch))
 	return namespace
 }
 

@@ -18,6 +18,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/cli"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -35,9 +36,7 @@ func TestRenderIsWhatIsReleased(t *testing.T) {
 		moveNodePorts(t, sample, 2*otherNodePort)
 		all = append(all, sample.DeepCopy())
 		sample.SetNamespace(namespace)
-		if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), sample) }) // its pods would take room from other tests
 	}
 	manager := cluster.Manager(t, namespace)
@@ -69,9 +68,7 @@ func rendersAsReleased(t *testing.T, namespace string, sample *unstructured.Unst
 		t.Fatal(err)
 	}
 	file := filepath.Join(t.TempDir(), "sample.yaml")
-	if err := os.WriteFile(file, text, 0o600); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, file, string(text))
 	manifest, err := recordedManifest(t, namespace, sample.GetName())
 	if err != nil {
 		t.Fatal(err)

@@ -14,8 +14,7 @@ import (
 
 func TestARestartWritesNothing(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	var apps []*v1.AppService
 	for i := range 5 {
 		app := harness.Seed(namespace, fmt.Sprintf("web-%d", i))
@@ -47,11 +46,9 @@ func TestARestartWritesNothing(t *testing.T) {
 // What the operator asks of the API server, counted at its transport.
 func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	warm := harness.Seed(namespace, "warm") // the first one also reads what the cluster serves
-	cluster.Create(t, warm)
-	cluster.Ready(t, warm)
+	cluster.CreateReady(t, warm)
 	manager.Rest(t)
 
 	app := harness.Seed(namespace, "web")
@@ -104,8 +101,8 @@ func expectExit(t *testing.T, process *harness.Process, message string) {
 		t.Fatal("the manager still runs")
 	}
 	output := strings.TrimSpace(process.Output.String())
-	if process.ExitCode() != 1 || strings.Count(output, "\n") != 0 || !strings.Contains(output, message) {
-		t.Errorf("got exit code %d and %q, want 1 and one line with %q", process.ExitCode(), output, message)
+	if process.State().ExitCode() != 1 || strings.Count(output, "\n") != 0 || !strings.Contains(output, message) {
+		t.Errorf("got exit code %d and %q, want 1 and one line with %q", process.State().ExitCode(), output, message)
 	}
 }
 

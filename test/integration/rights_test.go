@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net"
 	"net/http"
 	"slices"
 	"strings"
@@ -84,15 +83,12 @@ func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	first := account.run(t)
 	scaled := autoscaled(account.Namespace)
 	scaled.Spec.ServiceAccount = &v1.ServiceAccount{Create: ptr.To(true)}
-	cluster.Create(t, scaled)
-	cluster.Ready(t, scaled)
+	cluster.CreateReady(t, scaled)
 	first.ends(t)
 
 	cluster.Change(t, scaled, func(app *v1.AppService) { app.Spec.ServiceAccount, app.Spec.Image = nil, "nginx:1.28" })
 	deleted := named(scaled, &corev1.ServiceAccount{})
-	if err := cluster.Client.Delete(t.Context(), deleted); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, deleted)
 	account.allow(t, autoscalers)
 	second := account.run(t)
 	namesTheRight(t, scaled, "list and watch", func() {})
@@ -164,13 +160,9 @@ func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	grant(t, a.ServiceAccount, a.Namespace, rules)
 	role := &rbacv1.Role{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKey{Namespace: a.Namespace, Name: a.Namespace}, role)
 	role.Rules = rules
-	if err := cluster.Client.Update(t.Context(), role); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, role)
 }
 
 // process is the operator as a program, with the rights of an account.
@@ -182,20 +174,9 @@ type process struct {
 
 func (a *account) run(t *testing.T) *process {
 	t.Helper()
-	probe := freeAddress(t)
+	probe := harness.FreeAddress(t)
 	proxy := as(a.ServiceAccount).NewProxy(t)
 	return &process{harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+a.Namespace, "--health-probe-bind-address="+probe), proxy, probe}
-}
-
-// freeAddress is one on loopback where nobody listens.
-func freeAddress(t *testing.T) string {
-	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = listener.Close() }()
-	return listener.Addr().String()
 }
 
 // readyz is the answer of the readiness probe, 0 where there is none.
@@ -234,7 +215,7 @@ func (p *process) ends(t *testing.T) {
 		<-p.Ended()
 		t.Fatalf("it did not end within %s:\n%s", harness.Patience, p.Output.String())
 	}
-	if code := p.ExitCode(); code != 0 {
+	if code := p.State().ExitCode(); code != 0 {
 		t.Errorf("got exit code %d: %s", code, p.Output.String())
 	}
 }
@@ -251,9 +232,7 @@ func scale(t *testing.T, app *v1.AppService, replicas int32) {
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
 	patch := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"spec":{"replicas":%d}}`, replicas))
-	if err := cluster.Client.Patch(t.Context(), deployment, patch); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, deployment, patch)
 }
 
 // staysAsItsSpecSays has somebody else change the size of an application.

@@ -7,9 +7,7 @@ import (
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -23,9 +21,7 @@ import (
 func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
-	if err := cluster.InstallCRD(t.Context(), gatewayCRD()); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, gatewayCRD())
 	namespace, infra := cluster.Namespace(t), cluster.Namespace(t)
 	manager := cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
 		options.WatchNamespaces = []string{namespace, infra}
@@ -59,9 +55,7 @@ func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 		t.Errorf("the Gateway was read %d times although its listeners are as they were", got)
 	}
 
-	if err := cluster.Client.Delete(t.Context(), edge); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, edge)
 	hasURL(t, app, "http://web."+namespace+".svc")
 }
 
@@ -114,22 +108,7 @@ func changeGateway(t *testing.T, edge *unstructured.Unstructured, listeners ...a
 
 // gatewayCRD serves Gateways of any content, and their status apart from it.
 func gatewayCRD() *apiextensionsv1.CustomResourceDefinition {
-	return &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{
-			Name:        "gateways." + gateway.Group,
-			Annotations: map[string]string{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/3328"},
-		},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: gateway.Group,
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "gateways", Kind: gateway.Kind.Kind},
-			Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: gateway.Kind.Version, Served: true, Storage: true,
-				Subresources: &apiextensionsv1.CustomResourceSubresources{Status: &apiextensionsv1.CustomResourceSubresourceStatus{}},
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
-				}},
-			}},
-		},
-	}
+	crd := harness.WithStatus(harness.AnyCRD(gateway.Kind, "gateways"))
+	crd.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/3328"}
+	return crd
 }

@@ -1,11 +1,9 @@
 package integration
 
 import (
-	"bytes"
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -14,16 +12,13 @@ import (
 	"testing"
 
 	eventsv1 "k8s.io/api/events/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/discovery"
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -35,8 +30,8 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	translate "github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watch"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 const (
@@ -68,9 +63,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	sample := documents(t, filepath.Join(samples, file))[0]
 	sample.SetNamespace(namespace)
 	moveNodePorts(t, sample, otherNodePort)
-	if err := cluster.Client.Create(t.Context(), sample, client.FieldValidation(metav1.FieldValidationStrict)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: sample.GetName()}}
 	cluster.Ready(t, app)
 	manager.Rest(t)
@@ -102,8 +95,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 func TestSamplesShowEveryField(t *testing.T) {
 	t.Parallel()
 	embedded := []string{"affinity", "dnsConfig", "lifecycle", "resources", "strategy"} // types of Kubernetes
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	read(t, "config/crd/bases/app.example.com_appservices.yaml", crd)
+	crd := files.CRD(t, "config/crd/bases/app.example.com_appservices.yaml")
 	var shown []map[string]any
 	for _, file := range sampleFiles(t) {
 		spec, _, err := unstructured.NestedMap(documents(t, filepath.Join(samples, file))[0].Object, "spec")
@@ -141,7 +133,7 @@ func TestTheKustomizationListsEverySample(t *testing.T) {
 		metav1.TypeMeta `json:",inline"`
 		Resources       []string `json:"resources"`
 	}
-	read(t, filepath.Join(samples, "kustomization.yaml"), &listed)
+	files.Into(t, filepath.Join(samples, "kustomization.yaml"), &listed)
 	slices.Sort(listed.Resources)
 	files := allSamples(t)
 	if !slices.Equal(listed.Resources, files) {
@@ -171,7 +163,7 @@ func isAppService(t *testing.T, file string) bool {
 // allSamples lists the samples, sorted.
 func allSamples(t *testing.T) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root(t), samples, "*.yaml"))
+	paths, err := filepath.Glob(filepath.Join(files.Root(t), samples, "*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -189,15 +181,9 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
 	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
 	for _, file := range []string{"gateway.networking.k8s.io_httproutes.yaml", "keda.sh_scaledobjects.yaml", "monitoring.coreos.com_servicemonitors.yaml"} {
-		crd := &apiextensionsv1.CustomResourceDefinition{}
-		read(t, filepath.Join(fixtures, "crds", file), crd)
-		if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Install(t, files.CRD(t, filepath.Join(fixtures, "crds", file)))
 	}
-	if err := cluster.InstallCRD(t.Context(), gatewayCRD()); err != nil { // a sample refers to a Gateway
-		t.Fatal(err)
-	}
+	cluster.Install(t, gatewayCRD()) // a sample refers to a Gateway
 	discoverer, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
 	if err != nil {
 		t.Fatal(err)
@@ -259,9 +245,7 @@ func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 func repairsOf(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace))
 	var notes []string
 	for _, event := range list.Items {
 		if event.Reason == v1.ReasonDriftCorrected {
@@ -281,9 +265,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), resource); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKeyFromObject(app), resource)
 	served, _, err := capabilities.Get(t.Context())
 	if err != nil {
 		t.Fatal(err)
@@ -320,47 +302,11 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	return release.Compare(result.Objects, there)
 }
 
-func root(t *testing.T) string {
-	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return root
-}
-
-func read(t *testing.T, path string, into any) {
-	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), path))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.UnmarshalStrict(text, into); err != nil {
-		t.Fatalf("cannot parse %s: %v", path, err)
-	}
-}
-
 // documents reads the objects of a file; none where there is no such file.
 func documents(t *testing.T, path string) []*unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), path))
-	if errors.Is(err, fs.ErrNotExist) {
+	if _, err := os.Stat(filepath.Join(files.Root(t), path)); errors.Is(err, fs.ErrNotExist) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for {
-		object := &unstructured.Unstructured{}
-		switch err := decoder.Decode(object); {
-		case errors.Is(err, io.EOF):
-			return objects
-		case err != nil:
-			t.Fatalf("cannot parse %s: %v", path, err)
-		case len(object.Object) > 0:
-			objects = append(objects, object)
-		}
-	}
+	return files.Objects(t, path)
 }

@@ -7,10 +7,9 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -20,17 +19,14 @@ import (
 // What an AppJob runs comes back as what an AppService runs does.
 func TestWhatAnAppJobRunsReturns(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	once, planned := appJob(namespace, map[string]any{"image": "report:1"}), appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
 	planned.SetName("planned")
 	for resource, list := range map[*unstructured.Unstructured]client.ObjectList{once: &batchv1.JobList{}, planned: &batchv1.CronJobList{}} {
 		cluster.Create(t, resource)
 		becomesReady(t, resource)
 		before := onlyOf(t, resource, list)
-		if err := cluster.Client.Delete(t.Context(), before, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Delete(t, before, client.PropagationPolicy(metav1.DeletePropagationBackground))
 		harness.Eventually(t, "it comes back", func() error {
 			for _, now := range itemsOf(t, resource, list) {
 				if now.GetUID() != before.GetUID() && now.GetDeletionTimestamp() == nil {
@@ -46,15 +42,12 @@ func TestWhatAnAppJobRunsReturns(t *testing.T) {
 // A Job that an AppJob left is taken back by the next one of that name, and does not run again.
 func TestAJobThatWasLeftIsTakenBack(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	first := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, first)
 	becomesReady(t, first)
 	left := onlyOf(t, first, &batchv1.JobList{})
-	if err := cluster.Client.Delete(t.Context(), first, client.PropagationPolicy(metav1.DeletePropagationOrphan)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, first, client.PropagationPolicy(metav1.DeletePropagationOrphan))
 	harness.Eventually(t, "the AppJob is gone", func() error { return gone(t, namespace, first.GetName(), first) })
 	second := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, second)
@@ -76,9 +69,7 @@ func onlyOf(t *testing.T, resource client.Object, list client.ObjectList) client
 // itemsOf are the objects of a list that a resource controls.
 func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []client.Object {
 	t.Helper()
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(resource.GetNamespace())); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(resource.GetNamespace()))
 	var all, own []client.Object
 	switch list := list.(type) {
 	case *batchv1.JobList:
@@ -101,17 +92,13 @@ func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []cli
 // A record that says anything but deployed is replaced: that is how an interrupted action of an earlier operator looks.
 func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Ports[0].NodePort = nil
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
 	pending := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"status":"pending-install"}}}`))
-	if err := cluster.Client.Patch(t.Context(), record, pending); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, record, pending)
 	harness.Eventually(t, "the record says deployed", func() error {
 		now := &corev1.Secret{}
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), now); err != nil {
@@ -125,23 +112,8 @@ func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 // While the certificate of an Ingress is missing, the status says why, in the words of cert-manager.
 func TestACertificateThatCannotBeIssued(t *testing.T) {
 	t.Parallel()
-	crd := &apiextensionsv1.CustomResourceDefinition{
-		ObjectMeta: metav1.ObjectMeta{Name: "certificates.cert-manager.io"},
-		Spec: apiextensionsv1.CustomResourceDefinitionSpec{
-			Group: "cert-manager.io",
-			Names: apiextensionsv1.CustomResourceDefinitionNames{Plural: "certificates", Kind: "Certificate"},
-			Scope: apiextensionsv1.NamespaceScoped,
-			Versions: []apiextensionsv1.CustomResourceDefinitionVersion{{
-				Name: "v1", Served: true, Storage: true,
-				Schema: &apiextensionsv1.CustomResourceValidation{OpenAPIV3Schema: &apiextensionsv1.JSONSchemaProps{
-					Type: "object", XPreserveUnknownFields: ptr.To(true),
-				}},
-			}},
-		},
-	}
-	if err := cluster.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	crd := harness.AnyCRD(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}, "certificates")
+	cluster.Install(t, crd)
 	t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), crd) })
 	namespace := cluster.Namespace(t)
 	secret := harness.NobodysCertificate + "-certificate"

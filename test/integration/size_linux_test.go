@@ -167,8 +167,7 @@ func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)
 	grows := idle(attacker, "grows")
-	cluster.Create(t, grows)
-	cluster.Ready(t, grows)
+	cluster.CreateReady(t, grows)
 	before, _ := memory(t, n.process)
 	anythingGoes(t)
 
@@ -188,9 +187,7 @@ func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 	n.again()
 	verdicts(t, attacker, v1.ReasonTooLarge)
 	service := &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: attacker, Name: grows.Name}}
-	if err := cluster.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, service)
 	harness.Eventually(t, "what runs is kept", func() error {
 		return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(service), &corev1.Service{})
 	})
@@ -202,9 +199,7 @@ func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 func anythingGoes(t *testing.T) {
 	t.Helper()
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := cluster.Client.Get(t.Context(), client.ObjectKey{Name: "appservices.app.example.com"}, crd); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKey{Name: "appservices.app.example.com"}, crd)
 	before := crd.Spec.Versions
 	put := func(ctx context.Context, versions []apiextensionsv1.CustomResourceDefinitionVersion) error {
 		patch := client.MergeFrom(crd.DeepCopy())
@@ -343,9 +338,7 @@ func TestSpecsThatChangeAllTheTimeLeaveNothingBehind(t *testing.T) {
 		}
 		return want("records of what is deployed", deployed, fleet)
 	})
-	if err := cluster.Client.List(t.Context(), events, client.InNamespace(attacker)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, events, client.InNamespace(attacker))
 	of := map[string]int{}
 	for _, event := range events.Items {
 		if event.Source.Component == "appservice-operator" {

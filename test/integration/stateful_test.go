@@ -86,9 +86,7 @@ func claims(t *testing.T, namespace string, expected ...string) []types.UID {
 func podsOf(t *testing.T, namespace string) map[string]types.UID {
 	t.Helper()
 	list := &corev1.PodList{}
-	if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, list, client.InNamespace(namespace))
 	found := map[string]types.UID{}
 	for i := range list.Items {
 		found[list.Items[i].Name] = list.Items[i].UID
@@ -98,11 +96,9 @@ func podsOf(t *testing.T, namespace string) map[string]types.UID {
 
 func TestReplicasWithVolumesOfTheirOwn(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := stateful(namespace, harness.StaticVolumes)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	set, service := &appsv1.StatefulSet{}, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-headless"}}
 	get(t, app, set)
 	if err := present(t, service); err != nil {
@@ -170,11 +166,9 @@ func TestReplicasWithVolumesOfTheirOwn(t *testing.T) {
 
 func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := stateful(namespace, harness.StaticVolumes)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	set := &appsv1.StatefulSet{}
 	for _, edit := range []struct{ patch, note string }{
 		{`{"spec":{"replicas":5}}`, "spec.replicas 5 → 2"},
@@ -184,9 +178,7 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 		{`{"spec":{"persistentVolumeClaimRetentionPolicy":{"whenDeleted":"Delete"}}}`, "spec.persistentVolumeClaimRetentionPolicy.whenDeleted Delete → Retain"},
 	} {
 		get(t, app, set)
-		if err := cluster.Client.Patch(t.Context(), set, client.RawPatch(types.StrategicMergePatchType, []byte(edit.patch))); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Patch(t, set, client.RawPatch(types.StrategicMergePatchType, []byte(edit.patch)))
 		eventually(t, app, v1.ReasonDriftCorrected, edit.note)
 	}
 	uids := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi", "data-web-2 1Gi", "data-web-3 1Gi", "data-web-4 1Gi")
@@ -203,9 +195,7 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 		return nil
 	})
 	get(t, app, set)
-	if err := cluster.Client.Delete(t.Context(), set, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, set, client.PropagationPolicy(metav1.DeletePropagationBackground))
 	harness.Eventually(t, "the StatefulSet is made again", func() error {
 		again := &appsv1.StatefulSet{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web"}}
 		if err := present(t, again); err != nil {
@@ -224,11 +214,9 @@ func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
 
 func TestClaimsOfReplicasGrow(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := stateful(namespace, growing(t, namespace, true, 3))
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi")
 	set := &appsv1.StatefulSet{}
 	get(t, app, set)
@@ -253,9 +241,7 @@ func TestClaimsOfReplicasGrow(t *testing.T) {
 	cluster.Ready(t, app)
 
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "data-web-0"}}
-	if err := cluster.Client.Patch(t.Context(), claim, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"3Gi"}}}}`))); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, claim, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"3Gi"}}}}`)))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 	manager.Rest(t)
@@ -291,11 +277,9 @@ func TestWhatCannotBecomeOfClaimsIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			cluster.Manager(t, namespace)
+			namespace, _ := cluster.ManagedNamespace(t)
 			app := stateful(namespace, growing(t, namespace, false, 2))
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) {
 				app.Spec.Image = "nginx:1.27"
 				test.change(app.Spec.Persistence)
@@ -334,12 +318,10 @@ func TestClaimsOfReplicasStayOrGo(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			manager := cluster.Manager(t, namespace)
+			namespace, manager := cluster.ManagedNamespace(t)
 			app := stateful(namespace, harness.StaticVolumes)
 			app.Spec.Persistence.Retain, app.Spec.Persistence.WhenScaled = test.retain, test.whenScaled
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			uids := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi")
 			cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](1) })
 			claims(t, namespace, test.scaled...)
@@ -348,9 +330,7 @@ func TestClaimsOfReplicasStayOrGo(t *testing.T) {
 			if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 				t.Errorf("something was repaired: %q", repairs)
 			}
-			if err := cluster.Client.Delete(t.Context(), app); err != nil {
-				t.Fatal(err)
-			}
+			cluster.Delete(t, app)
 			harness.Eventually(t, "the AppService and its StatefulSet are gone", func() error {
 				if err := gone(t, namespace, "web", &v1.AppService{}, &appsv1.StatefulSet{}); err != nil {
 					return err
@@ -372,13 +352,11 @@ func TestClaimsOfReplicasStayOrGo(t *testing.T) {
 
 func TestAStatefulSetIsAutoscaled(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := stateful(namespace, harness.StaticVolumes)
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](3), cpuRequest()
 	app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9, Behavior: noScaleDown()}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	set, scaler := &appsv1.StatefulSet{}, &autoscalingv2.HorizontalPodAutoscaler{}
 	get(t, app, scaler)
 	get(t, app, set)
@@ -410,38 +388,25 @@ func TestGrowthSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	proxy := cluster.NewProxy(t)
 	app := stateful(namespace, growing(t, namespace, true, 2))
 	healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	healer.Kill()
 	for write, crashed := 1, true; crashed; write++ {
-		victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-		proxy.CrashAt(&harness.Crash{Write: write, Committed: write%2 == 0, Kill: victim.Kill})
 		size := resource.MustParse(fmt.Sprintf("%dMi", 1024+write))
-		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = size })
-		harness.Eventually(t, "the program dies or is done", func() error {
-			select {
-			case <-victim.Ended():
-				return nil
-			default:
-			}
+		grow := func() { cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = size }) }
+		crashed = diesAt(t, proxy, &harness.Crash{Write: write, Committed: write%2 == 0}, namespace, grow, func() error {
 			ready, err := cluster.ConditionNow(t.Context(), app, v1.ConditionReady)
 			if err != nil {
 				return err
 			}
 			return want("Ready", ready.Status, metav1.ConditionTrue)
 		})
-		var struck harness.Request
-		struck, crashed = proxy.Disarm()
-		victim.Kill()
 		if !crashed {
 			if write < 5 {
 				t.Errorf("growth made only %d writes", write-1)
 			}
 			continue
 		}
-		t.Logf("killed at write %d, %s", write, struck)
-		healer := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
-		cluster.Ready(t, app)
+		healer := healed(t, proxy, app)
 		claims(t, namespace, "data-web-0 "+size.String(), "data-web-1 "+size.String())
 		healer.Kill()
 	}
@@ -449,12 +414,10 @@ func TestGrowthSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 
 func TestAPodThatHoldsUpARolloutIsNamed(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := stateful(namespace, harness.StaticVolumes)
 	app.Spec.Persistence.PodManagementPolicy = ""
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) {
 		app.Spec.PodAnnotations = map[string]v1.Annotation{"script.kwok.x-k8s.io/status": v1.Annotation(noImage)}
 	})
@@ -478,8 +441,6 @@ func TestAPodThatHoldsUpARolloutIsNamed(t *testing.T) {
 		return fmt.Errorf("the problems are %v", app.Status.Problems)
 	})
 	pod := &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-1"}}
-	if err := cluster.Client.Delete(t.Context(), pod); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, pod)
 	cluster.Ready(t, app)
 }

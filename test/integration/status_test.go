@@ -21,12 +21,10 @@ import (
 // A rolling update goes through many counts of pods, and means two things: it goes on, and it is over.
 func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](8)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	manager.Rest(t)
 	mark, begin := manager.Requests.Mark(), time.Now()
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
@@ -56,8 +54,7 @@ func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 
 func TestKubectlWaitAndKstatusFollowAnAppService(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)
 	if output, err := kubectlWait(t, app, harness.Patience.String()); err != nil {
@@ -106,9 +103,7 @@ func computes(t *testing.T, app *v1.AppService, want kstatus.Status) {
 	t.Helper()
 	live := &unstructured.Unstructured{}
 	live.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), live); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Get(t, client.ObjectKeyFromObject(app), live)
 	result, err := kstatus.Compute(live)
 	if err != nil || result.Status != want {
 		t.Errorf("kstatus computes %v (%v), want %s", result, err, want)

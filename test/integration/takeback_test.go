@@ -130,9 +130,7 @@ func mend(change func(*v1.AppServiceSpec)) func(*testing.T, *v1.AppService, clie
 // takeAway removes what refuses.
 func takeAway(t *testing.T, _ *v1.AppService, made client.Object) {
 	t.Helper()
-	if err := cluster.Client.Delete(t.Context(), made); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, made)
 }
 
 // refusing is a policy that refuses to create objects of a kind in a namespace; the binding, without which it refuses nothing, is the last.
@@ -187,9 +185,7 @@ func allIn(t *testing.T, namespace string) []string {
 			}
 			objects := &metav1.PartialObjectMetadataList{}
 			objects.APIVersion, objects.Kind = list.GroupVersion, kind.Kind+"List"
-			if err := cluster.Client.List(t.Context(), objects, client.InNamespace(namespace)); err != nil {
-				t.Fatal(err)
-			}
+			cluster.List(t, objects, client.InNamespace(namespace))
 			for _, object := range objects.Items {
 				name := kind.Kind + " " + object.Name
 				if name != "ConfigMap kube-root-ca.crt" && name != "ServiceAccount default" { // a moment after the namespace

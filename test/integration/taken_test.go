@@ -35,9 +35,7 @@ func TestObjectsThatHaveTheName(t *testing.T) {
 			theirs.SetNamespace(namespace)
 			theirs.SetName(sample.GetName())
 			for _, object := range []client.Object{theirs, sample} {
-				if err := cluster.Client.Create(t.Context(), object); err != nil {
-					t.Fatal(err)
-				}
+				cluster.Create(t, object)
 			}
 			cluster.Manager(t, namespace)
 			harness.Eventually(t, "it is in the way", func() error {

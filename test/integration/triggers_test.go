@@ -20,15 +20,14 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
 // scalerCRD is KEDA's.
 func scalerCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	read(t, filepath.Join(fixtures, "crds", "keda.sh_scaledobjects.yaml"), crd)
-	return crd
+	return files.CRD(t, filepath.Join(fixtures, "crds", "keda.sh_scaledobjects.yaml"))
 }
 
 func newScaler(app *v1.AppService) *unstructured.Unstructured {
@@ -85,9 +84,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 		t.Errorf("something was written although the AppService is refused: %v", err)
 	}
 
-	if err := cluster.InstallCRD(t.Context(), scalerCRD(t)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
 	if err := present(t, newScaler(app)); err != nil {
 		t.Fatal(err)
@@ -97,14 +94,10 @@ func TestTriggersNeedKEDA(t *testing.T) {
 	refused(app, v1.PhaseDegraded)
 	service := &corev1.Service{}
 	get(t, app, service)
-	if err := cluster.Client.Delete(t.Context(), service); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, service)
 	harness.Eventually(t, "what runs is repaired meanwhile", func() error { return present(t, service) })
 
-	if err := cluster.InstallCRD(t.Context(), scalerCRD(t)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
 	if err := present(t, newScaler(app)); err != nil {
 		t.Error(err)
@@ -114,13 +107,11 @@ func TestTriggersNeedKEDA(t *testing.T) {
 func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size, app.Spec.Resources = ptr.To[int32](2), cpuRequest()
 	app.Spec.Autoscaling = &v1.Autoscaling{MinReplicas: ptr.To[int32](2), MaxReplicas: 9, Behavior: noScaleDown()}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Autoscaling = triggered(namespace).Spec.Autoscaling })
 	cluster.Ready(t, app)

@@ -51,13 +51,9 @@ func returns(t *testing.T, object client.Object, before types.UID) {
 // vanish deletes an object of an AppService and returns the UID that it had.
 func vanish(t *testing.T, object client.Object) types.UID {
 	t.Helper()
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, object)
 	uid := object.GetUID()
-	if err := cluster.Client.Delete(t.Context(), object); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, object)
 	return uid
 }
 
@@ -68,15 +64,12 @@ func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](1)
 	first := cluster.Manager(t, namespace)
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	first.Stop(t)
 
 	deployment, service := named(app, &appsv1.Deployment{}), named(app, &corev1.Service{})
 	for _, object := range []client.Object{deployment, service} {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Refresh(t, object)
 	}
 	if err := cluster.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
 		t.Fatal(err)
@@ -97,9 +90,7 @@ func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 			t.Errorf("the %s is not the one that ran: %v", what, err)
 		}
 	}
-	if err := cluster.Client.Delete(t.Context(), foreign); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, foreign)
 	cluster.Ready(t, app)
 }
 
@@ -124,9 +115,7 @@ func TestObjectsAreRepairedThoughTheReleaseCannotBeRecorded(t *testing.T) {
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)
 	service := named(app, &corev1.Service{})
 	returns(t, service, vanish(t, service))
-	if err := cluster.Client.Delete(t.Context(), quota); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, quota)
 	cluster.Ready(t, app)
 }
 
@@ -145,11 +134,9 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 	for name, refusal := range refusals {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			namespace := cluster.Namespace(t)
-			first := cluster.Manager(t, namespace)
+			namespace, first := cluster.ManagedNamespace(t)
 			app := harness.Seed(namespace, "web")
-			cluster.Create(t, app)
-			cluster.Ready(t, app)
+			cluster.CreateReady(t, app)
 			cluster.Change(t, app, func(app *v1.AppService) { refusal.change(&app.Spec) })
 			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, refusal.reason)
 			service, deployment := named(app, &corev1.Service{}), named(app, &appsv1.Deployment{})
@@ -170,31 +157,23 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 // A pod template is what is rendered: kubectl rollout undo brings back what an upgrade removed, which must not stay beside the new image.
 func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Envs = []corev1.EnvVar{{Name: "OLD", Value: "1"}}
 	app.Spec.Sidecars = []corev1.Container{{Name: "old-agent", Image: "agent:1"}}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	deployment := named(app, &appsv1.Deployment{})
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, deployment)
 	before := deployment.Spec.Template
 	cluster.Change(t, app, func(app *v1.AppService) {
 		app.Spec.Envs, app.Spec.Sidecars, app.Spec.Image = nil, nil, "nginx:1.27"
 	})
 	cluster.Ready(t, app)
-	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Refresh(t, deployment)
 	undone := deployment.DeepCopy()
 	undone.Spec.Template = before
 	undone.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now", "example.com/mine": "yes"}
-	if err := cluster.Client.Update(t.Context(), undone, client.FieldOwner("kubectl-rollout")); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, undone, client.FieldOwner("kubectl-rollout"))
 	harness.Eventually(t, "the template is the rendered one again", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
 			return err
@@ -225,11 +204,9 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 
 func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	manager.Rest(t)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed","readyReplicas":7}}`))
 	if err := cluster.Client.Status().Patch(t.Context(), app, patch); err != nil {
@@ -249,11 +226,9 @@ func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 // A record is a Secret, and anybody who may write Secrets can make one that unpacks to a thousand times its size.
 func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	cluster.Manager(t, namespace)
+	namespace, _ := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	list := &corev1.SecretList{}
 	harness.Eventually(t, "the release is recorded", func() error {
 		if err := cluster.Client.List(t.Context(), list, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
@@ -263,9 +238,7 @@ func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 	})
 	record := &list.Items[0]
 	record.Data["release"] = bomb(t, 200<<20)
-	if err := cluster.Client.Update(t.Context(), record); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Update(t, record)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
 	vanish(t, named(app, &corev1.Service{}))
@@ -308,8 +281,7 @@ func TestAWriteDecidedOnAnOlderViewIsRefused(t *testing.T) {
 	sent := &lastBody{path: "/deployments/web"}
 	cluster.Manager(t, namespace, func(_ *operator.Options, requests *harness.Requests) { requests.Below = sent.wrap })
 	app := harness.Seed(namespace, "web")
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 	late := sent.get()

@@ -23,8 +23,7 @@ import (
 // more time stays, and so does the one without an end.
 func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	first := cluster.Manager(t, namespace)
+	namespace, first := cluster.ManagedNamespace(t)
 	makes := func(name string, change func(*v1.AppService)) *v1.AppService {
 		t.Helper()
 		app := harness.Seed(namespace, name)
@@ -97,9 +96,7 @@ func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 func expiryEvents(t *testing.T, app *v1.AppService) string {
 	t.Helper()
 	var list eventsv1.EventList
-	if err := cluster.Client.List(t.Context(), &list, client.InNamespace(app.Namespace)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.List(t, &list, client.InNamespace(app.Namespace))
 	told := map[string]int{}
 	for _, event := range list.Items {
 		if event.Regarding.UID == app.UID && strings.HasPrefix(event.Reason, "Expir") {

@@ -43,9 +43,7 @@ func runningOf(t *testing.T, app *v1.AppService) map[string]any {
 	for _, kind := range []schema.GroupVersionKind{appsv1.SchemeGroupVersion.WithKind("Deployment"), corev1.SchemeGroupVersion.WithKind("Service")} {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), object); err != nil {
-			t.Fatal(err)
-		}
+		cluster.Get(t, client.ObjectKeyFromObject(app), object)
 		out[kind.Kind] = endstate.Anonymous(app, map[string]any{"spec": object.Object["spec"], "labels": object.GetLabels()})
 	}
 	return out
@@ -54,18 +52,14 @@ func runningOf(t *testing.T, app *v1.AppService) map[string]any {
 // Who goes back changes the spec, and the operator makes a release of it that is as the former one was.
 func TestGoingBackToAFormerRelease(t *testing.T) {
 	t.Parallel()
-	namespace := cluster.Namespace(t)
-	manager := cluster.Manager(t, namespace)
+	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Envs = []corev1.EnvVar{{Name: "OLD", Value: "1"}}
-	cluster.Create(t, app)
-	cluster.Ready(t, app)
+	cluster.CreateReady(t, app)
 	manager.Rest(t)
 	first := runningOf(t, app)
 	change := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"image":"nginx:1.27","envs":null,"size":1}}`))
-	if err := cluster.Client.Patch(t.Context(), app, change, client.FieldOwner("ada")); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, app, change, client.FieldOwner("ada"))
 	cluster.Ready(t, app)
 
 	stored, past := pastOf(t, app, 2)

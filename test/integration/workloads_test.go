@@ -149,9 +149,7 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 	mark := manager.Requests.Mark()
 	before := widget.DeepCopy()
 	widget.SetAnnotations(map[string]string{"example.com/note": "x"}) // makes a reconcile
-	if err := cluster.Client.Patch(t.Context(), widget, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, widget, client.MergeFrom(before))
 	manager.Rest(t)
 	if requests := manager.Requests.OfObjectsSince(mark); len(requests) > 0 {
 		t.Errorf("got the requests %v, want none while all is well", requests)
@@ -168,13 +166,9 @@ func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	tells(t, widget, v1.ReasonImageNotFound, `image "x:1" cannot be pulled`)
 	before := widget.DeepCopy()
 	unstructured.RemoveNestedField(widget.Object, "spec", "script")
-	if err := cluster.Client.Patch(t.Context(), widget, client.MergeFrom(before)); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Patch(t, widget, client.MergeFrom(before))
 	tells(t, widget, v1.ReasonImageNotFound, `pod db-0 of an earlier version holds up the present one: image "x:1" cannot be pulled`)
-	if err := cluster.Client.Delete(t.Context(), &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db-0"}}); err != nil {
-		t.Fatal(err)
-	}
+	cluster.Delete(t, &corev1.Pod{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "db-0"}})
 	harness.Eventually(t, "nothing is wrong any more", func() error {
 		problems, err := problemsOf(t, widget)
 		if err != nil {

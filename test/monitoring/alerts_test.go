@@ -11,6 +11,7 @@ import (
 
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -98,9 +99,7 @@ func TestAlerts(t *testing.T) {
 			t.Fatal(err)
 		}
 		name := "case-" + filepath.Base(file)
-		if err := os.WriteFile(filepath.Join(dir, name), text, 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, filepath.Join(dir, name), string(text))
 		promtool("test", "rules", name)
 	}
 }

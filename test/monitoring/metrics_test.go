@@ -15,7 +15,7 @@ import (
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/tools/toolchain"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // selector is a metric that an expression asks for.
@@ -27,15 +27,11 @@ type selector struct {
 // selectors parses expressions, as Prometheus does.
 func selectors(t *testing.T, expressions []string) [][]selector {
 	t.Helper()
-	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
 	in, err := json.Marshal(expressions)
 	if err != nil {
 		t.Fatal(err)
 	}
-	command := exec.CommandContext(t.Context(), "go", "run", "-C", filepath.Join(root, "tools/prometheus"), "./selectors")
+	command := exec.CommandContext(t.Context(), "go", "run", "-C", filepath.Join(files.Root(t), "tools/pins/prometheus"), "./selectors")
 	var stderr bytes.Buffer
 	command.Stdin, command.Stderr = bytes.NewReader(in), &stderr
 	out, err := command.Output()

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -27,7 +28,7 @@ func (i *Instance) serveCatalog(ctx context.Context, opm string) error {
 	catalog, cache := filepath.Join(i.folder, "catalog"), "--cache-dir="+filepath.Join(i.folder, "cache")
 	render := exec.CommandContext(ctx, "go", "run", "-tags=containers_image_openpgp,json1", "./render", "-root="+root,
 		"catalog/template.yaml", catalog)
-	render.Dir, render.Env = filepath.Join(root, "tools/opm"), append(os.Environ(), "CGO_ENABLED=0")
+	render.Dir, render.Env = filepath.Join(root, "tools/pins/opm"), append(os.Environ(), "CGO_ENABLED=0")
 	if output, err := render.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot render the catalog: %w: %s", err, output)
 	}
@@ -35,12 +36,11 @@ func (i *Instance) serveCatalog(ctx context.Context, opm string) error {
 	if output, err := fill.CombinedOutput(); err != nil {
 		return fmt.Errorf("cannot fill the catalog's cache: %w: %s", err, output)
 	}
-	free, err := net.Listen("tcp", "127.0.0.1:0")
+	free, err := processes.FreeAddresses(1)
 	if err != nil {
 		return err
 	}
-	i.address = free.Addr().String()
-	_ = free.Close()
+	i.address = free[0]
 	_, port, err := net.SplitHostPort(i.address)
 	if err != nil {
 		return err

@@ -6,11 +6,9 @@ import (
 	"os"
 	"testing"
 
-	"k8s.io/apimachinery/pkg/runtime"
-	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
@@ -48,16 +46,7 @@ func start(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	config, err := clientcmd.BuildConfigFromFlags("", cluster.Kubeconfig)
-	if err != nil {
-		return err
-	}
-	config.QPS = -1
-	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		return err
-	}
-	if direct, err = client.New(config, client.Options{Scheme: scheme}); err != nil {
+	if _, direct, err = connect.To(cluster.Kubeconfig); err != nil {
 		return err
 	}
 	lab, err = Start(ctx, Cluster{Kubeconfig: cluster.Kubeconfig, Kubectl: cluster.Kubectl, Client: direct})

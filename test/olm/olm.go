@@ -18,6 +18,7 @@ import (
 
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -42,8 +43,8 @@ type Instance struct {
 	folder  string // for what the programs write
 	address string // of the catalog's server
 
-	processes []*exec.Cmd
-	logs      map[string]*bytes.Buffer
+	programs []*processes.Child
+	logs     map[string]*bytes.Buffer
 }
 
 // Programs provides the programs that OLM consists of, built if need be, and says so on progress.
@@ -93,7 +94,7 @@ func (i *Instance) installCRDs(ctx context.Context) error {
 	}
 	// Where nobody has built OLM yet but the cache of a build service has its programs, the module is missing, too.
 	find := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
-	find.Dir = filepath.Join(root, "tools/olm")
+	find.Dir = filepath.Join(root, "tools/pins/olm")
 	output, err := find.Output()
 	if err != nil {
 		return fmt.Errorf("cannot find %s: %w", module, err)
@@ -121,10 +122,11 @@ func (i *Instance) launch(name, program string, args ...string) error {
 	command.Dir, command.Stdout, command.Stderr = i.folder, log, log
 	command.Env = append(os.Environ(), "HOME="+i.folder, "KUBECONFIG="+i.cluster.Kubeconfig,
 		"OPERATOR_NAMESPACE="+Namespace, "OPERATOR_NAME=olm-operator")
-	if err := command.Start(); err != nil {
-		return fmt.Errorf("cannot start %s: %w", name, err)
+	child, err := processes.Start(command)
+	if err != nil {
+		return err
 	}
-	i.processes, i.logs[name] = append(i.processes, command), log
+	i.programs, i.logs[name] = append(i.programs, child), log
 	return nil
 }
 
@@ -148,12 +150,10 @@ func (i *Instance) Tell(to io.Writer) {
 
 // Stop ends the programs. What they have made in the cluster stays.
 func (i *Instance) Stop() {
-	for _, process := range i.processes {
-		if err := process.Process.Kill(); !errors.Is(err, os.ErrProcessDone) {
-			_ = process.Wait()
-		}
+	for _, program := range i.programs {
+		program.Kill()
 	}
-	i.processes = nil
+	i.programs = nil
 	_ = os.RemoveAll(i.folder)
 }
 

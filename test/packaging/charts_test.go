@@ -2,7 +2,6 @@ package packaging
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -13,6 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/test/files"
 )
 
 // The charts that are served may come from a ConfigMap or an image. The components of config do the same.
@@ -64,9 +64,7 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 		t.Fatal(err)
 	}
 	text := "resources: [" + up + "/config/" + folder + "]\ncomponents: [" + up + "/config/" + component + "]\n"
-	if err := os.WriteFile(filepath.Join(dir, "kustomization.yaml"), []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	files.Write(t, filepath.Join(dir, "kustomization.yaml"), text)
 	return documents(t, tool(t, "kustomize", "build", dir))
 }
 

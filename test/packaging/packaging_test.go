@@ -2,9 +2,7 @@
 package packaging
 
 import (
-	"bytes"
 	"errors"
-	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -12,8 +10,9 @@ import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 const (
@@ -64,19 +63,11 @@ func at[T any](t *testing.T, within object, path ...string) T {
 // documents splits a stream of YAML into objects.
 func documents(t *testing.T, text []byte) []*unstructured.Unstructured {
 	t.Helper()
-	var objects []*unstructured.Unstructured
-	decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096)
-	for {
-		next := &unstructured.Unstructured{}
-		switch err := decoder.Decode(&next.Object); {
-		case errors.Is(err, io.EOF):
-			return objects
-		case err != nil:
-			t.Fatal(err)
-		case len(next.Object) > 0:
-			objects = append(objects, next)
-		}
+	objects, err := files.Decode(text)
+	if err != nil {
+		t.Fatal(err)
 	}
+	return objects
 }
 
 // kustomize builds a folder of config/.
@@ -101,7 +92,7 @@ func tool(t *testing.T, name string, args ...string) []byte {
 
 func command(t *testing.T, name string, args ...string) *exec.Cmd {
 	t.Helper()
-	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/" + name + "/go.mod", name}, args...)...)
+	cmd := exec.CommandContext(t.Context(), "go", append([]string{"tool", "-modfile=tools/pins/" + name + "/go.mod", name}, args...)...)
 	cmd.Dir = root
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
 	return cmd

@@ -1,12 +1,13 @@
 package packaging
 
 import (
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 // upgrade asks crdify whether OLM v1 would let a CRD replace that of v0.1.0, and returns what it says against it.
@@ -16,7 +17,7 @@ func upgrade(t *testing.T, crd string) (refusal string) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	output, err := command(t, "crdify", "--config=tools/crdify/olm.yaml", "file://"+before, "file://"+crd).CombinedOutput()
+	output, err := command(t, "crdify", "--config=tools/pins/crdify/olm.yaml", "file://"+before, "file://"+crd).CombinedOutput()
 	if err == nil {
 		return ""
 	}
@@ -72,9 +73,7 @@ func TestUnsafeCRDsAreFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			file := filepath.Join(t.TempDir(), "crd.yaml")
-			if err := os.WriteFile(file, text, 0o600); err != nil {
-				t.Fatal(err)
-			}
+			files.Write(t, file, string(text))
 			refusal := upgrade(t, file)
 			if (refusal == "") != (test.want == "") || !strings.Contains(refusal, test.want) {
 				t.Errorf("got the refusal %q, want one that has %q", refusal, test.want)

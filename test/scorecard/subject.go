@@ -24,6 +24,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 // pace is the time between two looks.
@@ -113,7 +114,7 @@ func (s *subject) untilReady(ctx context.Context, app *v1.AppService) error {
 }
 
 func (s *subject) untilTrue(ctx context.Context, app *v1.AppService, kind string) error {
-	return poll(ctx, func() error {
+	return until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 			return err
 		}
@@ -140,7 +141,7 @@ func (s *subject) remove(ctx context.Context) error {
 	if err := client.IgnoreNotFound(s.client.Delete(ctx, claim)); err != nil {
 		return err
 	}
-	return poll(ctx, func() error {
+	return until(ctx, func(ctx context.Context) error {
 		left, err := s.dependents(ctx, s.created)
 		if err == nil && len(left) > 0 {
 			err = fmt.Errorf("cannot clean up: still there: %v", names(left))
@@ -228,24 +229,10 @@ func names(objects []metav1.PartialObjectMetadata) []string {
 
 func quantity(text string) resource.Quantity { return resource.MustParse(text) }
 
-// poll calls check until it gives nil or the time is over; its last error then says what was missing.
-func poll(ctx context.Context, check func() error) error {
-	for {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		if wait(ctx) != nil {
-			return fmt.Errorf("the time was over: %w", err)
-		}
+// until waits until check returns nil. If the time is over before, its last error says what was missing.
+func until(ctx context.Context, check func(context.Context) error) error {
+	if err := poll.Paced(ctx, poll.Every(pace), check); err != nil {
+		return fmt.Errorf("the time was over: %w", err)
 	}
-}
-
-func wait(ctx context.Context) error {
-	select {
-	case <-ctx.Done():
-		return ctx.Err()
-	case <-time.After(pace):
-		return nil
-	}
+	return nil
 }

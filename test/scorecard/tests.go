@@ -8,6 +8,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/util/wait"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -57,7 +58,7 @@ func steadyStateIsSilent(ctx context.Context, s *subject) error {
 	}
 	var before map[string]string
 	since := time.Now()
-	err = poll(ctx, func() error {
+	err = until(ctx, func(ctx context.Context) error {
 		now, err := s.versions(ctx, app)
 		if err != nil {
 			return err
@@ -75,19 +76,20 @@ func steadyStateIsSilent(ctx context.Context, s *subject) error {
 		return err
 	}
 	s.say("%d objects came to rest", len(before))
-	for end := time.Now().Add(stillness); time.Now().Before(end); {
+	err = wait.PollUntilContextTimeout(ctx, pace, stillness, true, func(context.Context) (moved bool, err error) {
 		now, err := s.versions(ctx, app)
 		if err != nil {
-			return err
+			return false, err
 		}
 		if moved := difference(before, now); moved != "" {
-			return fmt.Errorf("something was written in the steady state: %s", moved)
+			return true, fmt.Errorf("something was written in the steady state: %s", moved)
 		}
-		if err := wait(ctx); err != nil {
-			return err
-		}
+		return false, nil
+	})
+	if wait.Interrupted(err) {
+		return ctx.Err() // none if nothing moved all the time
 	}
-	return nil
+	return err
 }
 
 // deletionLeavesNothing deletes the example, with a claim that is to be retained, and sees that only the claim stays.
@@ -110,7 +112,7 @@ func deletionLeavesNothing(ctx context.Context, s *subject) error {
 	if err := s.client.Delete(ctx, app); err != nil {
 		return err
 	}
-	err = poll(ctx, func() error {
+	err = until(ctx, func(ctx context.Context) error {
 		left, err := s.dependents(ctx, app)
 		if err != nil {
 			return err

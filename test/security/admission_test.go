@@ -2,10 +2,7 @@ package security
 
 import (
 	"context"
-	"errors"
 	"fmt"
-	"io"
-	"os"
 	"path/filepath"
 	"testing"
 
@@ -14,9 +11,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -24,12 +21,12 @@ import (
 // their bindings.
 func installAdmission(t *testing.T) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root(t), "config/admission/*.yaml"))
+	policies, err := filepath.Glob(filepath.Join(files.Root(t), "config/admission/*.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, file := range files {
-		for _, object := range read(t, file) {
+	for _, file := range policies {
+		for _, object := range files.Objects(t, file) {
 			if object.GroupVersionKind().Group != admissionv1.GroupName {
 				continue
 			}
@@ -51,28 +48,6 @@ func isEnforced(t *testing.T) {
 		}
 		return fmt.Errorf("who may not make routes asks for one, and gets: %w", err)
 	})
-}
-
-// read returns the objects of a file.
-func read(t *testing.T, file string) []*unstructured.Unstructured {
-	t.Helper()
-	text, err := os.Open(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer func() { _ = text.Close() }()
-	var objects []*unstructured.Unstructured
-	for documents := yaml.NewYAMLOrJSONDecoder(text, 4096); ; {
-		object := &unstructured.Unstructured{}
-		switch err := documents.Decode(&object.Object); {
-		case errors.Is(err, io.EOF):
-			return objects
-		case err != nil:
-			t.Fatalf("cannot parse %s: %v", file, err)
-		case object.Object != nil:
-			objects = append(objects, object)
-		}
-	}
 }
 
 // install creates a policy or a binding, and waits until the API server has compiled a policy.

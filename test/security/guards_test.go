@@ -3,18 +3,16 @@ package security
 import (
 	"context"
 	"fmt"
-	"os"
 	"path/filepath"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
-	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 // ownOperator is the label, with any value, of AppServices that a vector has an operator of its own for.
@@ -53,22 +51,11 @@ func startOperator(t *testing.T) {
 	dir := t.TempDir()
 	watches, policy := filepath.Join(dir, "watches.yaml"), filepath.Join(dir, "policy.yaml")
 	for file, text := range map[string]string{watches: served, policy: allowsAll} {
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		files.Write(t, file, text)
 	}
 	everybodys = cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) {
-		options.WatchNamespaces, options.WatchesFile, options.ChartDir, options.Policy = nil, watches, root(t), policy
+		options.WatchNamespaces, options.WatchesFile, options.ChartDir, options.Policy = nil, watches, files.Root(t), policy
 	})
-}
-
-func root(t *testing.T) string {
-	t.Helper()
-	path, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return path
 }
 
 // withoutRules takes the rules, bounds, patterns and enumerations out of the CRD of AppServices until the test is over.
@@ -89,15 +76,7 @@ func withoutRules(t *testing.T) {
 // shippedCRD is the CRD of AppServices in the repository.
 func shippedCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
-	text, err := os.ReadFile(filepath.Join(root(t), "config/crd/bases/app.example.com_appservices.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(text, crd); err != nil {
-		t.Fatal(err)
-	}
-	return crd
+	return files.CRD(t, "config/crd/bases/app.example.com_appservices.yaml")
 }
 
 // replaceCRD puts a CRD in place and waits until the API server takes what rules refuse, or does not.

@@ -27,10 +27,7 @@
 package security
 
 import (
-	"cmp"
 	"context"
-	"fmt"
-	"os"
 	"testing"
 
 	"github.com/example/appservice-operator/test/harness"
@@ -39,25 +36,10 @@ import (
 var cluster *harness.Cluster
 
 func TestMain(m *testing.M) {
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
 	harness.Log()
-	var stop func()
-	var err error
-	cluster, stop, err = harness.Start(context.Background(), cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-security"))
-	if stop != nil {
-		defer stop()
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
-		return 1
-	}
-	code := m.Run()
-	if err := tally.report(); err != nil {
-		fmt.Fprintln(os.Stderr, err)
-		return 1
-	}
-	return code
+	harness.Main("appservice-security", func(_ context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		code := m.Run()
+		return code, tally.report()
+	})
 }

@@ -19,6 +19,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/rights"
 	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/references"
 )
@@ -132,16 +133,16 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 	s := &scene{T: t, namespace: newNamespace(t, "on-kinds-", nil)}
 	s.tenant = newTenant(t, s.namespace, nil)
 	s.has("edit")
-	text, err := os.ReadFile(filepath.Join(root(t), "watches.yaml"))
+	text, err := os.ReadFile(filepath.Join(files.Root(t), "watches.yaml"))
 	if err != nil {
 		t.Fatal(err)
 	}
-	served, err := watches.Load(text, os.DirFS(root(t)))
+	served, err := watches.Load(text, os.DirFS(files.Root(t)))
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, entry := range served {
-		declared, err := references.Made(root(t), entry.Kind)
+		declared, err := references.Made(files.Root(t), entry.Kind)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -52,7 +52,7 @@ func (w *walker) objects(ctx context.Context) (map[string]any, error) {
 
 // isAs waits until the objects are like those of a calm time.
 func (w *walker) isAs(ctx context.Context, calm map[string]any) error {
-	return poll(ctx, func() error {
+	return eventually(ctx, func() error {
 		now, err := w.objects(ctx)
 		if err != nil {
 			return err
@@ -75,7 +75,7 @@ func (w *walker) settle(ctx context.Context) error {
 }
 
 func settled(ctx context.Context, app *v1.AppService) (refused bool, err error) {
-	err = poll(ctx, func() error {
+	err = eventually(ctx, func() error {
 		if err := cluster.Client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 			return err
 		}

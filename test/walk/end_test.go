@@ -36,7 +36,7 @@ func (w *walker) end(ctx context.Context) error {
 	if refused, err := settled(ctx, fresh); err != nil || refused {
 		return fmt.Errorf("the fresh install is refused: %s, %w", short(fresh.Status.Conditions), err)
 	}
-	err := poll(ctx, func() error {
+	err := eventually(ctx, func() error {
 		wanted, err := endstate.Of(ctx, cluster.Client, cluster.Client, fresh)
 		if err != nil {
 			return err

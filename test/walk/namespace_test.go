@@ -14,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
+	"github.com/example/appservice-operator/tools/poll"
 )
 
 func create(ctx context.Context, namespace string, spec map[string]any) error {
@@ -93,25 +94,12 @@ func makeFixtures(ctx context.Context, namespace string) error {
 	return nil
 }
 
-// patience is how long poll waits.
+// patience is how long eventually waits.
 var patience = harness.Patience
 
-// poll calls check at growing intervals until it returns nil, and returns its last error when patience is over. What check
-// does is dear: it lists all kinds.
-func poll(ctx context.Context, check func() error) error {
-	ctx, cancel := context.WithTimeout(ctx, patience)
-	defer cancel()
-	for pause := 50 * time.Millisecond; ; pause = min(2*pause, time.Second) {
-		err := check()
-		if err == nil {
-			return nil
-		}
-		select {
-		case <-ctx.Done():
-			return fmt.Errorf("waited %s: %w", patience, err)
-		case <-time.After(pause):
-		}
-	}
+// eventually waits until check returns nil, at growing intervals: what check does is dear, it lists all kinds.
+func eventually(ctx context.Context, check func() error) error {
+	return poll.PacedWithin(ctx, patience, poll.Growing(50*time.Millisecond, time.Second, 2), func(context.Context) error { return check() })
 }
 
 // How long a manager must make no requests to count as done: after a write that lost against another one it waits for 5 s.
@@ -123,7 +111,7 @@ const (
 // quiet waits until a manager has made no requests for so long.
 func quiet(ctx context.Context, requests *harness.Requests, still time.Duration) error {
 	last, since := -1, time.Now()
-	return poll(ctx, func() error {
+	return eventually(ctx, func() error {
 		if now := requests.Mark(); now != last {
 			last, since = now, time.Now()
 		}

@@ -6,7 +6,6 @@
 package walk
 
 import (
-	"cmp"
 	"context"
 	"flag"
 	"fmt"
@@ -36,28 +35,16 @@ var cluster *harness.Cluster
 
 func TestMain(m *testing.M) {
 	flag.Parse()
-	os.Exit(run(m))
-}
-
-func run(m *testing.M) int {
-	ctx := context.Background()
 	harness.Log()
-	var stop func()
-	var err error
-	cluster, stop, err = harness.Start(ctx, cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-walk"))
-	if stop != nil {
-		defer stop()
-	}
-	if err == nil {
-		err = installForeignKinds(ctx)
-	}
-	if err != nil {
-		fmt.Fprintln(os.Stderr, "cannot start the cluster:", err)
-		return 1
-	}
-	code := m.Run()
-	fmt.Println(taken.summary())
-	return code
+	harness.Main("appservice-walk", func(ctx context.Context, started *harness.Cluster) (int, error) {
+		cluster = started
+		if err := installForeignKinds(ctx); err != nil {
+			return 1, err
+		}
+		code := m.Run()
+		fmt.Println(taken.summary())
+		return code, nil
+	})
 }
 
 // installForeignKinds makes the cluster serve the kinds of other projects that the chart renders.

@@ -1,9 +1,7 @@
 package controlplane
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
@@ -13,6 +11,7 @@ import (
 	"time"
 
 	"github.com/example/appservice-operator/tools/poll"
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 // answer is how long an API server that is well may take to say so.
@@ -26,13 +25,13 @@ func (i *instance) kwokctl(ctx context.Context, args ...string) error {
 		"KWOK_WORKDIR="+i.cache,
 		// kwokctl runs kubectl, and fetches one where PATH has none.
 		"PATH="+filepath.Dir(i.programs["kubectl"])+string(os.PathListSeparator)+os.Getenv("PATH"))
-	_, err := output(command)
+	_, err := processes.Output(command)
 	return err
 }
 
 // kubectl runs kubectl on the cluster and returns what it prints.
 func (c *Cluster) kubectl(ctx context.Context, args ...string) (string, error) {
-	return output(exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...))
+	return processes.Output(exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...))
 }
 
 // answers returns an error unless the API server says that it is ready, and without delay.
@@ -92,31 +91,4 @@ func environment(inherited []string, set ...string) []string {
 		}
 	}
 	return append(kept, set...)
-}
-
-// output runs a command and returns what it prints, or an error with the last line of what it complained about.
-func output(command *exec.Cmd) (string, error) {
-	var complaint bytes.Buffer
-	command.Stderr = &complaint
-	out, err := command.Output()
-	if err == nil {
-		return string(out), nil
-	}
-	lines := strings.Split(strings.TrimSpace(complaint.String()), "\n")
-	return "", fmt.Errorf("%s: %w: %s", filepath.Base(command.Path), err, plain(lines[len(lines)-1]))
-}
-
-// plain returns the message of a line that kwokctl has logged as JSON, and any other line as it is.
-func plain(line string) string {
-	var entry struct {
-		Message string `json:"msg"`
-		Error   string `json:"err"`
-	}
-	if err := json.Unmarshal([]byte(line), &entry); err != nil || entry.Message+entry.Error == "" {
-		return line
-	}
-	if entry.Error == "" {
-		return entry.Message
-	}
-	return entry.Error
 }

@@ -83,7 +83,7 @@ func Down(ctx context.Context, name string) error {
 		return fmt.Errorf("cannot delete cluster %s: %w", name, err)
 	}
 	defer release()
-	if err := i.delete(ctx); err != nil {
+	if err := i.lifecycle(Options{}).Delete(ctx); err != nil {
 		return fmt.Errorf("cannot delete cluster %s: %w", name, err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/example/appservice-operator/tools/lifecycle"
 	"github.com/example/appservice-operator/tools/processes"
 )
 
@@ -136,20 +137,21 @@ func TestFlaw(t *testing.T) {
 	i := instanceOf(t, "test")
 	expect := func(want string) {
 		t.Helper()
-		if got, err := i.flaw(t.Context()); err != nil || got != want {
+		if got, err := i.lifecycle(Options{}).Flaw(t.Context()); err != nil || got != want {
 			t.Errorf("got flaw %q (error %v), want %q", got, err, want)
 		}
 	}
-	expect(absent)
+	expect(lifecycle.Absent)
 	if err := os.MkdirAll(i.dir(), 0o755); err != nil {
 		t.Fatal(err)
 	}
 	expect("it was never finished")
-	if err := os.WriteFile(i.madeFrom(), []byte("something else"), 0o644); err != nil {
+	madeFrom := i.lifecycle(Options{}).MadeFrom()
+	if err := os.WriteFile(madeFrom, []byte("something else"), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	expect("it was made from other versions or settings")
-	if err := os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644); err != nil {
+	if err := os.WriteFile(madeFrom, []byte(i.recipe()), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	expect("etcd is not running")
@@ -157,28 +159,13 @@ func TestFlaw(t *testing.T) {
 	if err := Down(t.Context(), "test"); err != nil {
 		t.Fatal(err)
 	}
-	expect(absent)
+	expect(lifecycle.Absent)
 }
 
 func TestEnvironmentOfKwokctl(t *testing.T) {
 	got := environment([]string{"HOME=/home/me", "KWOK_RUNTIME=docker", "KUBECONFIG=/mine"}, "KWOK_WORKDIR=/cache")
 	if want := []string{"HOME=/home/me", "KWOK_WORKDIR=/cache"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-func TestPlain(t *testing.T) {
-	cases := map[string]struct{ line, want string }{
-		"an error of kwokctl":   {`{"level":"ERROR","msg":"Execute exit","err":"no port"}`, "no port"},
-		"a message of kwokctl":  {`{"level":"INFO","msg":"Cluster is starting"}`, "Cluster is starting"},
-		"a complaint of others": {"error: not found", "error: not found"},
-	}
-	for name, tc := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := plain(tc.line); got != tc.want {
-				t.Errorf("got %q, want %q", got, tc.want)
-			}
-		})
 	}
 }
 

@@ -97,7 +97,7 @@ func Existing(ctx context.Context, options Options) (*Cluster, error) {
 	if i.programs, err = Programs(ctx, options.Progress); err != nil {
 		return nil, fmt.Errorf("cannot find cluster %s: %w", i.name, err)
 	}
-	flaw, err := i.flaw(ctx)
+	flaw, err := i.lifecycle(options).Flaw(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot find cluster %s: %w", i.name, err)
 	}

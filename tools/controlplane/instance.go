@@ -5,7 +5,6 @@ import (
 	_ "embed"
 	"errors"
 	"fmt"
-	"io/fs"
 	"maps"
 	"os"
 	"path/filepath"
@@ -13,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/example/appservice-operator/tools/lifecycle"
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -45,7 +45,6 @@ type instance struct {
 
 func (i *instance) dir() string        { return filepath.Join(i.cache, "clusters", i.name) }
 func (i *instance) kubeconfig() string { return filepath.Join(i.dir(), "kubeconfig.yaml") }
-func (i *instance) madeFrom() string   { return filepath.Join(i.dir(), "made-from") }
 
 func (i *instance) cluster() *Cluster {
 	return &Cluster{
@@ -54,67 +53,24 @@ func (i *instance) cluster() *Cluster {
 	}
 }
 
-func (i *instance) up(ctx context.Context, options Options) error {
-	switch flaw, err := i.flaw(ctx); {
-	case err != nil:
-		return err
-	case flaw == "":
-		return poll.Within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
-	case flaw != absent:
-		_, _ = fmt.Fprintf(options.Progress, "cluster %s is not whole (%s): making a new one\n", i.name, flaw)
-		if err := i.delete(ctx); err != nil {
-			return err
-		}
+// stall is how long an API server may leave questions without an answer before it is given up.
+const stall = time.Minute
+
+// lifecycle is how the cluster is brought up, with as many nodes.
+func (i *instance) lifecycle(options Options) *lifecycle.Instance {
+	return &lifecycle.Instance{
+		What: "cluster " + i.name, Dir: i.dir(), Progress: options.Progress, Patience: patience, Stall: stall,
+		Recipe: i.recipe(), Components: components(), Answers: i.answers,
+		Create: func(ctx context.Context) error { return i.create(ctx, options.Nodes) },
+		End:    func(ctx context.Context) error { return processes.End(ctx, i.dir()) },
 	}
-	start := time.Now()
-	_, _ = fmt.Fprintf(options.Progress, "starting cluster %s ...\n", i.name)
-	if err := poll.Within(ctx, patience, func(ctx context.Context) error { return i.create(ctx, options.Nodes) }); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx) // and not what the commands say that it has ended
-		}
-		// The logs stay, the processes do not: even a cancelled caller leaves none behind.
-		err = errors.Join(err, processes.End(context.WithoutCancel(ctx), i.dir()))
-		return fmt.Errorf("%w (logs: %s)", err, filepath.Join(i.dir(), "logs"))
-	}
-	_, _ = fmt.Fprintf(options.Progress, "started cluster %s in %s\n", i.name, time.Since(start).Round(100*time.Millisecond))
-	return nil
 }
 
-const (
-	// absent is the flaw of a cluster that nobody has made yet.
-	absent = "absent"
-	// stall is how long an API server may leave questions without an answer before it is given up.
-	stall = time.Minute
-)
-
-// flaw says what is wrong with the cluster, or nothing if it can be used as it is.
-func (i *instance) flaw(ctx context.Context) (string, error) {
-	if _, err := os.Stat(i.dir()); errors.Is(err, fs.ErrNotExist) {
-		return absent, nil
+func (i *instance) up(ctx context.Context, options Options) error {
+	if made, err := i.lifecycle(options).Up(ctx); err != nil || made {
+		return err
 	}
-	made, err := os.ReadFile(i.madeFrom())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "it was never finished", nil
-	case err != nil:
-		return "", err
-	case string(made) != i.recipe():
-		return "it was made from other versions or settings", nil
-	}
-	running, err := processes.Of(ctx, i.dir())
-	if err != nil {
-		return "", err
-	}
-	for _, name := range components() {
-		if len(running[name]) == 0 {
-			return name + " is not running", nil
-		}
-	}
-	// An API server that runs is given time: it may have more to do than this machine is good for.
-	if err := poll.UntilWithin(ctx, stall, i.answers); err != nil {
-		return "the API server does not answer", ctx.Err()
-	}
-	return "", nil
+	return poll.Within(ctx, patience, func(ctx context.Context) error { return i.settle(ctx, options.Nodes) })
 }
 
 // recipe is everything that a cluster is made from.
@@ -143,10 +99,7 @@ func (i *instance) create(ctx context.Context, count int) error {
 	if err := i.kwokctl(ctx, append(args, audit...)...); err != nil {
 		return err
 	}
-	if err := i.settle(ctx, count); err != nil {
-		return err
-	}
-	return os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644)
+	return i.settle(ctx, count)
 }
 
 // audit returns the arguments that make the API server keep an audit log, if it shall.
@@ -165,11 +118,4 @@ func (i *instance) audit() (args []string, done func(), err error) {
 	// One file, which readers need not look for again: without a size, a log of 100 MB is put away.
 	args = []string{"--kube-audit-policy", file.Name(), "--extra-args", "kube-apiserver=audit-log-maxsize=100000"}
 	return args, func() { _ = os.Remove(file.Name()) }, nil
-}
-
-func (i *instance) delete(ctx context.Context) error {
-	if err := processes.End(ctx, i.dir()); err != nil {
-		return err
-	}
-	return os.RemoveAll(i.dir())
 }

@@ -83,7 +83,7 @@ func (i *instance) start(ctx context.Context, components ...component) error {
 			return err
 		}
 		if err := i.detach(command, c.name); err != nil {
-			return fmt.Errorf("cannot start %s: %w", c.name, err)
+			return err
 		}
 	}
 	return nil
@@ -133,7 +133,7 @@ func (i *instance) heartbeat(ctx context.Context) (string, error) {
 
 // kubectl runs kubectl on the cluster and returns what it prints.
 func (i *instance) kubectl(ctx context.Context, args ...string) (string, error) {
-	return output(exec.CommandContext(ctx, i.programs["kubectl"], append([]string{"--kubeconfig", i.kubeconfig()}, args...)...))
+	return processes.Output(exec.CommandContext(ctx, i.programs["kubectl"], append([]string{"--kubeconfig", i.kubeconfig()}, args...)...))
 }
 
 // answers returns an error unless the API server says that it is ready.

@@ -66,12 +66,13 @@ func (i *instance) detach(command *exec.Cmd, name string) error {
 	command.Stdout, command.Stderr = log, log
 	command.Dir = "/"
 	command.SysProcAttr = &syscall.SysProcAttr{Setsid: true}
-	if err := command.Start(); err != nil {
+	child, err := processes.Start(command)
+	if err != nil {
 		return err
 	}
 	ended := i.ended
 	go func() {
-		_ = command.Wait()
+		<-child.Ended()
 		ended <- name
 	}()
 	return nil
@@ -112,7 +113,7 @@ func (i *instance) connect(ctx context.Context) error {
 		// Addresses of Services are translated on their way out, so there has to be a way. There is none to elsewhere.
 		append(inside, "route", "add", serviceNetwork, "dev", "eth0"),
 	} {
-		if _, err := output(exec.CommandContext(ctx, args[0], args[1:]...)); err != nil {
+		if _, err := processes.Output(exec.CommandContext(ctx, args[0], args[1:]...)); err != nil {
 			return fmt.Errorf("cannot connect the node: %w", err)
 		}
 	}
@@ -126,7 +127,7 @@ func (i *instance) disconnect(ctx context.Context) error {
 	if !there() {
 		return nil
 	}
-	if _, err := output(exec.CommandContext(ctx, "ip", "link", "delete", name)); err != nil && there() {
+	if _, err := processes.Output(exec.CommandContext(ctx, "ip", "link", "delete", name)); err != nil && there() {
 		return fmt.Errorf("cannot disconnect the node: %w", err)
 	}
 	return nil

@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -19,7 +20,7 @@ func (i *instance) load(ctx context.Context, archive string) error {
 
 // ctr talks to containerd, about what is Kubernetes' in it.
 func (i *instance) ctr(ctx context.Context, args ...string) (string, error) {
-	return output(exec.CommandContext(ctx, i.programs["ctr"], append([]string{"--address", i.socket(), "--namespace", "k8s.io"}, args...)...))
+	return processes.Output(exec.CommandContext(ctx, i.programs["ctr"], append([]string{"--address", i.socket(), "--namespace", "k8s.io"}, args...)...))
 }
 
 // loadPause builds and imports the image that every pod needs.
@@ -41,7 +42,7 @@ func BuildImage(ctx context.Context, args ...string) error {
 	command.Dir = filepath.Join(root, "tools", "images")
 	command.Env = append(os.Environ(), "PWD="+command.Dir, "GOWORK=off", "CGO_ENABLED=0")
 	command.Cancel = func() error { return command.Process.Signal(os.Interrupt) }
-	if _, err := output(command); err != nil {
+	if _, err := processes.Output(command); err != nil {
 		return fmt.Errorf("cannot build image (%s): %w", strings.Join(args, " "), err)
 	}
 	return nil

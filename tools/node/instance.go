@@ -5,13 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"io/fs"
-	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"time"
 
+	"github.com/example/appservice-operator/tools/lifecycle"
 	"github.com/example/appservice-operator/tools/poll"
 	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -35,7 +33,6 @@ func (i *instance) path(elements ...string) string {
 
 func (i *instance) kubeconfig() string { return i.path("kubeconfig.yaml") }
 func (i *instance) socket() string     { return i.path("containerd.sock") }
-func (i *instance) madeFrom() string   { return i.path("made-from") }
 
 func (i *instance) node() *Node {
 	return &Node{
@@ -44,73 +41,19 @@ func (i *instance) node() *Node {
 	}
 }
 
-func (i *instance) say(format string, args ...any) {
-	_, _ = fmt.Fprintf(i.progress, format+"\n", args...)
-}
+// stall is how long an API server may leave questions without an answer before it is given up.
+const stall = 30 * time.Second
 
-func (i *instance) up(ctx context.Context) error {
-	switch flaw, err := i.flaw(ctx); {
-	case err != nil:
-		return err
-	case flaw == "":
-		return nil
-	case flaw != absent:
-		i.say("node %s is not whole (%s): making a new one", i.name, flaw)
-	}
-	if err := i.delete(ctx); err != nil {
-		return err
-	}
-	if err := ensurePackages(ctx, i.progress); err != nil {
-		return err
-	}
-	start := time.Now()
-	i.say("starting node %s ...", i.name)
-	if err := poll.Within(ctx, patience, i.create); err != nil {
-		if ctx.Err() != nil {
-			err = context.Cause(ctx) // and not what the commands say that it has ended
-		}
-		// The logs stay, the processes do not: even a cancelled caller leaves none behind.
-		err = errors.Join(err, i.end(context.WithoutCancel(ctx)))
-		return fmt.Errorf("%w (logs: %s)", err, i.path("logs"))
-	}
-	i.say("started node %s in %s", i.name, time.Since(start).Round(100*time.Millisecond))
-	return nil
-}
-
-const (
-	// absent is the flaw of a node that nobody has made yet.
-	absent = "it is not there"
-	// stall is how long an API server may leave questions without an answer before it is given up.
-	stall = 30 * time.Second
-)
-
-// flaw says what is wrong with the node, or nothing if it can be used as it is.
-func (i *instance) flaw(ctx context.Context) (string, error) {
-	if _, err := os.Stat(i.dir); errors.Is(err, fs.ErrNotExist) {
-		return absent, nil
-	}
-	made, err := os.ReadFile(i.madeFrom())
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return "it was never finished", nil
-	case err != nil:
-		return "", err
-	case string(made) != i.recipe():
-		return "it was made from other versions or settings", nil
-	}
-	running, err := processes.Of(ctx, i.dir)
-	if err != nil {
-		return "", err
-	}
+// lifecycle is how the node is brought up.
+func (i *instance) lifecycle() *lifecycle.Instance {
+	var names []string
 	for _, c := range i.components() {
-		if len(running[c.name]) == 0 {
-			return c.name + " is not running", nil
-		}
+		names = append(names, c.name)
 	}
-	if err := poll.UntilWithin(ctx, stall, i.isReady); err != nil {
-		return err.Error(), ctx.Err()
+	return &lifecycle.Instance{
+		What: "node " + i.name, Dir: i.dir, Progress: i.progress, Patience: patience, Stall: stall,
+		Recipe: i.recipe(), Components: names, Answers: i.isReady, Create: i.create, End: i.end,
 	}
-	return "", nil
 }
 
 // recipe is everything that a node is made from.
@@ -150,10 +93,7 @@ func (i *instance) create(ctx context.Context) error {
 	if err := i.start(ctx, second...); err != nil {
 		return err
 	}
-	if err := i.until(ctx, i.isReady); err != nil {
-		return err
-	}
-	return os.WriteFile(i.madeFrom(), []byte(i.recipe()), 0o644)
+	return i.until(ctx, i.isReady)
 }
 
 // until repeats do until it succeeds, unless a component ends meanwhile.
@@ -175,14 +115,6 @@ func (i *instance) until(ctx context.Context, do func(context.Context) error) er
 	return err
 }
 
-// delete ends the node and deletes its folder.
-func (i *instance) delete(ctx context.Context) error {
-	if err := i.end(ctx); err != nil {
-		return err
-	}
-	return os.RemoveAll(i.dir)
-}
-
 // end ends all processes of the node, its pods' included, and takes back what the machine has lent it.
 func (i *instance) end(ctx context.Context) error {
 	// They are in one namespace: killing its first process kills all. The others in the folder's name are ended, too.
@@ -193,18 +125,4 @@ func (i *instance) end(ctx context.Context) error {
 		return err
 	}
 	return i.disconnect(ctx)
-}
-
-// output runs a command and returns what it prints, or an error with the last line of what it complained about.
-func output(command *exec.Cmd) (string, error) {
-	out, err := command.Output()
-	var exit *exec.ExitError
-	if errors.As(err, &exit) {
-		complaint := strings.TrimSpace(string(exit.Stderr))
-		err = fmt.Errorf("%w: %s", err, complaint[strings.LastIndex(complaint, "\n")+1:])
-	}
-	if err != nil {
-		return "", fmt.Errorf("%s: %w", filepath.Base(command.Path), err)
-	}
-	return string(out), nil
 }

@@ -58,7 +58,10 @@ func Up(ctx context.Context, options Options) (*Node, error) {
 	}
 	defer release()
 	i.programs = programs
-	if err := i.up(ctx); err != nil {
+	if err := ensurePackages(ctx, options.Progress); err != nil {
+		return nil, fmt.Errorf("cannot bring up node %s: %w", options.Name, err)
+	}
+	if _, err := i.lifecycle().Up(ctx); err != nil {
 		return nil, fmt.Errorf("cannot bring up node %s: %w", options.Name, err)
 	}
 	return i.node(), nil
@@ -78,7 +81,7 @@ func Existing(ctx context.Context, options Options) (*Node, error) {
 	if i.programs, err = Programs(ctx, options.Progress); err != nil {
 		return nil, fmt.Errorf("cannot find node %s: %w", options.Name, err)
 	}
-	if flaw, err := i.flaw(ctx); err != nil || flaw != "" {
+	if flaw, err := i.lifecycle().Flaw(ctx); err != nil || flaw != "" {
 		return nil, fmt.Errorf("cannot use node %s (%s): bring it up first (error: %w)", options.Name, flaw, err)
 	}
 	return i.node(), nil
@@ -95,7 +98,7 @@ func Down(ctx context.Context, options Options) error {
 		return fmt.Errorf("cannot delete node %s: %w", options.Name, err)
 	}
 	defer release()
-	if err := i.delete(ctx); err != nil {
+	if err := i.lifecycle().Delete(ctx); err != nil {
 		return fmt.Errorf("cannot delete node %s: %w", options.Name, err)
 	}
 	return nil

@@ -8,6 +8,8 @@ import (
 	"os/exec"
 	"slices"
 	"strings"
+
+	"github.com/example/appservice-operator/tools/processes"
 )
 
 // packaged are the programs of the distribution that a node needs, and the packages of Debian and Ubuntu that have them.
@@ -64,6 +66,6 @@ func missingPackages() []string {
 func apt(ctx context.Context, args ...string) error {
 	command := exec.CommandContext(ctx, "apt-get", append([]string{"--quiet", "--quiet"}, args...)...)
 	command.Env = append(os.Environ(), "DEBIAN_FRONTEND=noninteractive")
-	_, err := output(command)
+	_, err := processes.Output(command)
 	return err
 }

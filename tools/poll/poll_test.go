@@ -68,6 +68,18 @@ func TestTheIntervalsGrowUpToTheLongest(t *testing.T) {
 	})
 }
 
+func TestEveryIsAPaceOfEqualIntervals(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		calls, begin := 0, time.Now()
+		if err := PacedWithin(t.Context(), time.Minute, Every(time.Second), after(&calls, 10)); err != nil {
+			t.Error(err)
+		}
+		if took := time.Since(begin); took != 9*time.Second {
+			t.Errorf("ten looks took %s, want 9s", took)
+		}
+	})
+}
+
 func TestItGivesUpWithItsCaller(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithCancel(t.Context())

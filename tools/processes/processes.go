@@ -1,6 +1,7 @@
-// Package processes finds and ends the processes that belong to a folder: those that were started as DIR/bin/NAME.
+// Package processes runs programs: as children of this process, or for longer, as processes that belong to a folder since they were
+// started as DIR/bin/NAME. These it finds and ends.
 //
-// It asks the system rather than files with process numbers: after a restart of the machine such a number may belong to
+// It asks the system for them rather than files with process numbers: after a restart of the machine such a number may belong to
 // somebody else's process. Nothing else is ever ended.
 package processes
 

@@ -28,13 +28,11 @@ func TestEndLeavesOtherFoldersAlone(t *testing.T) {
 		if err := os.Symlink(sleep, program); err != nil {
 			t.Fatal(err)
 		}
-		command := exec.Command(program, "60")
-		if err := command.Start(); err != nil {
+		child, err := Start(exec.Command(program, "60"))
+		if err != nil {
 			t.Fatal(err)
 		}
-		done := make(chan struct{})
-		go func() { _ = command.Wait(); close(done) }()
-		t.Cleanup(func() { _ = command.Process.Kill(); <-done })
+		t.Cleanup(child.Kill)
 	}
 	expect := func(dir string, want int) {
 		t.Helper()

@@ -125,10 +125,10 @@ func (w workshop) run(name string, command *exec.Cmd) error {
 	}
 }
 
-// goCommand prepares a go command in a module of the tools folder, whatever the user has set for builds of their own.
+// goCommand prepares a go command in a module of tools/pins, whatever the user has set for builds of their own.
 func (w workshop) goCommand(ctx context.Context, module string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, "go", args...)
-	command.Dir = filepath.Join(w.tools, module)
+	command.Dir = filepath.Join(w.pins, module)
 	command.Env = append(os.Environ(),
 		"PWD="+command.Dir,
 		"GOFLAGS="+goFlags(os.Getenv("GOFLAGS")),

@@ -52,7 +52,7 @@ func TestProgramsOfAModuleAreBuiltTogether(t *testing.T) {
 	w, hello := tinyWorkshop(t)
 	var output lockedBuffer
 	w.progress = &output
-	write(t, filepath.Join(w.tools, "hello", "sibling", "v2", "main.go"), "package main\n\nfunc main() { print(\"sibling\") }\n")
+	write(t, filepath.Join(w.pins, "hello", "sibling", "v2", "main.go"), "package main\n\nfunc main() { print(\"sibling\") }\n")
 	sibling, tagged := hello, hello
 	sibling.name, sibling.path, sibling.takes = "little-brother", "example.com/tools/sibling/v2", 2*time.Minute
 	tagged.name, tagged.tags = "tagged", "tag"
@@ -77,7 +77,7 @@ func TestProgramsOfAModuleAreBuiltTogether(t *testing.T) {
 
 func TestFailedBuildLeavesNothing(t *testing.T) {
 	w, hello := tinyWorkshop(t)
-	write(t, filepath.Join(w.tools, "hello", "main.go"), "package main\n\nfunc main() { undefined() }\n")
+	write(t, filepath.Join(w.pins, "hello", "main.go"), "package main\n\nfunc main() { undefined() }\n")
 	_, err := w.ensure(t.Context(), []program{hello})
 	if err == nil || !strings.Contains(err.Error(), "cannot build hello") || !strings.Contains(err.Error(), "undefined") {
 		t.Errorf("got error %v, want one that names the program and the cause", err)
@@ -91,11 +91,11 @@ func TestFailedBuildLeavesNothing(t *testing.T) {
 // tinyWorkshop returns a workshop of its own with one program that builds in a second.
 func tinyWorkshop(t *testing.T) (workshop, program) {
 	t.Helper()
-	w := workshop{tools: t.TempDir(), cache: t.TempDir(), progress: &lockedBuffer{}}
-	write(t, filepath.Join(w.tools, "hello", "main.go"),
+	w := workshop{pins: t.TempDir(), cache: t.TempDir(), progress: &lockedBuffer{}}
+	write(t, filepath.Join(w.pins, "hello", "main.go"),
 		"package main\n\nvar version string\n\nfunc main() { print(version, \"\\n\") }\n")
 	// A requirement that the go command does not have to fetch: the module replaces it with a folder.
-	write(t, filepath.Join(w.tools, "hello", "go.mod"), `module example.com/tools
+	write(t, filepath.Join(w.pins, "hello", "go.mod"), `module example.com/tools
 
 go 1.26.0
 
@@ -103,7 +103,7 @@ require example.com/hello v1.2.3
 
 replace example.com/hello => ./hello
 `)
-	write(t, filepath.Join(w.tools, "hello", "hello", "go.mod"), "module example.com/hello\n")
+	write(t, filepath.Join(w.pins, "hello", "hello", "go.mod"), "module example.com/hello\n")
 	return w, program{
 		name: "hello", use: "a greeting", module: "hello", path: "example.com/tools", source: "example.com/hello", takes: time.Second,
 		stamp: func(version string) []string { return []string{"main.version=" + version} },

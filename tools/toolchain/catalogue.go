@@ -6,7 +6,7 @@ import "time"
 type program struct {
 	name     string
 	use      string                           // what the project needs it for
-	module   string                           // the folder in tools whose go.mod pins it
+	module   string                           // the folder in tools/pins whose go.mod pins it
 	path     string                           // the main package
 	source   string                           // the module that the package is part of, whose version it has
 	tags     string                           // build tags, if any

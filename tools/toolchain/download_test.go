@@ -51,8 +51,8 @@ func TestDownloadOfAnArchive(t *testing.T) {
 	sibling.name, sibling.official = "sibling", prometheusOffer("sibling")
 	w.known = []program{hello, sibling}
 	// The version of Prometheus's module.
-	write(t, filepath.Join(w.tools, "hello", "go.mod"),
-		strings.ReplaceAll(content(t, filepath.Join(w.tools, "hello", "go.mod")), "v1.2.3", "v0.315.0"))
+	write(t, filepath.Join(w.pins, "hello", "go.mod"),
+		strings.ReplaceAll(content(t, filepath.Join(w.pins, "hello", "go.mod")), "v1.2.3", "v0.315.0"))
 	programs, err := w.ensure(t.Context(), w.known)
 	for _, want := range w.known {
 		if got := content(t, programs[want.name]); err != nil || got != "official "+want.name {
@@ -125,7 +125,7 @@ func checkBuilt(t *testing.T, w workshop, hello program, output *lockedBuffer, w
 func TestASlowHostIsNotAskedAgain(t *testing.T) {
 	p := publish(t)
 	w, hello, output := published(t, p.URL)
-	write(t, filepath.Join(w.tools, "hello", "sibling", "main.go"), "package main\n\nfunc main() {}\n")
+	write(t, filepath.Join(w.pins, "hello", "sibling", "main.go"), "package main\n\nfunc main() {}\n")
 	sibling := hello
 	sibling.name, sibling.path, sibling.official = "sibling", "example.com/tools/sibling", kubernetesOffer("sibling")
 	w.source.span = 50 * time.Millisecond

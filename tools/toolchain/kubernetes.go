@@ -15,12 +15,12 @@ const DefaultKubernetes = "1.36"
 const kubernetesModule = "kubernetes-"
 
 // kubernetesVersion returns the version of Kubernetes that the environment asks for.
-func kubernetesVersion(tools string) (string, error) {
+func kubernetesVersion(pins string) (string, error) {
 	version := os.Getenv("KUBERNETES_VERSION")
 	if version == "" {
 		return DefaultKubernetes, nil
 	}
-	known, err := kubernetesVersions(tools)
+	known, err := kubernetesVersions(pins)
 	if err != nil {
 		return "", err
 	}
@@ -30,9 +30,9 @@ func kubernetesVersion(tools string) (string, error) {
 	return version, nil
 }
 
-// kubernetesVersions returns the versions of Kubernetes that a module in tools pins.
-func kubernetesVersions(tools string) ([]string, error) {
-	modules, err := filepath.Glob(filepath.Join(tools, kubernetesModule+"*"))
+// kubernetesVersions returns the versions of Kubernetes that a module in tools/pins pins.
+func kubernetesVersions(pins string) ([]string, error) {
+	modules, err := filepath.Glob(filepath.Join(pins, kubernetesModule+"*"))
 	if err != nil {
 		return nil, err
 	}

@@ -13,7 +13,7 @@ import (
 	"strings"
 )
 
-// rootModule is the module whose folder has the tools folder in it.
+// rootModule is the module whose folder has the folder tools in it.
 const rootModule = "github.com/example/appservice-operator"
 
 // Root returns the folder of the repository that the working directory is in.

@@ -15,7 +15,7 @@ import (
 
 // workshop provides programs: it finds, downloads or builds them.
 type workshop struct {
-	tools    string
+	pins     string // the folder of the modules that pin them
 	cache    string
 	progress io.Writer
 	known    []program   // all of them
@@ -74,7 +74,7 @@ func (w workshop) places(ctx context.Context, wanted []program) ([]place, error)
 			}
 			toolchains[p.module] = string(toolchain)
 		}
-		pin, err := pinOf(p, filepath.Join(w.tools, p.module), toolchains[p.module])
+		pin, err := pinOf(p, filepath.Join(w.pins, p.module), toolchains[p.module])
 		if err != nil {
 			return nil, fmt.Errorf("cannot provide %s: %w", p.name, err)
 		}

@@ -1,7 +1,7 @@
 // Package toolchain provides the programs that the project runs but does not contain: etcd, the Kubernetes control
 // plane, kwok and the like.
 //
-// The version of each is pinned by a module of its own in the tools folder. A program is taken from where it is had for
+// The version of each is pinned by a module of its own in the folder tools/pins. A program is taken from where it is had for
 // the least work: from $KUBEBUILDER_ASSETS if what is there fits, from the cache, from its publisher as a binary whose
 // checksum is verified, or else it is built with the go command from that module. The cache lies outside the tree. A
 // program's place in it follows from everything that goes into the program, so a version bump makes a new one and going
@@ -41,8 +41,8 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 	if err != nil {
 		return nil, err
 	}
-	tools := filepath.Join(root, "tools")
-	version, err := kubernetesVersion(tools)
+	pins := filepath.Join(root, "tools", "pins")
+	version, err := kubernetesVersion(pins)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 			return nil, fmt.Errorf("cannot find KUBEBUILDER_ASSETS: %w", err)
 		}
 	}
-	w := workshop{tools: tools, cache: cache, progress: progress, source: source, assets: assets, known: catalogue(version)}
+	w := workshop{pins: pins, cache: cache, progress: progress, source: source, assets: assets, known: catalogue(version)}
 	return w.ensure(ctx, wanted)
 }
 

@@ -27,13 +27,13 @@ func TestCatalogueIsPinned(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	versions, err := kubernetesVersions(filepath.Join(root, "tools"))
+	versions, err := kubernetesVersions(filepath.Join(root, "tools", "pins"))
 	if err != nil || !slices.Contains(versions, DefaultKubernetes) {
 		t.Fatalf("got the versions %v (error %v) of Kubernetes, want %s among them", versions, err, DefaultKubernetes)
 	}
 	for _, version := range versions {
 		for _, p := range catalogue(version) {
-			pin, err := pinOf(p, filepath.Join(root, "tools", p.module), "go")
+			pin, err := pinOf(p, filepath.Join(root, "tools", "pins", p.module), "go")
 			if err != nil {
 				t.Errorf("%s: %v", p.name, err)
 			}
@@ -47,13 +47,13 @@ func TestCatalogueIsPinned(t *testing.T) {
 func TestRoot(t *testing.T) {
 	repository := t.TempDir()
 	write(t, filepath.Join(repository, "go.mod"), "module "+rootModule+"\n")
-	write(t, filepath.Join(repository, "tools", "kwok", "go.mod"), "module "+rootModule+"/tools/kwok\n")
+	write(t, filepath.Join(repository, "tools", "pins", "kwok", "go.mod"), "module "+rootModule+"/tools/pins/kwok\n")
 	cases := map[string]struct {
 		dir     string
 		wantErr bool
 	}{
 		"the repository itself":                   {dir: repository},
-		"a module of its own, below it":           {dir: filepath.Join(repository, "tools", "kwok")},
+		"a module of its own, below it":           {dir: filepath.Join(repository, "tools", "pins", "kwok")},
 		"a folder that is not in the repository":  {dir: t.TempDir(), wantErr: true},
 		"the folder of the repository's modules":  {dir: filepath.Join(repository, "tools")},
 		"the file system's root has no go.mod in": {dir: "/", wantErr: true},

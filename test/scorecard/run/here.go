@@ -14,6 +14,7 @@ import (
 
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/test/scorecard/result"
+	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -72,7 +73,8 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 	manager.Stdout, manager.Stderr = &log, &log
 	manager.Cancel = func() error { return manager.Process.Signal(os.Interrupt) }
 	manager.WaitDelay = grace
-	if err := manager.Start(); err != nil {
+	running, err := processes.Start(manager)
+	if err != nil {
 		return err
 	}
 	failed := false
@@ -82,8 +84,7 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 			"BUNDLE="+filepath.Join(root, "bundle"))
 		verdict(test, command, func(r result.Result) { failed = failed || r.State != result.Pass; count(r) })
 	}
-	_ = manager.Process.Signal(os.Interrupt)
-	if err := manager.Wait(); err != nil || failed {
+	if err := running.Stop(grace); err != nil || failed {
 		fmt.Fprintf(os.Stderr, "The manager wrote (and ended with: %v):\n%s\n", err, log.String())
 	}
 	return nil

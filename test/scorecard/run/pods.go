@@ -13,10 +13,10 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/tools/clientcmd"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
+	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/test/scorecard/result"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -95,11 +95,7 @@ func (p *place) run(ctx context.Context, program, untar string, count func(resul
 // prepare makes the namespace, the account and the binding, and returns how to delete them.
 func (p *place) prepare(ctx context.Context) (cleanUp func(), err error) {
 	log.SetLogger(logr.Discard())
-	cluster, err := clientcmd.BuildConfigFromFlags("", p.kubeconfig)
-	if err != nil {
-		return nil, err
-	}
-	direct, err := client.New(cluster, client.Options{})
+	_, direct, err := connect.To(p.kubeconfig)
 	if err != nil {
 		return nil, err
 	}

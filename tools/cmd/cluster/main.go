@@ -22,7 +22,7 @@ const usage = `usage: go run ./tools/cmd/cluster COMMAND
   kubectl ...  run kubectl on it
   build        only provide its programs: find, download or build them
 
-environment: CLUSTER_NAME (default appservice), NODES (default 2), KUBERNETES_VERSION (default ` + toolchain.DefaultKubernetes + `, see tools/kubernetes-*),
+environment: CLUSTER_NAME (default appservice), NODES (default 2), KUBERNETES_VERSION (default ` + toolchain.DefaultKubernetes + `, see tools/pins/kubernetes-*),
 APPSERVICE_CACHE (where programs and state are kept), CLUSTER=current (use the cluster of your own kubeconfig instead),
 KUBEBUILDER_ASSETS (a folder with programs that are used if they fit), APPSERVICE_MIRROR (downloads programs from this
 URL instead of from their publishers; off builds them)

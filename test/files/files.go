@@ -1,0 +1,110 @@
+// Package files reads files of the repository for tests, and writes files of theirs.
+package files
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"testing"
+
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
+	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/tools/toolchain"
+)
+
+// Root is the folder of the repository.
+func Root(t testing.TB) string {
+	t.Helper()
+	root, err := toolchain.Root()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return root
+}
+
+// Text is what a file has in it, given its path or where it is in the repository.
+func Text(t testing.TB, path string) []byte {
+	t.Helper()
+	if !filepath.IsAbs(path) {
+		path = filepath.Join(Root(t), path)
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
+}
+
+// Into reads a file into an object that knows all its fields.
+func Into(t testing.TB, path string, object any) {
+	t.Helper()
+	if err := yaml.UnmarshalStrict(Text(t, path), object); err != nil {
+		t.Fatalf("cannot parse %s: %v", path, err)
+	}
+}
+
+// CRD reads a CRD.
+func CRD(t testing.TB, path string) *apiextensionsv1.CustomResourceDefinition {
+	t.Helper()
+	crd := &apiextensionsv1.CustomResourceDefinition{}
+	Into(t, path, crd)
+	return crd
+}
+
+// Objects reads the objects of a file.
+func Objects(t testing.TB, path string) []*unstructured.Unstructured {
+	t.Helper()
+	objects, err := Decode(Text(t, path))
+	if err != nil {
+		t.Fatalf("cannot parse %s: %v", path, err)
+	}
+	return objects
+}
+
+// Decode returns the objects of a stream of YAML.
+func Decode(text []byte) ([]*unstructured.Unstructured, error) {
+	var objects []*unstructured.Unstructured
+	for decoder := utilyaml.NewYAMLOrJSONDecoder(bytes.NewReader(text), 4096); ; {
+		var document json.RawMessage
+		switch err := decoder.Decode(&document); {
+		case errors.Is(err, io.EOF):
+			return objects, nil
+		case err != nil:
+			return nil, err
+		case len(document) == 0 || string(document) == "null": // comments
+			continue
+		}
+		object := &unstructured.Unstructured{}
+		if err := object.UnmarshalJSON(document); err != nil {
+			return nil, err
+		}
+		objects = append(objects, object)
+	}
+}
+
+// Charts copies the charts of the repository into a folder, as helm-charts, and returns the folder.
+func Charts(t testing.TB) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(Root(t), "helm-charts"))); err != nil {
+		t.Fatal(err)
+	}
+	return dir
+}
+
+// Write writes a file, and makes the folders that it lacks.
+func Write(t testing.TB, path, text string) {
+	t.Helper()
+	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
