@@ -474,8 +474,9 @@ image-tars: ## Build the archives of make image-tar for all of IMAGE_ARCHS, name
 	@for arch in $(IMAGE_ARCHS); do \
 	  $(MAKE) --no-print-directory image-tar ARCH="$$arch" IMG='$(IMAGE_TAG_BASE):v$(VERSION)' || exit; done
 
-# Patterns of the files that a release publishes, below dist.
-RELEASE_FILES := install.yaml admission.yaml appservice-operator-$(VERSION).* $(IMAGE_ARCHS:%=appservice-operator-$(VERSION)-linux-%.tar) $(addprefix cli/,*.tar.gz *.zip appservice.yaml)
+# The files that a release publishes, below dist. The command lines are those of CLI_PLATFORMS.
+RELEASE_FILES = install.yaml admission.yaml appservice-operator-$(VERSION).* $(IMAGE_ARCHS:%=appservice-operator-$(VERSION)-linux-%.tar) \
+  $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
 
 .PHONY: release-files
 release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release with the image IMG to dist: installers, chart, archives of the image, lists of contents, command lines, notes, checksums.

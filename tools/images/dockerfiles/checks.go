@@ -241,7 +241,7 @@ func release(ctx context.Context, s *suite) error {
 	}
 	prefix := "appservice-operator-" + version
 	for _, name := range []string{
-		"install.yaml", "admission.yaml", prefix + ".tgz", prefix + ".spdx.json", prefix + ".cdx.json", "cli/appservice.yaml",
+		"install.yaml", "admission.yaml", prefix + ".tgz", prefix + ".spdx.json", prefix + ".cdx.json",
 		prefix + "-linux-amd64.tar", prefix + "-linux-arm64.tar",
 	} {
 		if sums[name] == "" {

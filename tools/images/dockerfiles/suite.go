@@ -201,7 +201,7 @@ func (s *suite) sameGo(ctx context.Context, wanted string) error {
 // opm builds opm and returns where it is. It is static.
 func (s *suite) opm(ctx context.Context) (string, error) {
 	file := filepath.Join(s.folder, "opm")
-	return file, s.command(ctx, s.root, "go", "build", "-C", "tools/opm", "-tags", "containers_image_openpgp,json1", "-o", file,
+	return file, s.command(ctx, s.root, "go", "build", "-C", "tools/pins/opm", "-tags", "containers_image_openpgp,json1", "-o", file,
 		"github.com/operator-framework/operator-registry/cmd/opm")
 }
 
