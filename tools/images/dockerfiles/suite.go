@@ -149,6 +149,10 @@ func (s *suite) offer(ctx context.Context, dockerfile string) error {
 			if err := s.sameGo(ctx, full.Identifier()); err != nil {
 				return err
 			}
+			// What the Dockerfile downloads is mounted: its base trusts the certificates of no proxy.
+			if err := s.command(ctx, s.root, "go", "mod", "download"); err != nil {
+				return err
+			}
 		case "quay.io/operator-framework/opm":
 			opm, err := s.opm(ctx)
 			if err != nil {
