@@ -326,6 +326,11 @@ test-node: ## Take a real node through its life: it comes up, restarts, ends and
 e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD). E2EFLAGS='-run=NAME' narrows it.
 	@go run ./test/e2e $(E2EFLAGS)
 
+# No registry is asked but one on the loopback address. IMAGESFLAGS='-run=charts' narrows it.
+.PHONY: test-images
+test-images: ## Run each Dockerfile with buildah and compare the images with what tools/images makes; make the files of a release (Linux; root where buildah is missing).
+	@go run -C tools/images ./dockerfiles $(IMAGESFLAGS)
+
 .PHONY: test-refusals
 test-refusals: ## Show what the operator refuses with a condition, and that each refusal heals.
 	@echo '==> Refusals.'
@@ -461,11 +466,20 @@ release-notes: ## Write dist/release-notes.md: the section of CHANGELOG.md about
 	@mkdir -p dist && awk -v version='$(VERSION)' '/^## /{found=($$2 == version)} found' CHANGELOG.md > dist/release-notes.md
 	@test -s dist/release-notes.md || { echo 'CHANGELOG.md has no section that begins with "## $(VERSION)"' >&2; exit 1; }
 
-# Patterns of the files that a release publishes, below dist.
-RELEASE_FILES := install.yaml admission.yaml appservice-operator-$(VERSION).* $(addprefix cli/,*.tar.gz *.zip appservice.yaml)
+# The processors that a release has archives of the image for.
+IMAGE_ARCHS ?= amd64 arm64
+
+.PHONY: image-tars
+image-tars: ## Build the archives of make image-tar for all of IMAGE_ARCHS, named after VERSION.
+	@for arch in $(IMAGE_ARCHS); do \
+	  $(MAKE) --no-print-directory image-tar ARCH="$$arch" IMG='$(IMAGE_TAG_BASE):v$(VERSION)' || exit; done
+
+# The files that a release publishes, below dist. The command lines are those of CLI_PLATFORMS.
+RELEASE_FILES = install.yaml admission.yaml appservice-operator-$(VERSION).* $(IMAGE_ARCHS:%=appservice-operator-$(VERSION)-linux-%.tar) \
+  $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
 
 .PHONY: release-files
-release-files: sbom build-installer build-chart cli release-notes ## Write all files of a release with the image IMG to dist: installers, charts, lists of contents, command lines, notes, checksums.
+release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release with the image IMG to dist: installers, chart, archives of the image, lists of contents, command lines, notes, checksums.
 	@cd dist && sha256sum $(RELEASE_FILES) > checksums.txt && sha256sum --quiet --check checksums.txt && cat checksums.txt
 
 .PHONY: package-charts

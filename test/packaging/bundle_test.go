@@ -174,15 +174,7 @@ func TestVersionsAgree(t *testing.T) {
 	if newest == nil {
 		t.Fatal("CHANGELOG.md has no section of a version")
 	}
-	readme, err := os.ReadFile(filepath.Join(root, "README.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, named := range regexp.MustCompile(`appservice-operator(?::v|-)(\d+\.\d+\.\d+)`).FindAllStringSubmatch(string(readme), -1) {
-		if named[1] != version {
-			t.Errorf("README.md has %s, want %s", named[0], version)
-		}
-	}
+	checkDocumentedVersions(t, version)
 	related := at[list](t, bundle.Object, "spec", "relatedImages")[0].(object)
 	for what, got := range map[string]any{
 		"the bundle's name":           strings.TrimPrefix(bundle.GetName(), "appservice-operator.v"),
@@ -196,6 +188,51 @@ func TestVersionsAgree(t *testing.T) {
 	} {
 		if got != version {
 			t.Errorf("%s is %v, want %s, the Makefile's VERSION", what, got, version)
+		}
+	}
+}
+
+// checkDocumentedVersions holds what people copy from the documents, an image, a package of the chart or its version, against the version.
+// The changelog is about all versions.
+func checkDocumentedVersions(t *testing.T, version string) {
+	t.Helper()
+	copied := regexp.MustCompile(`(?:appservice-operator(?:-[a-z]+)?:v|appservice-operator-|targetRevision: v?|\{tag: v?)(\d+\.\d+\.\d+)`)
+	found := 0
+	for _, path := range markdown(t) {
+		if filepath.Base(path) == "CHANGELOG.md" {
+			continue
+		}
+		for _, named := range copied.FindAllStringSubmatch(text(t, path), -1) {
+			found++
+			if named[1] != version {
+				t.Errorf("%s has %s, want %s", path, named[0], version)
+			}
+		}
+	}
+	if found == 0 {
+		t.Error("no document names a version")
+	}
+}
+
+// What the Dockerfiles begin with is what the repository is built and tested with.
+func TestBaseImagesAreWhatIsUsedHere(t *testing.T) {
+	for file, c := range map[string]struct{ module, required, base string }{
+		"Dockerfile":                {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
+		"test/scorecard/Dockerfile": {"go.mod", `(?m)^go (\d+\.\d+)`, `golang:(\d+\.\d+)`},
+		"catalog.Dockerfile":        {"tools/pins/opm/go.mod", `operator-registry (v\S+)`, `opm:(v\S+)`},
+	} {
+		want := regexp.MustCompile(c.required).FindStringSubmatch(text(t, filepath.Join(root, c.module)))
+		if want == nil {
+			t.Fatalf("%s has no %s", c.module, c.required)
+		}
+		bases := regexp.MustCompile("(?m)^FROM .*"+c.base).FindAllStringSubmatch(text(t, filepath.Join(root, file)), -1)
+		if len(bases) == 0 {
+			t.Errorf("%s has no base image %s", file, c.base)
+		}
+		for _, base := range bases {
+			if base[1] != want[1] {
+				t.Errorf("%s begins with %s, and %s has %s", file, base[0], c.module, want[1])
+			}
 		}
 	}
 }

@@ -6,6 +6,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"sigs.k8s.io/yaml"
 )
 
 // A tag can be moved, a commit cannot.
@@ -39,5 +41,77 @@ func TestWorkflowsNameActionsByCommit(t *testing.T) {
 			}
 			commits[name] = commit
 		}
+	}
+}
+
+// step is a step of a workflow. Who wants to know what it would do runs it by make.
+type step struct {
+	Name string `json:"name"`
+	Uses string `json:"uses"`
+	Run  string `json:"run"`
+}
+
+// steps returns those of a workflow.
+func steps(t *testing.T, file string) []step {
+	t.Helper()
+	var workflow struct {
+		Jobs map[string]struct {
+			Steps []step `json:"steps"`
+		} `json:"jobs"`
+	}
+	if err := yaml.Unmarshal([]byte(text(t, file)), &workflow); err != nil {
+		t.Fatal(err)
+	}
+	var all []step
+	for _, job := range workflow.Jobs {
+		all = append(all, job.Steps...)
+	}
+	if len(all) == 0 {
+		t.Fatalf("%s has no steps", file)
+	}
+	return all
+}
+
+// What make does in a workflow can be done elsewhere, and docs/releasing.md says of each step whether it can.
+func TestTheStepsOfWorkflowsAreDescribed(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(root, ".github/workflows/*.yaml"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got the workflows %v and error %v", files, err)
+	}
+	targets := map[string]bool{}
+	for _, found := range regexp.MustCompile(`(?m)^([a-z][a-z0-9-]*):`).FindAllStringSubmatch(text(t, root+"/Makefile"), -1) {
+		targets[found[1]] = true
+	}
+	_, described, found := strings.Cut(text(t, root+"/docs/releasing.md"), "\n## What the workflows run\n")
+	if !found {
+		t.Fatal("docs/releasing.md does not say what the workflows run")
+	}
+	described, _, _ = strings.Cut(described, "\n## ")
+	inMake := regexp.MustCompile(`(?m)^\s*make ([a-z][a-z0-9-]*)`)
+	named := 0
+	for _, file := range files {
+		for _, step := range steps(t, file) {
+			action, _, _ := strings.Cut(step.Uses, "@")
+			if action != "" && !strings.Contains(described, "`"+action+"`") {
+				t.Errorf("%s: docs/releasing.md does not say whether %s can run elsewhere", file, action)
+			}
+			called := inMake.FindAllStringSubmatch(step.Run, -1)
+			for _, target := range called {
+				named++
+				if !targets[target[1]] {
+					t.Errorf("%s runs make %s, which the Makefile does not have", file, target[1])
+				}
+				if !strings.Contains(described, "`make "+target[1]) {
+					t.Errorf("%s: docs/releasing.md does not name make %s", file, target[1])
+				}
+			}
+			// A step without make is described by the first words of its first command.
+			if words := strings.Fields(step.Run); len(called) == 0 && len(words) > 1 && !strings.Contains(described, "`"+words[0]+" "+words[1]) {
+				t.Errorf("%s: docs/releasing.md does not say whether %q can run elsewhere", file, step.Run)
+			}
+		}
+	}
+	if named == 0 {
+		t.Error("no workflow runs make")
 	}
 }

@@ -32,6 +32,12 @@ Writes an image for Linux as an archive. Relative paths start in tools/images. I
   program    the static program in -file, for Linux and the same processor
   nginx      nginx of Debian, for which apt-get and dpkg-deb are needed
   busybox    busybox of Debian, likewise
+
+Stand-ins for the base images of the Dockerfiles, for tests (tools/images/dockerfiles):
+
+  static     gcr.io/distroless/static:nonroot
+  golang     golang, a shell without Go: the folder of Go is mounted at /usr/local/go
+  opm        quay.io/operator-framework/opm, with the program in -file
 `
 
 func main() {
@@ -61,7 +67,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	flags.StringVar(&wanted.tag, "tag", "", "the name and tag of the image, the image's own if empty")
 	flags.StringVar(&wanted.out, "out", "", "the archive to write")
 	flags.StringVar(&wanted.source, "source", root, "the folder of the repository, which may be one of another commit")
-	flags.StringVar(&wanted.file, "file", "", "the program that image program holds")
+	flags.StringVar(&wanted.file, "file", "", "the program that the images program and opm hold")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}

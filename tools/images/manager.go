@@ -29,7 +29,7 @@ func manager(ctx context.Context, wanted request) (recipe, error) {
 		layers: []filesystem{distroless(), f},
 		config: v1.Config{
 			User: "65532:65532", Entrypoint: []string{"/manager"}, WorkingDir: "/",
-			Env: []string{"PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin", "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"},
+			Env: staticEnv,
 			Labels: map[string]string{
 				"org.opencontainers.image.title":    "appservice-operator",
 				"org.opencontainers.image.version":  wanted.version,

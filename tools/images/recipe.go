@@ -61,6 +61,12 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 		return charts(wanted)
 	case "program":
 		return ready(wanted)
+	case "static":
+		return staticBase(), nil
+	case "golang":
+		return golangBase(ctx, wanted)
+	case "opm":
+		return opmBase(wanted)
 	case "nginx":
 		return nginx(ctx, wanted)
 	case "busybox":
