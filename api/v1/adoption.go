@@ -1,7 +1,7 @@
 package v1
 
-// AnnotationAdopt is the annotation, with value "true", of a resource that takes over the objects that have the names of what is rendered for
-// it: those that nobody controls, and those of the Helm release that AnnotationAdoptRelease names.
+// AnnotationAdopt is the annotation, with value "true", of a resource that takes over existing objects with the names of its
+// rendered ones: those without a controller, and those of the Helm release that AnnotationAdoptRelease names.
 const AnnotationAdopt = "app.example.com/adopt"
 
 // AnnotationAdoptRelease is the annotation of a resource with AnnotationAdopt that names a Helm release of the namespace, whose objects it takes

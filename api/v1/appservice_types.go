@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// AppServiceSpec describes a web service: what runs, how it is reached, how it is configured and how it is kept running.
+// AppServiceSpec describes a web service: what runs, how it is reached and configured, and how it is kept running.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.ingress) || (has(self.ports) && size(self.ports) > 0)",message="spec.ingress needs at least one entry in spec.ports to send traffic to"
 // +kubebuilder:validation:XValidation:rule="!has(self.route) || (has(self.ports) && size(self.ports) > 0)",message="spec.route needs at least one entry in spec.ports to send traffic to"
@@ -34,8 +34,8 @@ import (
 // +kubebuilder:validation:XValidation:rule="!has(self.ttl) || !has(self.persistence) || has(self.persistence.retain)",message="spec.ttl with spec.persistence needs spec.persistence.retain to be said: false deletes the data with the AppService, true leaves the claim behind"
 // +kubebuilder:validation:XValidation:rule="(has(self.envs) ? size(self.envs) : 0) + (has(self.sidecars) ? self.sidecars.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) + (has(self.initContainers) ? self.initContainers.map(c, has(c.env) ? size(c.env) : 0).sum() : 0) <= 256",message="spec.envs, spec.sidecars[].env and spec.initContainers[].env must not have more than 256 entries together: put more of them into a ConfigMap of your own, and take it with envFrom"
 type AppServiceSpec struct {
-	// Size is the number of replicas to run. 0 stops the service and keeps everything else. Where autoscaling is set, it is
-	// only the number to start with.
+	// Size is the number of replicas to run. 0 stops the service and keeps everything else. With autoscaling, it is only the
+	// initial number.
 	// +kubebuilder:default=1
 	// +kubebuilder:validation:Minimum=0
 	// +kubebuilder:validation:Maximum=2147483647
@@ -50,7 +50,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image",order=1,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	Image string `json:"image"`
 
-	// ImagePullPolicy says when the image is pulled. Defaults to Always for the tag latest, else to IfNotPresent.
+	// ImagePullPolicy is when the image is pulled. Defaults to Always for the tag latest, else to IfNotPresent.
 	// +kubebuilder:validation:Enum=Always;IfNotPresent;Never
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Image pull policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:imagePullPolicy","urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -90,8 +90,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Resources",order=4,xDescriptors={"urn:alm:descriptor:com.tectonic.ui:resourceRequirements"}
 	Resources *corev1.ResourceRequirements `json:"resources,omitempty"`
 
-	// Envs are environment variables of the main container, taken literally. Names are unique. Where there are ports, PORT is
-	// there too: the first target port, unless it is set here or in config.environment.
+	// Envs are environment variables of the main container, taken literally. Names are unique. If there are ports, PORT is set to
+	// the first target port, unless it is set here or in config.environment.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=256
@@ -99,8 +99,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Environment variables",order=5
 	Envs []corev1.EnvVar `json:"envs,omitempty"`
 
-	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. What has a name
-	// of its own goes first: envs, and PORT where there are ports.
+	// EnvFrom takes all entries of ConfigMaps and Secrets as environment variables of the main container. Variables with names of
+	// their own take precedence: envs, and PORT if there are ports.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional
@@ -112,8 +112,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Configuration",order=6
 	Config *Config `json:"config,omitempty"`
 
-	// Lifecycle are hooks of the main container. Where there are ports, preStop defaults to a pause of 5 seconds, in which
-	// the pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
+	// Lifecycle has the hooks of the main container. If there are ports, preStop defaults to a pause of 5 seconds, in which the
+	// pod still answers while it is taken out of load balancing, so that rolling updates drop no request.
 	// +kubebuilder:validation:XValidation:rule="!has(self.stopSignal)",message="spec.lifecycle.stopSignal is not supported: let the image name its signal"
 	// +kubebuilder:validation:XValidation:rule="!has(self.postStart) || !has(self.postStart.httpGet) || !has(self.postStart.httpGet.host)",message="spec.lifecycle.postStart.httpGet.host must be left out: hooks call the pod itself"
 	// +kubebuilder:validation:XValidation:rule="!has(self.preStop) || !has(self.preStop.httpGet) || !has(self.preStop.httpGet.host)",message="spec.lifecycle.preStop.httpGet.host must be left out: hooks call the pod itself"
@@ -121,7 +121,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Lifecycle",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Lifecycle *corev1.Lifecycle `json:"lifecycle,omitempty"`
 
-	// Probes tell whether the main container has started, is ready, is alive.
+	// Probes check whether the main container has started, is ready and is alive.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Probes",order=9
 	Probes *Probes `json:"probes,omitempty"`
@@ -138,7 +138,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Init containers",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	InitContainers []corev1.Container `json:"initContainers,omitempty"`
 
-	// Sidecars run beside the main container; they start before it and stop after it.
+	// Sidecars run alongside the main container; they start before it and stop after it.
 	// +listType=map
 	// +listMapKey=name
 	// +kubebuilder:validation:MaxItems=16
@@ -155,13 +155,13 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service account",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	ServiceAccount *ServiceAccount `json:"serviceAccount,omitempty"`
 
-	// Security says how tightly the pods are locked in.
+	// Security restricts the pods.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Security *Security `json:"security,omitempty"`
 
 	// Ports are the ports that the service offers. None means no Service. Any nodePort makes it a NodePort Service, unless
-	// service.type says otherwise.
+	// service.type is set.
 	// +listType=map
 	// +listMapKey=port
 	// +listMapKey=protocol
@@ -187,12 +187,12 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Route",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Route *Route `json:"route,omitempty"`
 
-	// NetworkPolicy limits who may talk to the pods, and whom they may talk to.
+	// NetworkPolicy limits who may connect to the pods, and whom they may connect to.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	NetworkPolicy *NetworkPolicy `json:"networkPolicy,omitempty"`
 
-	// Access says by name who may reach the pods, and whom they may reach.
+	// Access lists, by name, who may reach the pods and whom the pods may reach.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Access",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Access *Access `json:"access,omitempty"`
@@ -219,7 +219,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Volumes",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Volumes []corev1.Volume `json:"volumes,omitempty"`
 
-	// VolumeMounts say where the main container sees volumes.
+	// VolumeMounts are the volume mounts of the main container.
 	// +listType=map
 	// +listMapKey=mountPath
 	// +kubebuilder:validation:MaxItems=64
@@ -260,7 +260,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Topology spread constraints",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	TopologySpreadConstraints []corev1.TopologySpreadConstraint `json:"topologySpreadConstraints,omitempty"`
 
-	// PriorityClassName says which pods go first when there is not enough room.
+	// PriorityClassName is the priority class of the pods, which decides who is scheduled first if resources are short.
 	// +kubebuilder:validation:MaxLength=253
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Priority class",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text","urn:alm:descriptor:com.tectonic.ui:advanced"}
@@ -276,7 +276,7 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod disruption budget",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodDisruptionBudget *PodDisruptionBudget `json:"podDisruptionBudget,omitempty"`
 
-	// Strategy says how pods of a new version replace those of the old one.
+	// Strategy is how pods of a new version replace those of the old one.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Update strategy",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:updateStrategy","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	Strategy *appsv1.DeploymentStrategy `json:"strategy,omitempty"`
@@ -324,8 +324,8 @@ type AppServiceSpec struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod annotations",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodAnnotations map[string]Annotation `json:"podAnnotations,omitempty"`
 
-	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for what no other field says. It is applied to what all other
-	// fields become, of each workload whose pods have the container app. What comes of it has to meet the Pod Security level all the same.
+	// PodTemplate is a strategic merge patch of the pods, at most 32 KiB of JSON, for settings without a field. It is applied
+	// after all other fields, to each workload whose pods have the container app. The result has to meet the Pod Security level.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Pod template",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PodTemplate *PodTemplate `json:"podTemplate,omitempty"`

@@ -4,7 +4,7 @@ package v1
 const (
 	// ConditionReady sums up: everything is as the spec wants it.
 	ConditionReady = "Ready"
-	// ConditionAvailable reports whether enough pods serve, as the Deployment says.
+	// ConditionAvailable reports whether enough pods serve, according to the Deployment.
 	ConditionAvailable = "Available"
 	// ConditionProgressing reports whether the Deployment's rollout moves or is complete.
 	ConditionProgressing = "Progressing"
@@ -99,7 +99,7 @@ const (
 	ReasonUpgradeFailed = "UpgradeFailed"
 	// ReasonRepairFailed: the API server refused to repair an object.
 	ReasonRepairFailed = "RepairFailed"
-	// ReasonResourceExists: an object or a Helm release of the name belongs to somebody else.
+	// ReasonResourceExists: an object or a Helm release of the name belongs to another owner.
 	ReasonResourceExists = "ResourceExists"
 	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt asks.
 	ReasonAdoptionRefused = "AdoptionRefused"
@@ -111,9 +111,9 @@ const (
 	// ReasonDependencyMissing: a ConfigMap, a Secret, one of their keys or another object is missing that pods need to start, or the class
 	// of an Ingress or of a claim.
 	ReasonDependencyMissing = "DependencyMissing"
-	// ReasonHostConflict: somebody else serves the host and path.
+	// ReasonHostConflict: another resource serves the host and path.
 	ReasonHostConflict = "HostConflict"
-	// ReasonRouteNotAccepted: a gateway refuses a route or cannot resolve what it refers to, or no controller has looked at it.
+	// ReasonRouteNotAccepted: a gateway refuses a route or cannot resolve its references, or no controller has processed it.
 	ReasonRouteNotAccepted = "RouteNotAccepted"
 	// ReasonNodePortInvalid: the node port is outside of the range of the cluster.
 	ReasonNodePortInvalid = "NodePortInvalid"
@@ -121,10 +121,10 @@ const (
 	ReasonNodePortConflict = "NodePortConflict"
 	// ReasonImmutableChange: the spec changes what cannot be changed on an object that is there.
 	ReasonImmutableChange = "ImmutableChange"
-	// ReasonTooLarge: the spec, what it refers to, what its routes claim, what is rendered for it or the record of its release is larger
-	// than it may be.
+	// ReasonTooLarge: the spec, its references, the hosts and paths of its routes, its rendered objects or its release record
+	// exceed a limit.
 	ReasonTooLarge = "TooLarge"
-	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; somebody has to delete it.
+	// ReasonRecordDamaged: the newest Helm release record cannot be decoded; it has to be deleted by hand.
 	ReasonRecordDamaged = "RecordDamaged"
 	// ReasonAPIUnavailable: the cluster does not serve, or does not let anybody watch, a kind that the chart renders.
 	ReasonAPIUnavailable = "APIUnavailable"
@@ -132,7 +132,7 @@ const (
 	ReasonMissingRights = "MissingRights"
 	// ReasonPaused: spec.paused is set; the operator leaves everything as it is.
 	ReasonPaused = "Paused"
-	// ReasonAsExpected: the condition has its usual value and nothing to tell.
+	// ReasonAsExpected: the condition has its usual value.
 	ReasonAsExpected = "AsExpected"
 )
 
@@ -146,7 +146,7 @@ const (
 	ReasonAutoscalingLimited = "AutoscalingLimited"
 	// ReasonEvictionBlocked: a disruption budget lets no pod go, so that nodes cannot be drained.
 	ReasonEvictionBlocked = "EvictionBlocked"
-	// ReasonAccessTooNarrow: a NetworkPolicy lets nobody in who may be the controller of the Ingress or route, or Prometheus.
+	// ReasonAccessTooNarrow: a NetworkPolicy keeps out every possible controller of the Ingress or route, or Prometheus.
 	ReasonAccessTooNarrow = "AccessTooNarrow"
 	// ReasonIngressClassMissing: the Ingress names no class and the cluster has no default one.
 	ReasonIngressClassMissing = "IngressClassMissing"
@@ -197,19 +197,19 @@ const LabelChartVersion = "app.example.com/chart-version"
 // LabelChartDigest is the label of a release record that holds the digest of the chart that rendered it.
 const LabelChartDigest = "app.example.com/chart-digest"
 
-// LabelRenderedBy is the label of a release record that tells charts, and operators, apart that rendered it.
+// LabelRenderedBy is the label of a release record that identifies the chart and the operator that rendered it.
 const LabelRenderedBy = "app.example.com/rendered-by"
 
-// LabelDefaults is the label of a release record that tells the defaults of its namespace apart that it was rendered with; there is none if
-// the namespace had none.
+// LabelDefaults is the label of a release record that identifies the defaults of its namespace that it was rendered with; it is
+// missing if the namespace had none.
 const LabelDefaults = "app.example.com/defaults"
 
 // LabelReferences is the label of a release record that identifies the content of the ConfigMaps and Secrets that its pods refer to, and the
 // version of it that the pods carry. It has a digest of values of Secrets, as the record, a Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelRollout is the label of a release record that says which chart, operator and defaults began to change the resource although its
-// user changed nothing, and the generation of the resource then.
+// LabelRollout is the label of a release record of a change that the user did not make: it identifies the chart, operator and
+// defaults that caused it, and the generation of the resource then.
 const LabelRollout = "app.example.com/rollout"
 
 // AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was held back or halted for the resources of that kind. It
@@ -253,8 +253,8 @@ const AnnotationPatched = "app.example.com/pod-template-sets"
 // called self: the object is ready if it is true. It replaces what is known of the kind; "true" leaves the object out.
 const AnnotationReadyWhen = "app.example.com/ready-when"
 
-// AnnotationReadyMessage is the annotation of an object with AnnotationReadyWhen that says, as long as it is not ready, what is
-// waited for: a CEL expression over the live object that returns a string.
+// AnnotationReadyMessage is the annotation of an object with AnnotationReadyWhen that explains why it is not ready: a CEL
+// expression over the live object that returns a string.
 const AnnotationReadyMessage = "app.example.com/ready-message"
 
 // AnnotationRestartedAt is the annotation of a resource that restarts its pods when it is set or changed; any value will

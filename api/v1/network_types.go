@@ -53,7 +53,7 @@ type Port struct {
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerClass) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerClass needs spec.service.type LoadBalancer"
 // +kubebuilder:validation:XValidation:rule="!has(self.loadBalancerSourceRanges) || (has(self.type) && self.type == 'LoadBalancer')",message="spec.service.loadBalancerSourceRanges needs spec.service.type LoadBalancer"
 type Service struct {
-	// Type of the Service. Defaults to NodePort where a port names a node port, else to ClusterIP.
+	// Type of the Service. Defaults to NodePort if a port has a nodePort, else to ClusterIP.
 	// +kubebuilder:validation:Enum=ClusterIP;NodePort;LoadBalancer
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Service type",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:ClusterIP","urn:alm:descriptor:com.tectonic.ui:select:NodePort","urn:alm:descriptor:com.tectonic.ui:select:LoadBalancer"}
@@ -162,7 +162,7 @@ type IngressPath struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// PathType says how path is matched. Defaults to Prefix.
+	// PathType is how path is matched. Defaults to Prefix.
 	// +kubebuilder:validation:Enum=Exact;Prefix;ImplementationSpecific
 	// +optional
 	PathType networkingv1.PathType `json:"pathType,omitempty"`
@@ -233,7 +233,7 @@ type RouteParent struct {
 
 // RouteRule sends requests that match to a port.
 type RouteRule struct {
-	// Matches, of which one has to hold. Defaults to every path.
+	// Matches are alternatives: one has to hold. Defaults to every path.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=16
 	// +optional
@@ -259,7 +259,7 @@ type RouteMatch struct {
 	// +optional
 	Path string `json:"path,omitempty"`
 
-	// PathType says how path is matched. Defaults to PathPrefix.
+	// PathType is how path is matched. Defaults to PathPrefix.
 	// +kubebuilder:validation:Enum=Exact;PathPrefix;RegularExpression
 	// +optional
 	PathType string `json:"pathType,omitempty"`
@@ -277,7 +277,8 @@ type RouteMatch struct {
 
 // NetworkPolicy limits traffic from and to the pods.
 type NetworkPolicy struct {
-	// Enabled makes a NetworkPolicy. Without from, everybody may still reach the ports, unless access.from says who may, and nothing else.
+	// Enabled creates a NetworkPolicy. Without from, everyone may still reach the ports, and only these, unless access.from
+	// limits that.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Network policy enabled",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch"}
 	Enabled bool `json:"enabled,omitempty"`
@@ -288,7 +289,7 @@ type NetworkPolicy struct {
 	// +optional
 	From []networkingv1.NetworkPolicyPeer `json:"from,omitempty"`
 
-	// Egress lists whom the pods may reach. Left out, they may reach everybody; empty, nobody.
+	// Egress lists whom the pods may reach. If left out, they may reach everything; if empty, nothing.
 	// +listType=atomic
 	// +kubebuilder:validation:MaxItems=64
 	// +optional

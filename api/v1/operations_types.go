@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// Autoscaling lets a HorizontalPodAutoscaler decide on the number of replicas, or KEDA where there are triggers.
+// Autoscaling lets a HorizontalPodAutoscaler set the number of replicas, or KEDA if there are triggers.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.triggers) || !(has(self.targetCPUUtilizationPercentage) || has(self.targetMemoryUtilizationPercentage) || has(self.metrics))",message="spec.autoscaling.triggers excludes targetCPUUtilizationPercentage, targetMemoryUtilizationPercentage and metrics: make triggers of type cpu, memory or the like of them"
 // +kubebuilder:validation:XValidation:rule="!has(self.minReplicas) || self.minReplicas > 0 || has(self.triggers)",message="spec.autoscaling.minReplicas 0 needs spec.autoscaling.triggers: only KEDA starts the first replica"
@@ -25,8 +25,9 @@ type Autoscaling struct {
 	// +kubebuilder:validation:Minimum=1
 	MaxReplicas int32 `json:"maxReplicas"`
 
-	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars included: each
-	// needs a request or a limit of CPU in its resources, or a LimitRange that makes one. Defaults to 80 where no other target is given.
+	// TargetCPUUtilizationPercentage is the use of CPU to aim at, in percent of what all containers request, sidecars included:
+	// each needs a request or a limit of CPU in its resources, or a LimitRange that sets one. Defaults to 80 if there is no other
+	// target.
 	// +kubebuilder:validation:Minimum=1
 	// +optional
 	TargetCPUUtilizationPercentage *int32 `json:"targetCPUUtilizationPercentage,omitempty"`
@@ -42,12 +43,12 @@ type Autoscaling struct {
 	// +optional
 	Metrics []autoscalingv2.MetricSpec `json:"metrics,omitempty"`
 
-	// Behavior says how fast to scale up and down.
+	// Behavior is how fast to scale up and down.
 	// +optional
 	Behavior *autoscalingv2.HorizontalPodAutoscalerBehavior `json:"behavior,omitempty"`
 
-	// Triggers let KEDA scale, by events from outside of the cluster too, and down to no replica at all. They become a ScaledObject. Where the
-	// cluster has no KEDA, the AppService is refused.
+	// Triggers let KEDA scale, by events from outside of the cluster too, and down to no replicas. They become a ScaledObject. If
+	// the cluster has no KEDA, the AppService is refused.
 	// +listType=atomic
 	// +kubebuilder:validation:MinItems=1
 	// +kubebuilder:validation:MaxItems=16
@@ -129,14 +130,14 @@ type Persistence struct {
 	// +optional
 	StorageClassName *string `json:"storageClassName,omitempty"`
 
-	// AccessModes say by how many nodes it can be used. Defaults to ReadWriteOnce.
+	// AccessModes are the ways in which nodes can mount it. Defaults to ReadWriteOnce.
 	// +listType=set
 	// +kubebuilder:validation:MaxItems=4
 	// +kubebuilder:validation:items:Enum=ReadWriteOnce;ReadOnlyMany;ReadWriteMany;ReadWriteOncePod
 	// +optional
 	AccessModes []corev1.PersistentVolumeAccessMode `json:"accessModes,omitempty"`
 
-	// MountPath is where the main container sees it.
+	// MountPath is where it is mounted in the main container.
 	// +kubebuilder:validation:MinLength=1
 	// +kubebuilder:validation:MaxLength=1024
 	// +kubebuilder:validation:Pattern=`^/`
@@ -154,14 +155,14 @@ type Persistence struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Per replica",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:booleanSwitch","urn:alm:descriptor:com.tectonic.ui:advanced"}
 	PerReplica bool `json:"perReplica,omitempty"`
 
-	// PodManagementPolicy says whether replicas are started and ended one after the other, each when the one before it is ready, or
-	// all at once. It needs perReplica. Defaults to OrderedReady.
+	// PodManagementPolicy is whether replicas are started and stopped one after the other, each once the one before it is ready,
+	// or all at once. It needs perReplica. Defaults to OrderedReady.
 	// +kubebuilder:validation:Enum=OrderedReady;Parallel
 	// +optional
 	PodManagementPolicy appsv1.PodManagementPolicyType `json:"podManagementPolicy,omitempty"`
 
-	// WhenScaled says what becomes of the claim of a replica that is scaled away. Retained, a replica of the number finds its
-	// data again. It needs perReplica. Defaults to Retain.
+	// WhenScaled is whether the PersistentVolumeClaim of a replica that is scaled down is retained or deleted. If it is retained,
+	// the next replica of that number has its data. It needs perReplica. Defaults to Retain.
 	// +kubebuilder:validation:Enum=Retain;Delete
 	// +optional
 	WhenScaled appsv1.PersistentVolumeClaimRetentionPolicyType `json:"whenScaled,omitempty"`

@@ -88,19 +88,20 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Problems",order=6
 	Problems []Problem `json:"problems,omitempty"`
 
-	// NextAttemptTime is when the operator tries again, at the latest, what failed for a reason of which it cannot watch the end, such as an
-	// object that the API server refuses. It is left out if nothing failed, and if trying again is no help or waits for something else.
+	// NextAttemptTime is the latest time of the next attempt, if something failed for a reason whose end cannot be watched, such
+	// as an object that the API server refuses. It is left out if nothing failed, and if a retry does not help or depends on
+	// something else.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Next attempt",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	NextAttemptTime *metav1.Time `json:"nextAttemptTime,omitempty"`
 
-	// ExpirationTime is when the operator deletes the AppService, since it has lived for its spec.ttl. It is left out if there is none.
+	// ExpirationTime is when the operator deletes the AppService, at the end of its spec.ttl. It is left out without a ttl.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
-	// NeverReady says that no pod of it was ever ready to answer requests. As long as that is so, a host goes to another resource that asks
-	// for it and has been ready. It is left out once a pod is ready, and for good.
+	// NeverReady reports that none of its pods has ever been ready. Until one is, a host goes to another resource that asks for
+	// it and has been ready. Once a pod is ready, it is left out for good.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Never ready",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	NeverReady bool `json:"neverReady,omitempty"`
@@ -121,14 +122,14 @@ type ResourceStatus struct {
 	// Name of the object.
 	Name string `json:"name"`
 
-	// Ready says that nothing is left to wait for.
+	// Ready reports whether the object is ready.
 	Ready bool `json:"ready"`
 
 	// State is Ready, Waiting if it may become ready by itself, or Failed if it does so with help only.
 	// +optional
 	State ResourceState `json:"state,omitempty"`
 
-	// Message says what is waited for if it is not ready, or what is worth knowing.
+	// Message explains why it is not ready, or is a remark.
 	// +optional
 	Message string `json:"message,omitempty"`
 }
@@ -149,14 +150,14 @@ type Endpoint struct {
 	// +optional
 	Name string `json:"name,omitempty"`
 
-	// Scope says from where the address is reachable.
+	// Scope is from where the address is reachable.
 	Scope EndpointScope `json:"scope"`
 
 	// URL of the endpoint.
 	URL string `json:"url"`
 }
 
-// EndpointScope says from where an endpoint is reachable.
+// EndpointScope is from where an endpoint is reachable.
 //
 // +kubebuilder:validation:Enum=Cluster;Node;External
 type EndpointScope string
@@ -198,10 +199,10 @@ type DefaultsStatus struct {
 
 // Problem is something that is wrong or worth knowing.
 type Problem struct {
-	// Type says how bad it is: an Error keeps the AppService from being as desired, a Warning does not.
+	// Type is the severity: an Error keeps the AppService from its desired state, a Warning does not.
 	Type ProblemType `json:"type"`
 
-	// Source is what it is about, for example HTTPRoute or spec.size.
+	// Source is the kind or field concerned, for example HTTPRoute or spec.size.
 	// +optional
 	Source string `json:"source,omitempty"`
 
@@ -211,12 +212,12 @@ type Problem struct {
 	// Message is one line, cause first.
 	Message string `json:"message"`
 
-	// Hint says what to do about it.
+	// Hint is a remedy.
 	// +optional
 	Hint string `json:"hint,omitempty"`
 }
 
-// ProblemType says how bad a problem is.
+// ProblemType is the severity of a problem.
 //
 // +kubebuilder:validation:Enum=Error;Warning;Deprecation
 type ProblemType string

@@ -8,7 +8,7 @@ type Trigger struct {
 	// +kubebuilder:validation:Pattern=`^[a-z][-a-z0-9]*$`
 	Type string `json:"type"`
 
-	// Name tells triggers apart; it is unique.
+	// Name identifies the trigger; it is unique.
 	// +kubebuilder:validation:MaxLength=63
 	// +kubebuilder:validation:Pattern=`^[A-Za-z0-9][-A-Za-z0-9_.]*$`
 	// +optional
@@ -19,8 +19,8 @@ type Trigger struct {
 	// +optional
 	Metadata map[string]TriggerSetting `json:"metadata,omitempty"`
 
-	// MetricType says what is compared with the target: the average over all replicas, the value itself, or a share of what pods request.
-	// Defaults to AverageValue.
+	// MetricType is what is compared with the target: the average over all replicas, the value itself, or a share of what pods
+	// request. Defaults to AverageValue.
 	// +kubebuilder:validation:Enum=AverageValue;Value;Utilization
 	// +optional
 	MetricType string `json:"metricType,omitempty"`
@@ -35,7 +35,7 @@ type Trigger struct {
 // +kubebuilder:validation:MaxLength=4096
 type TriggerSetting string
 
-// TriggerAuthentication names an object of KEDA that says how a scaler authenticates.
+// TriggerAuthentication names an object of KEDA that defines how a scaler authenticates.
 type TriggerAuthentication struct {
 	// Name of the object.
 	// +kubebuilder:validation:MinLength=1

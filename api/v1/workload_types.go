@@ -27,8 +27,8 @@ type Config struct {
 	// +optional
 	LogLevel string `json:"logLevel,omitempty"`
 
-	// DatabaseURL is kept in Secret <name>-config and given as environment variable DATABASE_URL.
-	// Anyone who may read the AppService can read it: prefer databaseUrlFrom.
+	// DatabaseURL is stored in Secret <name>-config and set as environment variable DATABASE_URL. Anyone who may read the
+	// AppService can read it: prefer databaseUrlFrom.
 	// +kubebuilder:validation:MaxLength=4096
 	// +optional
 	DatabaseURL string `json:"databaseUrl,omitempty"`
@@ -69,8 +69,8 @@ type Probes struct {
 	// +optional
 	Liveness *Probe `json:"liveness,omitempty"`
 
-	// Readiness: the pod gets no traffic while it fails. Where it does not say what to ask, it connects to the first TCP port
-	// of spec.ports, by default every 2 seconds, and fails after 30.
+	// Readiness: the pod gets no traffic while it fails. Without an action of its own, it connects to the first TCP port of
+	// spec.ports, by default every 2 seconds, and fails after 30.
 	// +optional
 	Readiness *ReadinessProbe `json:"readiness,omitempty"`
 
@@ -79,15 +79,15 @@ type Probes struct {
 	// +optional
 	Startup *Probe `json:"startup,omitempty"`
 
-	// StartupSeconds is how long the main container may take to start. It makes a startup probe that asks what the readiness
-	// probe asks, or the first TCP port where there is none.
+	// StartupSeconds is how long the main container may take to start. It adds a startup probe with the same check as the
+	// readiness probe, or on the first TCP port if there is none.
 	// +kubebuilder:validation:Minimum=1
 	// +kubebuilder:validation:Maximum=86400
 	// +optional
 	StartupSeconds *int32 `json:"startupSeconds,omitempty"`
 }
 
-// ReadinessProbe is a probe that connects to the first TCP port unless it says what else to do.
+// ReadinessProbe is a probe that connects to the first TCP port unless another action is set.
 //
 // +kubebuilder:validation:XValidation:rule="[has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec)].filter(x, x).size() <= 1",message="spec.probes.readiness takes one of httpGet, tcpSocket, grpc and exec at most"
 // +kubebuilder:validation:XValidation:rule="!has(self.none) || !self.none || ![has(self.httpGet), has(self.tcpSocket), has(self.grpc), has(self.exec), has(self.initialDelaySeconds), has(self.periodSeconds), has(self.timeoutSeconds), has(self.successThreshold), has(self.failureThreshold)].exists(x, x)",message="spec.probes.readiness.none turns the probe off: leave out either none or the rest of spec.probes.readiness"
@@ -109,7 +109,7 @@ type Probe struct {
 	// +optional
 	TCPSocket *TCPSocketProbe `json:"tcpSocket,omitempty"`
 
-	// GRPC succeeds when the gRPC health service says so.
+	// GRPC asks the gRPC health service.
 	// +optional
 	GRPC *GRPCProbe `json:"grpc,omitempty"`
 
@@ -192,8 +192,8 @@ type GRPCProbe struct {
 	Service *string `json:"service,omitempty"`
 }
 
-// ServiceAccount is the identity of the pods. Without a name it is an account of their own, which is created; a name alone is that of an
-// account that exists. Where there is no serviceAccount at all, it is the namespace's default account, without a token.
+// ServiceAccount is the identity of the pods. Without a name, an account is created for them; a name alone refers to an existing
+// account. Without serviceAccount, they use the namespace's default account, without its token.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.annotations) || size(self.annotations) == 0 || (has(self.create) ? self.create : !has(self.name) || size(self.name) == 0)",message="spec.serviceAccount.annotations are those of an account that is created: set spec.serviceAccount.create to true, or leave out create and name"
 type ServiceAccount struct {
@@ -218,7 +218,7 @@ type ServiceAccount struct {
 	AutomountToken bool `json:"automountToken,omitempty"`
 }
 
-// Security says how tightly the pods are locked in.
+// Security restricts the pods.
 //
 // +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.privileged) || !self.container.privileged",message="spec.security.container must not be privileged"
 // +kubebuilder:validation:XValidation:rule="!has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['AUDIT_WRITE','CHOWN','DAC_OVERRIDE','FOWNER','FSETID','KILL','MKNOD','NET_BIND_SERVICE','SETFCAP','SETGID','SETPCAP','SETUID','SYS_CHROOT'])",message="spec.security.container.capabilities.add may only name those of Pod Security Baseline"
@@ -226,9 +226,9 @@ type ServiceAccount struct {
 // +kubebuilder:validation:XValidation:rule="self.?profile.orValue('Baseline') != 'Restricted' || (self.?pod.?runAsNonRoot.orValue(true) && self.?pod.?runAsUser.orValue(1) != 0 && self.?container.?runAsNonRoot.orValue(true) && self.?container.?runAsUser.orValue(1) != 0 && !self.?container.?allowPrivilegeEscalation.orValue(false))",message="spec.security.profile Restricted excludes runAsNonRoot false and runAsUser 0 in pod and container, and allowPrivilegeEscalation in container: leave them out, or set profile to Baseline"
 // +kubebuilder:validation:XValidation:rule="!has(self.profile) || self.profile != 'Restricted' || !has(self.container) || !has(self.container.capabilities) || !has(self.container.capabilities.add) || self.container.capabilities.add.all(c, c in ['NET_BIND_SERVICE'])",message="spec.security.profile Restricted excludes all of spec.security.container.capabilities.add but NET_BIND_SERVICE: leave them out, or set profile to Baseline"
 type Security struct {
-	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name: no other field may go below it, and
-	// neither may sidecars, initContainers and podTemplate. Where the namespace enforces restricted, the profile is Restricted in any case.
-	// Defaults to Baseline.
+	// Profile Baseline lets images run as root; Restricted is the Pod Security standard of that name: no other field may go below
+	// it, and neither may sidecars, initContainers and podTemplate. If the namespace enforces restricted, the profile is
+	// Restricted in any case. Defaults to Baseline.
 	// +kubebuilder:validation:Enum=Baseline;Restricted
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=spec,displayName="Security profile",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:select:Restricted","urn:alm:descriptor:com.tectonic.ui:select:Baseline"}

@@ -28,7 +28,7 @@ func (e *UnservedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Hint returns what to do.
 func (e *UnservedError) Hint() string {
-	return "ask the platform team to install that API; it is noticed when it appears"
+	return "ask the platform team to install that API; the operator continues once it is there"
 }
 
 // leaveOut records an object whose kind the cluster does not serve.

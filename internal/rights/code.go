@@ -4,9 +4,9 @@ import "k8s.io/apimachinery/pkg/runtime/schema"
 
 // Descriptions in roles of the rights that follow from watches.yaml and from charts.
 const (
-	whyServed = "What watches.yaml names: the manager reads it and writes only its status. An owner reference with blockOwnerDeletion\n" +
-		"needs finalizers where the admission plugin OwnerReferencesPermissionEnforcement runs."
-	whyRendered = "The kinds that the charts render. They are written by server-side apply: a patch, and a create where it makes the object."
+	whyServed = "The kinds of watches.yaml: the manager reads them and writes only their status. An owner reference with blockOwnerDeletion\n" +
+		"needs finalizers if the admission plugin OwnerReferencesPermissionEnforcement runs."
+	whyRendered = "The kinds that the charts render. They are written by server-side apply: a patch, and a create if the object is new."
 )
 
 // The options for rights of the code itself. Those for kinds that charts render are in their Chart.yaml.
@@ -15,7 +15,7 @@ const (
 	optionCertManager = "certManager"
 )
 
-// OfCode lists the rights that the code needs, whatever charts render. A new request in the code has to be added here: the integration
+// OfCode lists the rights that the code needs with any chart. A new request in the code has to be added here: the integration
 // tests fail if a right is missing, and if one is not used.
 func OfCode() []Need {
 	var list []Need
@@ -29,28 +29,28 @@ func OfCode() []Need {
 		"Secrets, only metadata is listed and watched."}
 	add(records, "", []string{"get", "list", "watch", "create", "update", "patch", "delete"}, "secrets")
 
-	references := Need{Why: "What specs refer to by name: internal/dependency. The defaults of a namespace are in a ConfigMap."}
+	references := Need{Why: "References of specs by name: internal/dependency. The defaults of a namespace are in a ConfigMap."}
 	add(references, "", ToRefer, "configmaps", "persistentvolumeclaims", "serviceaccounts")
 
-	add(Need{Why: "Events say what was done, and, listed while a rollout does not go on, why it does not: internal/diagnose."},
+	add(Need{Why: "Events report what was done; they are listed while a rollout makes no progress, to find out why: internal/diagnose."},
 		"", []string{"list", "create", "patch"}, "events")
-	stuck := Need{Why: "Why a rollout does not go on: they are listed while one does not, and never watched. internal/diagnose."}
+	stuck := Need{Why: "They show why a rollout makes no progress; they are listed only then, and never watched: internal/diagnose."}
 	add(stuck, "", []string{"list"}, "pods")
 	add(stuck, "apps", []string{"list"}, "replicasets")
-	rivals := Need{Why: "Who would look after the pods of an adopted workload as well: they are listed when one is adopted. internal/release."}
+	rivals := Need{Why: "Objects that would also apply to the pods of an adopted workload; they are listed for an adoption: internal/release."}
 	add(rivals, "autoscaling", []string{"list"}, "horizontalpodautoscalers")
 	add(rivals, "policy", []string{"list"}, "poddisruptionbudgets")
-	add(Need{Why: "Why a certificate that an Ingress names is missing: listed while it is. internal/diagnose.", Option: optionCertManager},
+	add(Need{Why: "They show why the certificate of an Ingress is missing, and are listed only then: internal/diagnose.", Option: optionCertManager},
 		"cert-manager.io", []string{"list"}, "certificates")
 
-	add(Need{Why: "They say when such an API appears. Only their metadata is read: internal/watch.", ClusterScoped: true},
+	add(Need{Why: "They show when such an API appears. Only their metadata is read: internal/watch.", ClusterScoped: true},
 		"apiextensions.k8s.io", []string{"list", "watch"}, "customresourcedefinitions")
-	outside := Need{Why: "What references point to, and the Pod Security level that a namespace enforces. Only their metadata is read:\n" +
+	outside := Need{Why: "The objects of references, and the Pod Security level that a namespace enforces. Only their metadata is read:\n" +
 		"internal/dependency.", ClusterScoped: true}
 	add(outside, "", []string{"list", "watch"}, "namespaces")
 	add(outside, "networking.k8s.io", []string{"list", "watch"}, "ingressclasses")
 	add(outside, "storage.k8s.io", []string{"list", "watch"}, "storageclasses")
-	add(Need{Why: "The gateways that routes attach to, in whichever namespace: their listeners say under which addresses a route answers.",
+	add(Need{Why: "The gateways that routes attach to, in any namespace: the addresses of a route follow from their listeners.",
 		ClusterScoped: true, Option: optionGatewayAPI}, "gateway.networking.k8s.io", ToRefer, "gateways")
 	return list
 }

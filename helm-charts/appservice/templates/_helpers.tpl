@@ -49,7 +49,7 @@ The name of the ConfigMap and of the Secret that hold the configuration, and of 
 {{- end }}
 
 {{/*
-Not empty if the pods have a ServiceAccount of their own: serviceAccount says so, or is there and names none.
+Not empty if the pods have a ServiceAccount of their own: serviceAccount.create is true, or serviceAccount is set without a name.
 */}}
 {{- define "appservice.ownServiceAccount" -}}
 {{- $account := .Values.serviceAccount }}
@@ -138,7 +138,7 @@ The security context of the pods and of a container, from the profile and what r
 {{- end }}
 
 {{/*
-Init containers or sidecars, with the security context of the profile where they have none; what they said last becomes
+Init containers or sidecars, with the security context of the profile if they have none; the end of their log becomes
 their termination message, unless they ask for something else. Takes a list: the root, the
 containers, whether they are sidecars.
 */}}

@@ -21,7 +21,7 @@ app.example.com/pod-security: restricted
 {{- end }}
 
 {{/*
-The pod template, whatever keeps the pods.
+The pod template of any workload.
 */}}
 {{- define "appservice.podTemplate" -}}
 metadata:

@@ -38,8 +38,8 @@ looks for names among the ports of the main container only, so a sidecar's port 
 {{- end }}
 
 {{/*
-The readiness probe of the spec, as JSON. One that does not say what to ask connects to the first TCP port. Where it does not
-say how often either, that is every 2 seconds, as Kubernetes' 10 would keep each new pod waiting; it fails after the same 30.
+The readiness probe of the spec, as JSON. One without an action connects to the first TCP port. If it has no period either, that
+is every 2 seconds, because Kubernetes' 10 would keep each new pod waiting; it fails after the same 30.
 Nothing if it is turned off, and if there is no such port.
 */}}
 {{- define "appservice.readiness" -}}
