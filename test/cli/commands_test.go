@@ -1,0 +1,210 @@
+package cli
+
+import (
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/example/appservice-operator/test/files"
+)
+
+// followed are the pages whose commands other tests run, all of them and in their order.
+var followed = map[string]string{
+	"docs/cli-session.md":       "TestTheSessionIsAsThePageShows",
+	"docs/adopt.md":             "TestAdoptionIsAsThePageShows",
+	"docs/cli-cluster.md":       "TestDocumentsShowWhatCommandsPrint",
+	"docs/chart-maintainers.md": "test/chart: TestThePageForChartMaintainersWorks",
+	"docs/second-kind.md":       "test/chart: TestAKindNeedsNoGo",
+	"docs/quickstart-kind.md":   "make e2e, apart from the steps that the page marks",
+}
+
+// elsewhere are commands that are not run here: other tests run them, or they need programs or clusters that tests do not have.
+var elsewhere = []struct{ command, because string }{
+	{`^make `, "TestTargetsThatAreNamedAreThere; targets are tests themselves, or run by make e2e"},
+	{`^kubectl (apply|wait|port-forward) .*(config/samples/app_v1_appservice.yaml|service/web 8080:80)`, "make e2e: a pod has to answer"},
+	{`^kubectl appservice dev `, "TestExamples: it runs until it is interrupted"},
+	{`^kubectl appservice diff --all-namespaces --chart charts-next`, "TestWhatWasImportedIsAdopted compares all resources; here, there is no thousand of them"},
+	{`^kubectl appservice (undo web > apps/web.yaml|undo web --to-revision 1|history web|undo web(| --dry-run=client))$`,
+		"TestTheSessionIsAsThePageShows, TestHistoryAndUndo: they need several releases"},
+	{`^kubectl appservice import deployment/legacy`, "TestExamples: it needs a Deployment"},
+	{`^kubectl appservice adopt -f app.yaml`, "TestAdoptionIsAsThePageShows"},
+	{`^kubectl appservice (import release|adopt -f web.yaml --release)`, "TestExamples, TestAdoption: they need a Helm release"},
+	{`^kubectl delete (-n operators|clusterroles|operators)`, "make e2e: it needs OLM"},
+	{`^kubectl (--namespace old-operator|patch OLDKIND|delete OLDKIND)`, "another operator"},
+	{`^kubectl --namespace argocd `, "Argo CD"},
+	{`^(kind|helm|git|alias|eval|KUBECONFIG=|go run ./tools/cmd/node) ?`, "the program, or a node"},
+}
+
+// clusterWide matches commands that write objects that other tests share. They are run as a dry run.
+var clusterWide = regexp.MustCompile(`^kubectl (create clusterrole|annotate crd|create configmap appservice-policy)`)
+
+func TestTheCommandsOfDocumentsWork(t *testing.T) {
+	for name := range followed {
+		if !exists(filepath.Join(root, name)) {
+			t.Errorf("%s, whose commands are run elsewhere, does not exist", name)
+		}
+	}
+	met := map[string]bool{}
+	for _, page := range documents(t) {
+		if followed[page] != "" {
+			continue
+		}
+		var here []part
+		for _, command := range documented(t, page) {
+			if known := ranElsewhere(command.command); known != "" {
+				met[known] = true
+			} else {
+				here = append(here, command)
+			}
+		}
+		if len(here) > 0 {
+			t.Run(strings.TrimSuffix(filepath.Base(page), ".md"), func(t *testing.T) { runDocumented(t, here) })
+		}
+	}
+	for _, one := range elsewhere {
+		if !met[one.command] {
+			t.Errorf("no document has a command like %s, which is run elsewhere (%s)", one.command, one.because)
+		}
+	}
+}
+
+// runDocumented runs commands of a page, in their order, in a namespace with AppService web. If the page shows what one of kubectl appservice
+// prints, it has to print that. Outputs of kubectl are from make demo and make e2e.
+func runDocumented(t *testing.T, commands []part) {
+	u := newUser(t, cluster.Namespace(t))
+	cluster.Manager(t, u.namespace)
+	u.web(t)
+	for _, each := range commands {
+		line := each.command
+		if clusterWide.MatchString(line) {
+			line += " --dry-run=server"
+		}
+		got := u.run(t, line, nil)
+		if got.code > exitFound || strings.Contains(got.stderr, "error:") {
+			t.Errorf("$ %s\nends with %d:\n%s%s", line, got.code, got.stdout, got.stderr)
+			continue
+		}
+		printed := unvarying(strings.ReplaceAll(got.stdout, u.namespace, "shop"))
+		if each.prints == "" || !strings.HasPrefix(line, "kubectl appservice ") || isExcerpt(unvarying(each.prints), printed) {
+			continue
+		}
+		t.Errorf("$ %s\nprints something else (-document +now):\n%s", line, cmp.Diff(unvarying(each.prints), printed))
+	}
+}
+
+// isExcerpt reports whether a text is a longer one, a line "…" standing for lines that are left out.
+func isExcerpt(excerpt, text string) bool {
+	var pattern strings.Builder
+	for line := range strings.Lines(excerpt) {
+		if line == "…\n" {
+			pattern.WriteString(`(?:.*\n)*?`)
+		} else {
+			pattern.WriteString(regexp.QuoteMeta(line))
+		}
+	}
+	return regexp.MustCompile(`\A` + pattern.String() + `\z`).MatchString(text)
+}
+
+func TestIsExcerpt(t *testing.T) {
+	const text = "one\ntwo\nthree\n"
+	for excerpt, want := range map[string]bool{
+		text: true, "one\n…\nthree\n": true, "one\n…\n": true, "…\n": true, "…\none\n…\nthree\n…\n": true,
+		"": false, "one\nthree\n": false, "…\ntwo\n": false, "o.e\n…\n": false,
+	} {
+		if got := isExcerpt(excerpt, text); got != want {
+			t.Errorf("isExcerpt(%q) = %t, want %t", excerpt, got, want)
+		}
+	}
+}
+
+// ranElsewhere returns the pattern of elsewhere that a command matches; empty if there is none.
+func ranElsewhere(command string) string {
+	for _, one := range elsewhere {
+		if regexp.MustCompile(one.command).MatchString(command) {
+			return one.command
+		}
+	}
+	return ""
+}
+
+// documents returns the paths of all pages with commands, relative to the repository: those at its top, and in docs.
+func documents(t *testing.T) []string {
+	t.Helper()
+	list, err := filepath.Glob(filepath.Join(root, "*.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, entry fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			list = append(list, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range list {
+		if list[i], err = filepath.Rel(root, list[i]); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return list
+}
+
+// documented returns the commands of a page, without comments behind them.
+func documented(t *testing.T, page string) []part {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, page))
+	if err != nil {
+		t.Fatal(err)
+	}
+	var list []part
+	for _, block := range consoleBlocks(string(text)) {
+		for _, each := range commandsOf(strings.ReplaceAll(block, "\\\n", "")) {
+			each.command = strings.TrimSpace(trailingComment.ReplaceAllString(each.command, ""))
+			each.prints = strings.TrimSuffix(each.prints, "\n")
+			if each.prints != "" {
+				each.prints += "\n"
+			}
+			list = append(list, each)
+		}
+	}
+	return list
+}
+
+// trailingComment matches a comment behind a command.
+var trailingComment = regexp.MustCompile(`\s+# .*$`)
+
+// consoleBlocks returns the blocks of a document that show a terminal.
+func consoleBlocks(text string) []string {
+	var blocks []string
+	for {
+		_, rest, found := strings.Cut(text, "```console\n")
+		if !found {
+			return blocks
+		}
+		block, after, _ := strings.Cut(rest, "\n```")
+		blocks, text = append(blocks, block), after
+	}
+}
+
+func TestDocumented(t *testing.T) {
+	const text = "```console\n$ one \\\n  more   # why\nout\n$ two\n```\ntext\n```yaml\n$ no\n```\n```console\n$ three\n```\n"
+	page := filepath.Join(t.TempDir(), "page.md")
+	files.Write(t, page, text)
+	relative, err := filepath.Rel(root, page)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []part{{command: "one   more", prints: "out\n"}, {command: "two"}, {command: "three"}}
+	got := documented(t, relative)
+	if fmt.Sprint(got) != fmt.Sprint(want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+}
