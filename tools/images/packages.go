@@ -20,7 +20,7 @@ func (f filesystem) addPackages(ctx context.Context, arch string, packages [][]s
 	}
 	defer os.RemoveAll(dir)
 	// apt-get drops its rights to download, to a user that has none in this folder unless we give them.
-	if err := os.Chmod(dir, 0o777); err != nil { //nolint:gosec // it holds public packages, and apt-get checks their sums
+	if err := os.Chmod(dir, 0o777); err != nil {
 		return err
 	}
 	var names []string

@@ -22,7 +22,7 @@ func engine(folder string, args []string) error {
 		return err
 	}
 	for _, args := range commands {
-		command := exec.Command("buildah", args...) //nolint:gosec,noctx // the arguments are those of make
+		command := exec.Command("buildah", args...)
 		command.Stdout, command.Stderr = os.Stdout, os.Stderr
 		if err := command.Run(); err != nil {
 			return fmt.Errorf("buildah %q: %w", args, err)

@@ -47,7 +47,7 @@ func (s *suite) serve() (stop func(), err error) {
 	if err != nil {
 		return nil, err
 	}
-	server := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))} //nolint:gosec // nobody else reaches it
+	server := &http.Server{Handler: registry.New(registry.Logger(log.New(io.Discard, "", 0)))}
 	go func() { _ = server.Serve(listener) }()
 	s.registry, s.served = listener.Addr().String(), map[string]bool{}
 	return func() { _ = server.Close() }, nil
