@@ -323,7 +323,8 @@ test-node: ## Take a real node through its life: it comes up, restarts, ends and
 	NODE_TEST=1 go test -count=1 -run '^TestLife$$' ./tools/node
 
 .PHONY: e2e
-e2e: ## Show on real pods that what is built here works, OLM and scorecard included: on a node of its own (Linux, root), or on KUBECONFIG's (LOAD). E2EFLAGS='-run=NAME' narrows it.
+e2e: ## Show that images, OLM and the operator work with real pods: on a node of its own (Linux, root; test-images first), or on KUBECONFIG's (LOAD). E2EFLAGS='-run=NAME' narrows it.
+	@[ "$$(id -u)" != 0 ] || [ -n '$(E2EFLAGS)' ] || $(MAKE) --no-print-directory test-images
 	@go run ./test/e2e $(E2EFLAGS)
 
 # No registry is asked but one on the loopback address. IMAGESFLAGS='-run=charts' narrows it.

@@ -44,7 +44,7 @@ func (s *suite) manager(ctx context.Context, arch string, targets ...string) err
 	if err := s.offer(ctx, "Dockerfile"); err != nil {
 		return err
 	}
-	tag := s.registry + "/manager:v" + version
+	tag := s.registry + "/manager-" + arch + ":v" + version // an image and a list of images cannot share a name
 	if err := s.make(ctx, append(targets, "VERSION="+version, "IMG="+tag)...); err != nil {
 		return err
 	}

@@ -8,10 +8,10 @@ import (
 	"runtime"
 )
 
-// engineFolder is the variable with the folder of the suite, for which this program stands in for docker.
+// engineFolder is the variable with the suite's folder. If it is set, this program takes docker's place.
 const engineFolder = "DOCKERFILES_ENGINE"
 
-// engine does what docker would do for these arguments.
+// engine runs the buildah commands that correspond to the arguments of docker.
 func engine(folder string, args []string) error {
 	volumes, err := mounts(folder)
 	if err != nil {
@@ -31,7 +31,7 @@ func engine(folder string, args []string) error {
 	return nil
 }
 
-// translate says in arguments of buildah what arguments of docker say.
+// translate returns the arguments of the buildah commands that correspond to the arguments of docker.
 func translate(folder string, volumes, args []string) ([][]string, error) {
 	at := func(name string) string { return filepath.Join(folder, name) }
 	global := []string{
@@ -54,7 +54,7 @@ func translate(folder string, volumes, args []string) ([][]string, error) {
 	case len(args) > 1 && args[0] == "buildx" && args[1] == "build":
 		return buildx(build, buildah("manifest", "push", "--all", "--signature-policy", at("policy.json")), args[2:])
 	}
-	return nil, fmt.Errorf("cannot do what docker does for %q", args)
+	return nil, fmt.Errorf("docker %q has no counterpart here", args)
 }
 
 // buildx builds a list of images and pushes it.
@@ -76,7 +76,7 @@ func buildx(build, push, args []string) ([][]string, error) {
 		}
 	}
 	if tag == "" || !pushed {
-		return nil, fmt.Errorf("cannot do what docker buildx does for %q: --tag or --push is missing", args)
+		return nil, fmt.Errorf("docker buildx %q has no counterpart here: --tag or --push is missing", args)
 	}
 	return [][]string{build, append(push, tag, "docker://"+tag)}, nil
 }
