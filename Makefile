@@ -94,7 +94,7 @@ help: ## Show this text.
 ##@ Development
 
 .PHONY: manifests
-manifests: ## Generate the CRDs from the types in api/ and the charts of watches.yaml, and what follows from them in config/.
+manifests: ## Generate the CRDs from the types in api/ and the charts of watches.yaml, and the files in config/ that depend on them.
 	go run -C tools/crdgen . -root '$(CURDIR)'
 	go run ./tools/cmd/kind
 
@@ -103,7 +103,7 @@ kind: ## Make the files that a new kind begins with, KIND=AppJob for example: ch
 	@go run ./tools/cmd/kind -new '$(KIND)'
 
 .PHONY: generate
-generate: manifests ## Generate everything that is generated: the CRD, the DeepCopy methods, the references of CRD, command line and metrics, the picture.
+generate: manifests ## Generate all generated files: the CRDs, the DeepCopy methods, the references of CRD, command line and metrics, the picture.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
@@ -130,17 +130,17 @@ lint: ## Run golangci-lint, and actionlint on the workflows.
 	cd tools/sbom && $(call tool,golangci-lint) run
 
 .PHONY: vuln
-vuln: build ## Look up known vulnerabilities of what is compiled into the manager. Where the database cannot be had, it says so and goes on.
+vuln: build ## Look up known vulnerabilities of the modules in the manager. If the database cannot be reached, print that and continue.
 	@if found=$$($(call tool,govulncheck) -mode=binary bin/manager 2>&1); then echo "$$found"; else \
 	  case "$$found" in *'fetching vulnerabilities'*) echo 'govulncheck cannot reach the database of vulnerabilities: nothing was looked up.' ;; \
 	  *) echo "$$found" >&2; exit 1 ;; esac; fi
 
 .PHONY: lint-fix
-lint-fix: ## Run golangci-lint and let it repair what it can, imports included.
+lint-fix: ## Run golangci-lint and let it fix problems, imports included.
 	$(call tool,golangci-lint) run --fix
 
 .PHONY: lint-chart
-lint-chart: ## Run helm lint on the charts: the one that the operator serves, and the one that installs it. Check their CEL expressions.
+lint-chart: ## Run helm lint on the charts: those that the operator serves, and the installation chart. Check their CEL expressions.
 	$(call tool,helm) lint --strict helm-charts/* config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
 	go run ./tools/cmd/checkchart
@@ -184,7 +184,7 @@ test-chart: ## Run the charts' own tests, helm-charts/*/tests, and show what cha
 
 # CLIFLAGS='-test.run=TestExamples/why' narrows it. The parts leave figures in bin/cli.
 .PHONY: test-cli
-test-cli: ## Run kubectl appservice as people do: each example of its help, offline where it says so; last a line CLI.
+test-cli: ## Run kubectl appservice as users do: each example of its help, and the commands of the pages; last a line CLI.
 	@echo '==> kubectl appservice.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -rf bin/cli && mkdir -p bin/cli && go test -c -o bin/cli.test ./test/cli
@@ -201,14 +201,14 @@ test-contract: ## Check that each field of the API does something. CONTRACTFLAGS
 	@cd test/contract && '$(CURDIR)/bin/contract.test' $(CONTRACTFLAGS)
 
 .PHONY: test-injection
-test-injection: ## Put what means something to YAML, templates and shells into each text of the API: nothing but the text may change.
+test-injection: ## Put special characters of YAML, templates and shells into each text field of the API: only that text may change.
 	@echo '==> Injections.'
 	@mkdir -p bin && go test -c -o bin/injection.test ./test/injection
 	@rm -f bin/security/input
 	@cd test/injection && SECURITY_FIGURES='$(CURDIR)/bin/security/input' '$(CURDIR)/bin/injection.test'
 
 .PHONY: test-vectors
-test-vectors: ## Play tenants who want more than their AppServices, each once with its guard off. VECTORFLAGS='-test.run=TestVectors/.*/NAME' narrows it.
+test-vectors: ## Act as tenants who try to gain more than their AppServices, each once with its guard off. VECTORFLAGS='-test.run=TestVectors/.*/NAME' narrows it.
 	@echo '==> Tenant vectors.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@rm -f bin/security/vectors
@@ -217,21 +217,21 @@ test-vectors: ## Play tenants who want more than their AppServices, each once wi
 
 # The rights that the operator uses are counted in the integration tests.
 .PHONY: test-security
-test-security: test-injection test-vectors test-integration ## Show that tenants gain nothing, that no text is taken for more, and that no right is unused; last a line SECURITY.
+test-security: test-injection test-vectors test-integration ## Show that tenants gain no rights, that no text is interpreted, and that no right is unused; last a line SECURITY.
 	@go run ./tools/cmd/figures security
 
 # How long each fuzzer runs, and which ones do.
 FUZZTIME ?= 1m
 FUZZ ?= .
 .PHONY: fuzz
-fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. What one finds is kept in testdata/fuzz, and every go test tries it.
+fuzz: ## Run each fuzzer for FUZZTIME, FUZZ=Render those of that name. Findings are stored in testdata/fuzz, and every go test runs them.
 	@grep -r --include='*_test.go' -o '^func Fuzz[A-Za-z]*' api internal | grep -e '$(FUZZ)' | sort | while IFS=: read -r file name; do \
 	  echo "==> $${name#func } of $${file%/*}"; \
 	  go test "./$${file%/*}" -run '^$$' -fuzz "^$${name#func }$$" -fuzztime '$(FUZZTIME)' -fuzzminimizetime 10s $(FUZZFLAGS) </dev/null || exit; \
 	done
 
 .PHONY: test-alerts
-test-alerts: ## Run the cases of the alerts with promtool, and check that alerts and dashboards name metrics that there are.
+test-alerts: ## Run the cases of the alerts with promtool, and check that the metrics in alerts and dashboards exist.
 	@echo '==> Alerts and dashboards.'
 	@go run ./tools/cmd/tool promtool --version >/dev/null
 	@go test -count=1 $(TESTFLAGS) ./test/monitoring
@@ -245,7 +245,7 @@ check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NA
 	@go run ./tools/cmd/checkchart $(if $(CHART),-chart '$(CHART)')
 
 .PHONY: chart-diff
-chart-diff: ## Show what the charts here change, on the golden cases or, with CLUSTER=current, on what lives there. OLD=COMMIT or folder.
+chart-diff: ## Show the effects of the charts here on the golden cases or, with CLUSTER=current, on the resources there. OLD=COMMIT or folder.
 	@go run ./tools/cmd/chartdiff $(if $(OLD),-old '$(OLD)') $(if $(NEW),-new '$(NEW)')
 
 .PHONY: test-integration
@@ -269,7 +269,7 @@ test-walks: ## Take AppServices on random walks with other writers, and compare 
 	@cd test/walk && '$(CURDIR)/bin/walk.test' -test.timeout=2h -test.parallel=5 $(WALKS)
 
 .PHONY: test-model
-test-model: ## Explore all that can happen to a small resource: DEPTH things, one after the other. 3 takes minutes, 4 takes hours.
+test-model: ## Explore all sequences of DEPTH events on a small resource. 3 takes minutes, 4 takes hours.
 	@echo '==> Model.'
 	go test -count=1 -timeout=12h -v ./test/model -depth=$(or $(DEPTH),3)
 
@@ -277,7 +277,7 @@ test-model: ## Explore all that can happen to a small resource: DEPTH things, on
 FAULT_PARALLEL := 96
 
 .PHONY: test-faults
-test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME,… plays some again.
+test-faults: ## Break the operator at each of its requests, and in other ways: docs/reliability.md. PLAN=NAME,… runs some again.
 	@echo '==> Faults.'
 	@go run ./tools/cmd/cluster build
 	@mkdir -p bin && go test -c -o bin/fault.test ./test/fault
@@ -304,7 +304,7 @@ test-faults-sample: ## Run every 40th plan of test-faults, with the race detecto
 	@cd test/fault && '$(CURDIR)/bin/fault-race.test' -test.timeout=20m -test.parallel=$(FAULT_PARALLEL) -every=40 $(FAULTFLAGS)
 
 .PHONY: test-olm
-test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM beside a control plane of its own.
+test-olm: ## Install, upgrade and remove the operator through a Subscription, with OLM, on a control plane of its own.
 	@echo '==> OLM.'
 	@go run ./tools/cmd/cluster build
 	go test -timeout=20m -count=1 -v $(TESTFLAGS) ./test/olm
@@ -329,7 +329,7 @@ e2e: ## Show that images, OLM and the operator work with real pods: on a node of
 
 # No registry is asked but one on the loopback address. IMAGESFLAGS='-run=charts' narrows it.
 .PHONY: test-images
-test-images: ## Run each Dockerfile with buildah and compare the images with what tools/images makes; make the files of a release (Linux; root where buildah is missing).
+test-images: ## Run each Dockerfile with buildah and compare the images with what tools/images makes; make the files of a release (Linux; root if buildah is missing).
 	@go run -C tools/images ./dockerfiles $(IMAGESFLAGS)
 
 .PHONY: test-refusals
@@ -340,13 +340,13 @@ test-refusals: ## Show what the operator refuses with a condition, and that each
 	@cd test/integration && '$(CURDIR)/bin/integration.test' -test.v -test.parallel=4 -test.run '^TestRefusals$$'
 
 .PHONY: test-ready
-test-ready: ## Hold Ready to what it promises, kind by kind; kstatus, Argo CD and kubectl wait have to agree.
+test-ready: ## Check Ready for each kind of object; kstatus, Argo CD and kubectl wait have to agree.
 	@echo '==> Ready.'
 	@mkdir -p bin && go test -c -o bin/ready.test ./test/ready
 	@cd test/ready && '$(CURDIR)/bin/ready.test'
 
 .PHONY: test-diagnosis
-test-diagnosis: ## Show that the status says why pods do not run: recorded troubles, then simulated ones, one test each.
+test-diagnosis: ## Show that the status explains why pods do not run: recorded failures, then simulated ones, one test each.
 	@echo '==> Diagnosis.'
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@mkdir -p bin && CGO_ENABLED=1 go test -race -c -o bin/integration.test ./test/integration
@@ -357,13 +357,13 @@ test-diagnosis: ## Show that the status says why pods do not run: recorded troub
 	    END { printf "DIAGNOSIS causes=%d correct=%d\n", causes, correct; exit failed || causes == 0 || causes != correct }'
 
 .PHONY: record-diagnosis
-record-diagnosis: ## Record the troubles of test-diagnosis again, on your cluster: a node with the image example.com/subject:1.
+record-diagnosis: ## Record the failures of test-diagnosis again, on your cluster: a node with the image example.com/subject:1.
 	go run ./test/diagnosis/record $(ARGS)
 
 ##@ Documentation
 
 .PHONY: docs
-docs: ## Build the site of docs/ into bin/site. It fails for a link that leads nowhere, and a page that nobody finds. Needs mkdocs and mkdocs-material.
+docs: ## Build the site of docs/ into bin/site. It fails for a dead link, and for a page that no other one links to. Needs mkdocs and mkdocs-material.
 	@go test -count=1 ./test/packaging -run '^(TestLinksLeadSomewhere|TestEachDocumentCanBeReached|TestTheSiteHasEachPage)$$'
 	@command -v mkdocs >/dev/null || { echo 'There is no mkdocs: apt-get install --no-install-recommends mkdocs mkdocs-material' >&2; exit 1; }
 	@mkdocs build --strict --quiet && echo 'The site is in bin/site: bin/site/index.html.'
@@ -385,7 +385,7 @@ demo: ## Show on a cluster of its own what the operator does, step by step.
 	go run ./test/demo
 
 .PHONY: cluster
-cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and say how to use it.
+cluster: ## Bring up a local cluster with simulated nodes (CLUSTER_NAME, NODES) and print how to use it.
 	@go run ./tools/cmd/cluster up
 
 .PHONY: cluster-down
@@ -393,7 +393,7 @@ cluster-down: ## End that cluster and delete its state.
 	@go run ./tools/cmd/cluster down
 
 .PHONY: node
-node: ## Bring up a local cluster of one real node (NODE_NAME; Linux, root) and say how to use it.
+node: ## Bring up a local cluster of one real node (NODE_NAME; Linux, root) and print how to use it.
 	@go run ./tools/cmd/node up
 
 .PHONY: node-down
@@ -436,7 +436,7 @@ image-tar: ## Build the image IMG for linux/ARCH from files, without a container
 	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)-linux-$(ARCH).tar' manager
 
 .PHONY: sbom
-sbom: build ## Write what the manager is made of, by its build information: dist/appservice-operator-VERSION.spdx.json and .cdx.json.
+sbom: build ## Write the SBOM of the manager from its build information: dist/appservice-operator-VERSION.spdx.json and .cdx.json.
 	@mkdir -p dist && go run -C tools/sbom . -version '$(VERSION)' -created "$$(git log -1 --format=%ct)" \
 	  -out '$(CURDIR)/dist/appservice-operator-$(VERSION)' '$(CURDIR)/bin/manager'
 
@@ -445,7 +445,7 @@ test-reproducible: ## Build the manager and its image twice, in two folders: the
 	@go test -C tools/images -count=1 -v -run '^(TestManager|TestTheSameSourcesElsewhere)$$' .
 
 .PHONY: build-installer
-build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS; beside it admission.yaml: its admission policies alone, for OLM.
+build-installer: ## Write INSTALLER, dist/install.yaml: the CRD and the manager with the image IMG, for NAMESPACES, with RIGHTS; and admission.yaml, the admission policies alone, for OLM.
 	@$(call overlay,crd default admission,,,$(WANTED),$(NAMESPACES)); mkdir -p '$(dir $(INSTALLER))'; \
 	{ printf '%s\n' '# Install with: kubectl apply -f install.yaml' \
 	  '# This file holds the CRD: kubectl delete -f install.yaml also deletes every AppService and its application.'; \
@@ -480,11 +480,11 @@ RELEASE_FILES = install.yaml admission.yaml appservice-operator-$(VERSION).* $(I
   $$(find cli -name '*.tar.gz' -o -name '*.zip' -o -name appservice.yaml | sort)
 
 .PHONY: release-files
-release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release with the image IMG to dist: installers, chart, archives of the image, lists of contents, command lines, notes, checksums.
+release-files: sbom build-installer build-chart image-tars cli release-notes ## Write all files of a release with the image IMG to dist: installers, chart, archives of the image, SBOMs, command lines, notes, checksums.
 	@cd dist && sha256sum $(RELEASE_FILES) > checksums.txt && sha256sum --quiet --check checksums.txt && cat checksums.txt
 
 .PHONY: package-charts
-package-charts: ## Package the charts that the operator serves, as a ConfigMap holds them: dist/charts/NAME.tgz.
+package-charts: ## Package the charts that the operator serves for a ConfigMap: dist/charts/NAME.tgz.
 	@rm -rf dist/charts; $(call package,dist/charts); ls dist/charts/*
 
 .PHONY: charts-build
@@ -566,14 +566,14 @@ install: ## Install the CRDs.
 	done
 
 .PHONY: uninstall
-uninstall: ## Delete the CRDs, and with them EVERY resource of theirs and its application.
+uninstall: ## Delete the CRDs, and with them EVERY resource of these kinds and its application.
 	@set -e; $(list_apps); \
 	echo "Resources of this operator in this cluster: $$#. All of them, and all their applications, go with the CRDs."; \
 	[ $$# -eq 0 ] || for crd in $$crds; do $(KUBECTL) get $${crd##*/} --all-namespaces; done; \
 	$(KUBECTL) delete crd $(CRDS) --ignore-not-found
 
 .PHONY: deploy
-deploy: install ## Install the CRDs, the admission policies and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from there; COMPONENTS=certmanager, NAMESPACES, RIGHTS.
+deploy: install ## Install the CRDs, the admission policies and the manager with the image IMG. CHARTS=configmap or CHARTS=image: with charts from a ConfigMap or an image; COMPONENTS=certmanager, NAMESPACES, RIGHTS.
 	@$(call overlay,default admission,,$(CHARTS),$(WANTED),$(NAMESPACES)); $(KUBECTL) apply -f "$$dir/all.yaml"
 
 .PHONY: deploy-charts

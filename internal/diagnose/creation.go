@@ -89,7 +89,7 @@ var refusals = []struct {
 	{regexp.MustCompile(`failed calling webhook "([^"]+)"`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "admission webhook " + found[1]
 		c.Message = fmt.Sprintf("no pods: admission webhook %q does not answer", found[1])
-		c.Hint = "ask whoever runs that webhook, or the platform team: without its answer no pod is created"
+		c.Hint = "ask the team that runs that webhook, or the platform team: without its answer no pod is created"
 	}},
 	{regexp.MustCompile(`((?:maximum|minimum) \S+ usage per \w+ is .+|\S+ max limit to request ratio per .+)$`), v1.ReasonAdmissionDenied, func(c *Cause, found []string) {
 		c.Source = "LimitRange"

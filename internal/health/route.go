@@ -109,7 +109,7 @@ func entryState(name string, entry gateway.Entry) State {
 // refusals are hints for refusals of gateways, by the reasons of the Gateway API.
 var refusals = map[string]string{
 	"NoMatchingParent":           "name a listener and a port in spec.route.parentRefs that the Gateway has (kubectl describe gateway)",
-	"NotAllowedByListeners":      "ask whoever the Gateway belongs to for allowedRoutes of this namespace and kind",
+	"NotAllowedByListeners":      "ask the owner of the Gateway for allowedRoutes of this namespace and kind",
 	"NoMatchingListenerHostname": "take hosts in spec.route.hostnames that a listener serves (kubectl describe gateway)",
 	"RefNotPermitted":            "ask for a ReferenceGrant in the namespace that the route refers to",
 }

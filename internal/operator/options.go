@@ -59,7 +59,7 @@ const mostHistory = 50
 func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.StringVar(&o.WatchesFile, "watches-file", "", "file that says which kinds are served, and with which chart (default: the embedded watches.yaml)")
 	flags.StringVar(&o.ChartDir, "chart-dir", "", "folder that the chart paths of the watches file start from (default: the embedded charts, or the folder of --watches-file)")
-	flags.StringVar(&o.Policy, "policy", "", "file that says what workloads and routes of which namespace may be (default, and where there is no such file: the built-in default)")
+	flags.StringVar(&o.Policy, "policy", "", "file with the rules for workloads and routes by namespace (default, and if there is no such file: the built-in rules)")
 	flags.BoolVar(&o.Check, "check", false, "read watches, charts and the policy, say what is wrong, and end")
 	o.WatchNamespaces = splitList(os.Getenv("WATCH_NAMESPACE"))
 	flags.Func("watch-namespaces", "comma-separated namespaces to serve (default: WATCH_NAMESPACE, else all)", func(value string) error {

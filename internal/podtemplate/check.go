@@ -184,7 +184,7 @@ func (c *checker) entry(entry map[string]any, schema strategicpatch.LookupPatchM
 	known[entry[key]] = true
 	if asked == deletes {
 		if len(entry) > 2 {
-			c.refuse(at.field(directive), "an entry that is deleted has only %s beside it", key)
+			c.refuse(at.field(directive), "an entry that is deleted has only %s next to it", key)
 		}
 		c.set(at)
 		return

@@ -224,7 +224,7 @@ func TestWhatAPatchMayNotHold(t *testing.T) {
 		"a directive for programs":              {spec("$setElementOrder/containers: [{name: app}]"), "spec.podTemplate.spec.$setElementOrder/containers: it is taken only in entries of lists"},
 		"a directive in a list without keys":    {spec("tolerations: [{key: a, $patch: delete}]"), "spec.podTemplate.spec.tolerations[0].$patch: it is taken only in entries of lists that are merged by a key"},
 		"a replacement that says more":          {app("env: [{name: A, value: b, $patch: replace}]"), "spec.podTemplate.spec.containers[0].env[0].$patch: an entry with it stands alone"},
-		"a deletion that says more":             {app("env: [{name: A, value: b, $patch: delete}]"), "spec.podTemplate.spec.containers[0].env[0].$patch: an entry that is deleted has only name beside it"},
+		"a deletion that says more":             {app("env: [{name: A, value: b, $patch: delete}]"), "spec.podTemplate.spec.containers[0].env[0].$patch: an entry that is deleted has only name next to it"},
 		"a quantity that is none":               {app("resources: {limits: {cpu: much}}"), "spec.podTemplate.spec.containers[0].resources.limits.cpu: it is no quantity"},
 		"a field of two lines":                  {spec(`"host\nname": a`), "spec.podTemplate.spec.host name: there is no such field"},
 		"too many entries":                      {spec("tolerations: [" + strings.Repeat("{key: a}, ", maxEntries) + "{key: b}]"), "spec.podTemplate.spec.tolerations: it has 257 entries, and may have 256"},

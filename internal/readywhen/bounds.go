@@ -84,7 +84,7 @@ func (w *walker) expression(e ast.Expr, item string) error {
 func (w *walker) call(e ast.Expr, item string) error {
 	call := e.AsCall()
 	if !allowed[call.FunctionName()] {
-		return w.refuse(e, "the function %s cannot be used: nothing bounds what it takes, or there is none of that name", call.FunctionName())
+		return w.refuse(e, "the function %s cannot be used: its cost has no limit, or it does not exist", call.FunctionName())
 	}
 	parts := call.Args()
 	if call.IsMemberFunction() {

@@ -93,7 +93,7 @@ func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
 		return nil, fmt.Errorf("it is no release: %w", err)
 	}
 	if err := json.Unmarshal(release["info"], &info); err != nil || info == nil {
-		return nil, errors.New("it is no release: it says nothing of itself")
+		return nil, errors.New("it is no release: it has no info")
 	}
 	if info["status"], err = json.Marshal(status); err != nil {
 		return nil, err
@@ -133,7 +133,7 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 		return nil, fmt.Errorf("it is no release: %w", err)
 	}
 	if out.Release == nil || out.Info == nil {
-		return nil, errors.New("it is no release: it says nothing of itself")
+		return nil, errors.New("it is no release: it has no info")
 	}
 	if err := boundManifest(out.Manifest); err != nil {
 		return nil, err

@@ -133,7 +133,7 @@ func butFor(change Change, message string) Change {
 // fixedSize returns the error for growing a claim whose class does not allow that.
 func fixedSize(change Change, err error) *RefusedError {
 	return &RefusedError{reason: v1.ReasonImmutableChange, Err: err, message: cannotChange(change, strings.Join(requested, ".")) +
-		", because its StorageClass does not let claims grow: set it back, or ask whoever runs the cluster for allowVolumeExpansion"}
+		", because its StorageClass does not allow expansion: set it back, or ask the platform team for allowVolumeExpansion"}
 }
 
 // cannotChange names the field of an object that cannot be changed; a field that is known to differ is preferred.

@@ -112,7 +112,7 @@ func wrong(in Input, objects []standing) []v1.Problem {
 		if one.Verdict == health.Warned || one.Verdict == health.Stuck && !known {
 			problem := v1.Problem{
 				Type: v1.ProblemError, Source: one.key.String(), Reason: cmp.Or(one.Reason, v1.ReasonResourceNotReady),
-				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "kubectl describe it, or ask whoever runs what makes it ready"),
+				Message: OneLine(one.Message), Hint: cmp.Or(one.Hint, diagnose.Hint(one.Reason), "see kubectl describe, or ask the team that runs its controller"),
 			}
 			if one.Verdict == health.Warned {
 				problem.Type = v1.ProblemWarning

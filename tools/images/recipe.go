@@ -72,7 +72,7 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 	case "busybox":
 		return busybox(ctx, wanted)
 	default:
-		return recipe{}, fmt.Errorf("there is none of that name, see -h")
+		return recipe{}, fmt.Errorf("there is no image of that name, see -h")
 	}
 }
 

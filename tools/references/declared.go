@@ -64,7 +64,7 @@ func (d declared) complete(spec *node) error {
 		}
 		t, found := held[d.Types[p.String()]]
 		if !found {
-			err = fmt.Errorf("%s has no schema, so nobody sees what it refers to: name the type that it holds in types of %s (PodSpec, or Opaque for what refers to nothing)", p, File)
+			err = fmt.Errorf("%s has no schema, so its references are not known: name the type that it holds in types of %s (PodSpec, or Opaque for what refers to nothing)", p, File)
 			return
 		}
 		n.fields = fieldsOf(t)

@@ -36,7 +36,7 @@ var summaries = map[string]summary{
 		{name: "blocked", part: "vectors", holds: func(v value, all map[string]value) bool {
 			return v.n == all["vectors"].n
 		}, wanted: "as many as there are vectors"},
-		{name: "unused_rights", part: "rights", holds: zero, wanted: "0: what nobody uses is not granted"},
+		{name: "unused_rights", part: "rights", holds: zero, wanted: "0: unused rights are not granted"},
 		{name: "forbidden", part: "rights", holds: zero, wanted: "0: what the operator asks for is granted"},
 	}},
 }
