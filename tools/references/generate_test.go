@@ -30,7 +30,7 @@ func TestFieldsOfCharts(t *testing.T) {
 		},
 		"a name that says it wrongly": {spec: `{noSecret: {type: string}}`, declared: `{Cache: {refers: {spec.noSecret: ""}}}`, want: map[string]string{}},
 		"a field without a schema": {
-			spec: `{extra: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, err: "spec.extra has no schema, so nobody sees what it refers to",
+			spec: `{extra: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, err: "spec.extra has no schema, so its references are not known",
 		},
 		"a field without a schema that refers to nothing": {
 			spec: `{extra: {type: object, x-kubernetes-preserve-unknown-fields: true}}`, declared: `{Cache: {types: {spec.extra: Opaque}}}`, want: map[string]string{},
