@@ -66,7 +66,7 @@ kubectl appservice adopt web --release legacy`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag is there
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
 	flags.StringVar(&a.charts, "chart", "", "the charts of the operator, where they are not those of this program")
 	flags.StringVar(&a.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
 	flags.StringVar(&a.release, "release", "", "the Helm release that the objects are of; its records are deleted then")
@@ -115,7 +115,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	return a.print(reports)
 }
 
-// actor is the operator's own, for questions only.
+// actor returns a client and the operator's own actor, which is used for dry runs only.
 func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	config, err := a.config()
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	return writer, release.NewActor(&cluster.Writer{Client: writer, Secrets: secrets, Observer: cluster.New(nil, nil, nil)}, writer, 1), nil
 }
 
-// annotate has a resource ask for what the flags say.
+// annotate sets the adoption annotations that the flags ask for.
 func (a *adopting) annotate(resource *unstructured.Unstructured) {
 	annotations := over(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
 	if a.release != "" {
@@ -144,7 +144,7 @@ func (a *adopting) annotate(resource *unstructured.Unstructured) {
 	resource.SetAnnotations(annotations)
 }
 
-// asks are the annotations by which a resource asks for adoption.
+// asks returns the adoption annotations of a resource.
 func asks(resource *unstructured.Unstructured) map[string]string {
 	fields := map[string]string{}
 	for _, key := range []string{v1.AnnotationAdopt, v1.AnnotationAdoptRelease, v1.AnnotationAdoptRestart} {
@@ -155,7 +155,8 @@ func asks(resource *unstructured.Unstructured) map[string]string {
 	return fields
 }
 
-// ask writes what has the operator adopt, and notes what was done; without --yes, only the API server is asked whether it would take it.
+// ask writes the annotations that request adoption, and records the result in the report. Without --yes it is a server-side dry run. It writes
+// nothing if a GitOps tool applies the resource.
 func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, report *adoption) error {
 	if report.owner = history.OwnerOf(one.Unstructured); report.owner != "" {
 		report.source = history.SourceOf(one.Unstructured)
@@ -175,7 +176,7 @@ func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, r
 	return explainRefusal(named{one.GroupVersionKind(), client.ObjectKeyFromObject(one)}, err)
 }
 
-// send applies a resource of a file, or sets the annotations of one that is there.
+// send applies a resource of a file, or annotates one that exists in the cluster.
 func send(ctx context.Context, writer client.Client, one subject, dry bool) error {
 	if one.File == "" {
 		mode := dryNone
@@ -197,7 +198,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 	return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
 }
 
-// print prints what was found, or, for what a tool applies from a source, what that has to say.
+// print prints the reports, or the manifests to commit for resources that a GitOps tool applies. It returns errFound if an adoption is refused.
 func (a *adopting) print(reports []*adoption) error {
 	refused := false
 	for _, report := range reports {
@@ -254,7 +255,7 @@ func (a *adopting) printText(report *adoption) error {
 	return nil
 }
 
-// foresee has the operator's own code say what adoption would do.
+// foresee reports what adoption would do, using the operator's own code. A refusal is part of the report, and no error.
 func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
 	known := (*release.RefusedError)(nil)

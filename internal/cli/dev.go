@@ -53,15 +53,15 @@ func devCommand(s *shell) *cobra.Command {
 	return command
 }
 
-// session is what dev remembers from one rendering to the next.
+// session is the state that dev keeps between renderings.
 type session struct {
 	*shell
 	*developing
-	// last is what each resource became when it could last be rendered, by name.
+	// last is the last successful rendering of each resource, by name.
 	last map[string]compare.Outcome
-	// told is the last error that was printed.
+	// told is the last error that was printed; empty after a successful rendering.
 	told string
-	// applied is the text of each resource that was applied, by name.
+	// applied is the text of each resource when it was last applied, by name.
 	applied map[string]string
 	client  client.Client
 }
@@ -93,7 +93,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 			failed <- folder.Watch(ctx, func() {
 				select {
 				case saved <- time.Now():
-				default: // one is to come anyway
+				default: // a signal is pending already
 				}
 			})
 		}()
@@ -101,7 +101,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // that is how it ends
+			return nil // an interrupt is no error
 		case err := <-failed:
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	}
 }
 
-// folders are what is followed: the charts and the resources.
+// folders returns the folders to watch: those of the charts and of the resources.
 func (d *developing) folders() ([]*reload.Folder, error) {
 	charts := &reload.Folder{Root: d.charts}
 	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
@@ -147,7 +147,7 @@ func (d *developing) folders() ([]*reload.Folder, error) {
 	return all, nil
 }
 
-// again renders all resources and prints what differs from before. What is wrong with them is printed, and no reason to end.
+// again renders all resources and prints the differences from the last rendering. Errors of charts and resources are printed, and not returned.
 func (d *session) again(ctx context.Context) error {
 	began := time.Now()
 	charts, err := compareCharts(d.charts)
@@ -185,7 +185,7 @@ func (d *session) again(ctx context.Context) error {
 	return d.applyChanged(ctx, subjects)
 }
 
-// tell prints the difference.
+// tell prints the differences, and a summary if there are any or an error is resolved.
 func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
 	mended := d.told != ""
 	d.told = ""
@@ -205,7 +205,7 @@ func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
 	return nil
 }
 
-// wrong prints a mistake, once.
+// wrong prints an error, unless it is the same as the last one.
 func (d *session) wrong(err error) error {
 	if text := err.Error(); text != d.told {
 		d.told = text
@@ -215,7 +215,7 @@ func (d *session) wrong(err error) error {
 	return nil
 }
 
-// inventory are objects in a few words, for example "Deployment web, Service web".
+// inventory returns the kinds and names of objects, for example "Deployment web, Service web".
 func inventory(objects []*unstructured.Unstructured) string {
 	var names []string
 	for _, object := range objects {
@@ -227,7 +227,7 @@ func inventory(objects []*unstructured.Unstructured) string {
 	return strings.Join(names, ", ")
 }
 
-// applyChanged applies the resources whose text is another one than last time.
+// applyChanged applies the resources whose text has changed since they were last applied.
 func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
 	if d.client == nil {
 		return nil

@@ -86,7 +86,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return err
 	}
 	before := after
-	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if the user may not read what it is
+	if len(d.against) == 0 && d.from != d.charts { // built-in charts, unless --from-chart is set: used if the last release cannot be read
 		if before, err = compareCharts(d.from); err != nil {
 			return err
 		}
@@ -105,7 +105,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 	return s.writeDiffs(ctx, d.output, diffs)
 }
 
-// diffs compares one resource after the other.
+// diffs returns one diff for each resource.
 func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string, before, after *compare.Charts) ([]*compare.Diff, error) {
 	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
 	if err != nil {
@@ -148,7 +148,7 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string,
 	return diffs, nil
 }
 
-// partner is the place of a resource among others; two that are alone are partners whatever they are called.
+// partner returns the index of the same resource among others; -1 if it is missing. If alone is set, the kind suffices.
 func partner(one subject, others []subject, alone bool) int {
 	for at, other := range others {
 		same := other.GetNamespace() == one.GetNamespace() && other.GetName() == one.GetName()
@@ -159,7 +159,7 @@ func partner(one subject, others []subject, alone bool) int {
 	return -1
 }
 
-// outcome is what becomes of a resource; nothing of none.
+// outcome renders a resource. It is empty if the resource is nil or its kind is not served.
 func (w *world) outcome(ctx context.Context, of subject, resource *unstructured.Unstructured, charts *compare.Charts) compare.Outcome {
 	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
 		return compare.Outcome{}
@@ -175,7 +175,7 @@ func outcomeOf(result *render.Result, err error) compare.Outcome {
 	return compare.OutcomeOf(result)
 }
 
-// running is what was last released of a resource, or, if that may not be read, what becomes of it as it is in the cluster.
+// running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the resource as it is in the cluster.
 func (w *world) running(ctx context.Context, of subject, charts *compare.Charts) compare.Outcome {
 	if of.there == nil {
 		return compare.Outcome{}
@@ -191,7 +191,7 @@ func releasedOf(released *live.Release) compare.Outcome {
 	return compare.Outcome{Objects: objects, Err: err}
 }
 
-// writeDiffs prints what differs, and ends with errFound if anything does.
+// writeDiffs prints the differences, and returns errFound if there are any.
 func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.Diff) error {
 	found := false
 	reports := []compare.Report{}
@@ -230,7 +230,7 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.
 	return nil
 }
 
-// looks are how lines of a diff look on terminals.
+// looks are the styles of lines of a diff on terminals.
 var looks = map[compare.Mark]style{
 	compare.Head: bold, compare.Consequent: red, compare.Comes: green, compare.Goes: red, compare.Differs: yellow, compare.Explanation: dim,
 }
@@ -251,7 +251,7 @@ func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error 
 	return nil
 }
 
-// summaryOf is the last line, if there are several resources.
+// summaryOf returns the last line of the output for several resources.
 func summaryOf(diffs []*compare.Diff) string {
 	change, restart, refused := 0, 0, 0
 	for _, diff := range diffs {

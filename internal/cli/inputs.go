@@ -59,7 +59,7 @@ func (i *inputs) addCluster(command *cobra.Command) {
 	flags.BoolVar(&i.live, "live", false, "take what rendering depends on from the cluster; so it is for resources that are named")
 	for _, name := range []string{"filename", "defaults", "policy"} {
 		if flags.Lookup(name) != nil {
-			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag is there
+			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag exists
 		}
 	}
 }

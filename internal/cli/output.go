@@ -30,7 +30,7 @@ var (
 // outputFlag adds the flag --output, which takes the first of the formats if it is left out, and has it checked before the command runs.
 func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", formats[0], "how to print: "+strings.Join(formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if slices.Contains(formats, *value) {
 			return nil

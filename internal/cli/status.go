@@ -53,7 +53,7 @@ kubectl appservice status --kind appjob`,
 	s.outputFlag(cmd, &output, listFormats)
 	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list those of all namespaces")
 	cmd.Flags().StringVar(&kind, "kind", "appservice", "the kind to list, if no names are given")
-	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag exists
 	return cmd
 }
 

@@ -39,7 +39,7 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts, and config/crd, as the operator's (default: what this program was built with)")
 	flags.StringVar(&v.policy, "policy", "", "file with the policy of the platform, as the operator's --policy (default: the operator's built-in default alone)")
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, by which a policy may select it")
-	_ = cmd.MarkFlagRequired("filename") // the flag is there
+	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
 	return cmd
 }
