@@ -53,7 +53,7 @@ kubectl appservice history web -o json`,
 	return cmd
 }
 
-// released reads the resource that an argument names, and what was released of it.
+// released reads the resource that an argument names, and its recorded releases. It also returns the client that read them.
 func (s *shell) released(ctx context.Context, argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
 	name, err := s.named(argument)
 	if err != nil {
@@ -90,7 +90,7 @@ func (s *shell) printHistory(list []history.Revision) error {
 	return out.Flush()
 }
 
-// inShort is what a release changed, in a line.
+// inShort summarizes the changes of a release in one line.
 func inShort(revision history.Revision) string {
 	if revision.Unreadable != "" {
 		return "the record is damaged: " + revision.Unreadable
@@ -111,7 +111,7 @@ func inShort(revision history.Revision) string {
 	return text
 }
 
-// printRevision prints all of one release.
+// printRevision prints one release with all its changes and its spec.
 func (s *shell) printRevision(name string, list []history.Revision, number int, output string) error {
 	at := slices.IndexFunc(list, func(r history.Revision) bool { return r.Revision == number })
 	if at < 0 {

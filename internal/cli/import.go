@@ -90,7 +90,7 @@ func (i *importing) run(ctx context.Context, args []string) error {
 	return i.print(results, left)
 }
 
-// importer renders as the operator does, for a cluster that serves all kinds.
+// importer returns an importer that renders like the operator, for a cluster that serves all kinds of importer.Kinds.
 func (i *importing) importer() (*importer.Importer, error) {
 	charts, err := chartsIn(i.chartDir)
 	if err != nil {
@@ -209,7 +209,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	return results, unseen, err
 }
 
-// print writes the AppServices, and the notes where they are wanted.
+// print writes the AppServices, and the notes to stderr or as comments. It returns errFound if --strict is set and there are notes.
 func (i *importing) print(results []importer.Result, left []importer.Note) error {
 	noted := len(left)
 	for n, result := range results {

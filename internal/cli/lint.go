@@ -21,7 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Folders of the repository that are looked for beside watches.yaml.
+// definitionsDir is the folder with the CRDs, relative to watches.yaml.
 const definitionsDir = "config/crd/bases"
 
 func lintCommand(s *shell) *cobra.Command {
@@ -73,13 +73,13 @@ kubectl appservice lint helm-charts/appjob -o sarif`,
 	return cmd
 }
 
-// chartSubject is a chart to check, and how people call its folder.
+// chartSubject is a chart to check; shown is its folder for messages.
 type chartSubject struct {
 	lint.Subject
 	shown string
 }
 
-// chartSubjects are the charts of the arguments, with the resources of their kind.
+// chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of their kinds as cases.
 func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
 	var given []document
 	if len(resources) > 0 {
@@ -127,7 +127,8 @@ func entriesOf(files fs.FS) ([]watches.Watch, error) {
 	return list, err
 }
 
-// subjectOf finds the watches.yaml above a folder that names its chart. A chart that none names has the kind of its own name.
+// subjectOf returns the chart in a folder, with the entry for it in a watches.yaml of a parent folder. Without an entry, the kind is the name of
+// the folder, capitalized.
 func subjectOf(arg string) (chartSubject, error) {
 	dir, err := filepath.Abs(arg)
 	if err != nil {
@@ -158,7 +159,8 @@ func subjectOf(arg string) (chartSubject, error) {
 	}
 }
 
-// complete adds cases, and what the operator may do: as the folder with the chart says, or this program.
+// complete adds cases and the operator's RBAC rules, from the folder with the chart or the built-in files. Without resources of its kind, the
+// only case is an example.
 func (s *chartSubject) complete(given []document) error {
 	for _, d := range given {
 		if d.GroupVersionKind() != s.Kind {
@@ -183,7 +185,7 @@ func (s *chartSubject) complete(given []document) error {
 	return err
 }
 
-// configOf are the files of an installation beside watches.yaml, or those that this program was built with.
+// configOf returns files if they contain the CRDs of an installation, else the built-in files.
 func configOf(files fs.FS) fs.FS {
 	if _, err := fs.Stat(files, definitionsDir); err == nil {
 		return files
@@ -191,7 +193,7 @@ func configOf(files fs.FS) fs.FS {
 	return shipped
 }
 
-// definitionOf is that of a kind, nil if there is none.
+// definitionOf returns the definition of a kind; nil if there is none.
 func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*definition.Definition, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return definition.Of(config, definitionsDir, kind, plural.Resource)

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// asManifest prints what a release record has.
+// asManifest prints the manifest as in the release record.
 const asManifest = "manifest"
 
 // rendering are the flags of render.
@@ -98,7 +98,7 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 	return nil
 }
 
-// write prints the objects of a rendering that are asked for, and returns how many.
+// write prints the objects selected by --show-only, and returns their number. The content of Secrets is hidden unless --show-secrets is set.
 func (r *rendering) write(out io.Writer, result *render.Result) (count int, err error) {
 	shown := render.Result{}
 	for i, object := range result.Objects {
@@ -132,16 +132,16 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 	return len(shown.Objects), nil
 }
 
-// wanted reports whether the objects of a template are asked for. Sources begin with the name of the chart.
+// wanted reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave it out.
 func (r *rendering) wanted(source string) bool {
 	_, within, _ := strings.Cut(source, "/")
 	return len(r.only) == 0 || slices.Contains(r.only, source) || slices.Contains(r.only, within)
 }
 
-// hidden stands for what a Secret holds.
+// hidden replaces the values of Secrets.
 const hidden = "***"
 
-// hideContent returns an object without what is secret in it, the object itself if nothing is.
+// hideContent returns a copy of a Secret with its values hidden, and any other object as it is.
 func hideContent(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() {
 		return object

@@ -9,7 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// run carries out a command in a folder of files. DIR in its words stands for the folder, and the command must find no cluster.
+// run runs a command with files in a temporary folder, which DIR in its arguments stands for. No cluster is reachable.
 func run(t *testing.T, files map[string]string, line string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()

@@ -57,7 +57,7 @@ kubectl appservice status --kind appjob`,
 	return cmd
 }
 
-// standing reads the resources that arguments name, or all of a kind.
+// standing reads the resources that the arguments name, or lists all of a kind.
 func (s *shell) standing(ctx context.Context, args []string, kind string, everywhere bool) ([]unstructured.Unstructured, error) {
 	if everywhere && len(args) > 0 {
 		return nil, fmt.Errorf("--all-namespaces lists all, so it takes no names: leave out %s", strings.Join(args, " "))
@@ -129,7 +129,7 @@ func (s *shell) printStatus(list []unstructured.Unstructured, output string, eve
 	return s.printRows(list, output == asWide, everywhere)
 }
 
-// statusData is what status prints as JSON and YAML: names and statuses, one or a list.
+// statusData returns the JSON and YAML output of status: the names and statuses, as one object if single is set, else as items.
 func statusData(list []unstructured.Unstructured, single bool) any {
 	items := make([]any, 0, len(list))
 	for _, one := range list {
@@ -179,7 +179,7 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 
 func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) } // a tabwriter keeps errors for Flush
 
-// message is what a line says of a resource: why it is not ready, or what is worth knowing.
+// message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
 func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
 	switch {

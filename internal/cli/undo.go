@@ -43,7 +43,7 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 	return cmd
 }
 
-// undo gives a resource the spec of a revision, or prints it as its source is to have it.
+// undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the resource.
 func (s *shell) undo(ctx context.Context, argument string, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int, dry string) error {
 	name, err := s.named(argument)
 	if err != nil {
@@ -79,7 +79,7 @@ func (s *shell) undo(ctx context.Context, argument string, writer client.Client,
 	return nil
 }
 
-// printSource prints a resource for the source that a tool applies it from.
+// printSource prints the manifest to commit to the source that a GitOps tool applies.
 func (s *shell) printSource(name named, plan *history.Undo) error {
 	text, err := yaml.Marshal(plan.Source().Object)
 	if err != nil {

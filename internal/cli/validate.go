@@ -56,7 +56,7 @@ type validation struct {
 	platforms map[schema.GroupVersionKind]*validate.Platform
 }
 
-// refusal is a problem of a resource as data.
+// refusal is a problem of a resource in the JSON output.
 type refusal struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -120,7 +120,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// platform is what resources of a kind are held to; nil if the kind is not served.
+// platform returns the checks for resources of a kind; nil if the kind is not served.
 func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform, error) {
 	if known, there := v.platforms[kind]; there {
 		return known, nil
@@ -141,7 +141,7 @@ func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform,
 	return v.platforms[kind], nil
 }
 
-// misnamed is the problem of a kind of the operator's group that it does not serve: no cluster has one of that name. Other groups are others'.
+// misnamed returns the problem of a kind that is not served although its group is the operator's; nil for kinds of other groups.
 func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
 	var known []string
 	for served := range v.served.Renderers {
@@ -156,7 +156,7 @@ func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
 	return &validate.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
 }
 
-// refused prints a problem, if it is not to be data, and returns it as such.
+// refused returns a problem for the JSON output, and prints it if the output is text.
 func (v *validation) refused(d document, of validate.Problem) refusal {
 	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(), Field: of.Field, Message: of.Message}
 	if v.output == asText {

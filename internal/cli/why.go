@@ -72,7 +72,7 @@ kubectl appservice tree web -o yaml`,
 	return cmd
 }
 
-// look looks at the resource that an argument names.
+// look collects the findings about the resource that an argument names.
 func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain.Findings, error) {
 	name, err := s.named(argument)
 	if err != nil {
@@ -98,7 +98,7 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain
 	return found, nil
 }
 
-// chartOf returns the values of the chart that rendered a resource, if it is the one that this program was built with; else nil.
+// chartOf returns the values of the chart that rendered a resource if it is the built-in one; else nil.
 func (s *shell) chartOf(name named, found *explain.Findings) map[string]any {
 	charts, err := chartsIn("")
 	if err != nil || charts.Renderers[name.Kind] == nil || found.Status.Release == nil {
