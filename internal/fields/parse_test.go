@@ -11,7 +11,7 @@ import (
 )
 
 func TestEachMistakeHasItsLine(t *testing.T) {
-	// The first line is that of fields.
+	// Line 1 is that of the key fields.
 	cases := map[string]struct {
 		text string
 		want []string
