@@ -16,7 +16,7 @@ const pages = root + "/docs/lint"
 
 var shown = regexp.MustCompile("(?s)```text\n.*?```\n")
 
-// Each rule has a page, with what is printed of a chart that breaks it, and there is an index of them.
+// Each rule has a page, which contains the findings of a chart that breaks the rule, and an entry in the index.
 func TestPages(t *testing.T) {
 	want := map[string]string{}
 	index := "<!-- By make generate. -->\n# Rules for charts\n\n`kubectl appservice lint` and `make check-chart` hold charts to these. What a rule does not hold for, " +

@@ -1,8 +1,8 @@
-// Package lint owns the rules that charts are held to before they are served: what the operator refuses when it loads or renders a chart,
-// and what would go wrong later. It renders cases as the operator does, and reads no cluster. docs/lint has a page of each rule.
+// Package lint owns the rules that charts are checked against before they are served: mistakes that the operator refuses when it loads or
+// renders a chart, and mistakes that would show later. It renders cases like the operator, and reads no cluster. docs/lint has a page for each rule.
 //
-// Of built-in kinds it knows all fields, their types and the values that Kubernetes marks as the only ones. What only the API server knows, it
-// does not find: rules between fields, and the fields of other kinds.
+// It checks the fields, types and enums of built-in kinds. It cannot find what only the API server validates: rules across fields, and the fields of
+// custom resources.
 package lint
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 )
 
-// Level says how bad it is to break a rule.
+// Level is the severity of a rule.
 type Level string
 
-// An Error keeps a resource from becoming what it says; a Warning does so later, or for another resource.
+// An Error breaks the resource itself; a Warning may break it later, or break another resource.
 const (
 	Error   Level = "error"
 	Warning Level = "warning"
 )
 
-// Rule is what charts are held to. Its ID never changes.
+// Rule is a rule for charts. Its ID never changes.
 type Rule struct {
 	ID    string
 	Level Level
-	// Title says in one line what a chart does that breaks the rule.
+	// Title is one line about a chart that breaks the rule.
 	Title string
 }
 
-// The rules that are not found while a chart is loaded.
+// The IDs of the rules that are not checked when a chart is loaded.
 const (
 	ruleFails          = "does-not-render"
 	ruleAPI            = "api-fields"
@@ -50,7 +50,7 @@ const (
 	ruleStaleException = "stale-exception"
 )
 
-// Rules are all, in the order in which they are looked at.
+// Rules are all rules, in the order in which they are checked.
 var Rules = []Rule{
 	{chart.RuleUnusable, Error, "The files of the chart do not make a chart"},
 	{chart.RuleFields, Error, "fields.yaml does not declare fields"},
@@ -86,10 +86,10 @@ var Rules = []Rule{
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 
-// page is where the page of a rule is.
+// page is the address of the folder with the pages of rules.
 const page = "https://github.com/example/appservice-operator/blob/main/docs/lint/"
 
-// Help is the address of the rule's page.
+// Help returns the address of the rule's page.
 func (r Rule) Help() string { return page + r.ID + ".md" }
 
 func ruleOf(id string) Rule {
