@@ -31,24 +31,24 @@ func adoptCommand(s *shell) *cobra.Command {
 	a := &adopting{shell: s, inputs: inputs{live: true}}
 	cmd := &cobra.Command{
 		Use:   "adopt (NAME | -f FILE)",
-		Short: "Have an AppService take over what runs under its name",
-		Long: "Adopt says what an AppService would take over: each object, whose it is now, which of its fields would change, whether pods would\n" +
-			"restart, and what stands against it. It asks the API server as the operator does, by dry runs, and changes nothing.\n\n" +
-			"With --yes, and if nothing stands against it, it sets the annotations that ask the operator for it: of an AppService in the cluster, or\n" +
-			"of one in a file, such as kubectl appservice import writes, which it applies. Where Argo CD or Flux applies the AppService, nothing is\n" +
-			"written, since it would be taken back: the AppService is printed as its source has to have it.\n\n" +
-			"It exits with 1 if something stands against it.",
-		Example: `# what an AppService of a file would take over
+		Short: "Let an AppService take over existing objects",
+		Long: "Adopt shows what an AppService would take over: each object, its current owner, the fields that would change, whether pods would\n" +
+			"restart, and what prevents the adoption. It uses server-side dry runs, as the operator does, and changes nothing.\n\n" +
+			"With --yes, if nothing prevents the adoption, it sets the annotations that request it: on an AppService in the cluster, or on one in a\n" +
+			"file, such as one written by kubectl appservice import, which it applies. If Argo CD or Flux applies the AppService, nothing is written,\n" +
+			"since it would be reverted: the AppService to commit is printed instead.\n\n" +
+			"It exits with 1 if something prevents the adoption.",
+		Example: `# show what an AppService in a file would take over
 kubectl appservice import deployment/legacy > legacy.yaml
 kubectl appservice adopt -f legacy.yaml
 
-# also if pods restart for it
+# the same, if pods may restart
 kubectl appservice adopt -f legacy.yaml --restart
 
-# have the operator do it
+# request the adoption
 kubectl appservice adopt -f legacy.yaml --restart --yes
 
-# the objects of a Helm release, for an AppService that is there
+# the objects of a Helm release, for an AppService in the cluster
 kubectl appservice adopt web --release legacy`,
 		Args: func(cmd *cobra.Command, names []string) error {
 			if len(a.files) > 0 && len(names) == 0 {
@@ -67,11 +67,11 @@ kubectl appservice adopt web --release legacy`,
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
 	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
-	flags.StringVar(&a.charts, "chart", "", "the charts of the operator, where they are not those of this program")
-	flags.StringVar(&a.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
-	flags.StringVar(&a.release, "release", "", "the Helm release that the objects are of; its records are deleted then")
-	flags.BoolVar(&a.restart, "restart", false, "pods may restart, or end")
-	flags.BoolVar(&a.yes, "yes", false, "ask the operator for it, if nothing stands against it")
+	flags.StringVar(&a.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
+	flags.StringVar(&a.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	flags.StringVar(&a.release, "release", "", "the Helm release that owns the objects; its records are deleted")
+	flags.BoolVar(&a.restart, "restart", false, "allow pods to restart or to be deleted")
+	flags.BoolVar(&a.yes, "yes", false, "request the adoption, if nothing prevents it")
 	s.outputFlag(cmd, &a.output, reportFormats)
 	return cmd
 }
@@ -244,13 +244,13 @@ func (a *adopting) printText(report *adoption) error {
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would take the change back: nothing was written. This is what its source has to say:\n", report.Name, report.owner)
+		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", report.Name, report.owner)
 		_, err = a.Out.Write(text)
 		return err
 	case report.Asked:
-		_, _ = fmt.Fprintln(a.ErrOut, "the operator was asked for it: kubectl appservice status says what became of it")
+		_, _ = fmt.Fprintln(a.ErrOut, "adoption was requested: kubectl appservice status shows the result")
 	default:
-		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes has the operator do it")
+		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes requests the adoption")
 	}
 	return nil
 }

@@ -82,11 +82,11 @@ func (r *adoption) Refused() bool { return len(r.Against) > 0 }
 func (r *adoption) summary() string {
 	switch count := len(r.Objects); {
 	case r.Refused():
-		return fmt.Sprintf("it cannot take over what is there: %s", counted(len(r.Against), "thing stands against it", "things stand against it"))
+		return fmt.Sprintf("it cannot take over the existing objects: %s", counted(len(r.Against), "problem", "problems"))
 	case count == 0 && r.own > 0:
-		return "nothing to take over: what is there is its own"
+		return "nothing to take over: the existing objects are its own"
 	case count == 0:
-		return "nothing to take over: nothing has its names"
+		return "nothing to take over: there are no objects with its names"
 	case r.Asked:
 		return fmt.Sprintf("it takes over %s; %s", counted(count, "object", "objects"), r.pods())
 	default:

@@ -37,13 +37,13 @@ type change struct {
 func pauseCommand(s *shell) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "pause NAME...",
-		Short: "Have the operator leave an AppService as it is",
-		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume takes it off. What runs goes on. A tool for\n" +
-			"GitOps that applies the AppService may take it off again: say it there. Other kinds have fields of their own, as AppJob has spec.suspend.",
-		Example: `# what would be changed
+		Short: "Pause reconciliation of an AppService",
+		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume removes it. Pods keep running. If a GitOps\n" +
+			"tool applies the AppService, set spec.paused in its source, or the tool may revert it. Other kinds have their own fields: AppJob has spec.suspend.",
+		Example: `# preview the change
 kubectl appservice pause web --dry-run=server
 
-# leave it alone while somebody looks into it
+# pause it during an investigation
 kubectl appservice pause web`,
 	}, change{verb: "pause", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if isPaused(resource) {
@@ -56,9 +56,9 @@ kubectl appservice pause web`,
 func resumeCommand(s *shell) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "resume NAME...",
-		Short: "Have the operator go on with an AppService that was paused",
-		Long:  "Resume takes off spec.paused. What was changed meanwhile, in the spec or on the objects, is applied and repaired then.",
-		Example: `# go on
+		Short: "Resume reconciliation of a paused AppService",
+		Long:  "Resume removes spec.paused. The operator then applies changes of the spec, and corrects drift of the objects, since the pause.",
+		Example: `# resume reconciliation
 kubectl appservice resume web`,
 	}, change{verb: "resume", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if !isPaused(resource) {
@@ -78,8 +78,8 @@ func restartCommand(s *shell) *cobra.Command {
 		Use:   "restart NAME...",
 		Short: "Replace the pods of an AppService, a few at a time",
 		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt + ", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
-			"changes the Deployment, which the operator puts back. The Job of an AppJob runs again; one with a schedule has new pods from its next run on.",
-		Example: `# new pods
+			"changes the Deployment, which the operator reverts. The Job of an AppJob runs again; with a schedule, the next run has new pods.",
+		Example: `# replace the pods
 kubectl appservice restart web`,
 	}, change{done: "restarted", patch: func(*unstructured.Unstructured) map[string]any {
 		at := time.Now().UTC().Format(time.RFC3339Nano) // two restarts within a second differ

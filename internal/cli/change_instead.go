@@ -14,14 +14,14 @@ const suspend = "suspend"
 
 // insteadOf returns the error for pausing or resuming a resource that is no AppService. It names the field that the kind has instead, if any.
 func (s *shell) insteadOf(verb string, name named) error {
-	refusal := fmt.Sprintf("cannot %s %s: the operator heeds spec.paused of AppServices only", verb, name)
+	refusal := fmt.Sprintf("cannot %s %s: the operator honors spec.paused of AppServices only", verb, name)
 	kind := strings.ToLower(name.Kind.Kind)
 	description, there, err := s.specField(name.Kind, suspend)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s, and what %s has instead cannot be read: %w", refusal, name.Kind.Kind, err)
+		return fmt.Errorf("%s, and the fields of %s cannot be read: %w", refusal, name.Kind.Kind, err)
 	case !there:
-		return fmt.Errorf("%s, and %s has no spec.%s: kubectl explain %s.spec lists what its chart lets be set", refusal, name.Kind.Kind, suspend, kind)
+		return fmt.Errorf("%s, and %s has no spec.%s: kubectl explain %s.spec lists the fields that its chart declares", refusal, name.Kind.Kind, suspend, kind)
 	}
 	value := "true"
 	if verb == "resume" {

@@ -29,15 +29,15 @@ func devCommand(s *shell) *cobra.Command {
 	d := &developing{}
 	command := &cobra.Command{
 		Use:   "dev --chart-dir DIR -f FILE [--apply]",
-		Short: "Show what a chart makes of resources, again each time that a file is saved",
-		Long: "Follows the charts and the resources, renders again when a file is saved, and prints what differs from before. A mistake is printed with\n" +
-			"the lines of the template around it; what was rendered last stays what the next rendering is compared with. It ends when it is\n" +
+		Short: "Render resources again each time a file is saved, and show the differences",
+		Long: "Watches the charts and the resources, renders again when a file is saved, and prints the differences from the last rendering. An error is\n" +
+			"printed with the lines of the template around it; the next rendering is compared with the last successful one. It runs until it is\n" +
 			"interrupted.\n\n" +
-			"--apply applies the resources, not what they become, to the current context, at the start and when they change and can be rendered. What they\n" +
-			"become there is up to the operator: have one follow the same folder (make run ARGS='--chart-dir=DIR').",
-		Example: "  # the charts of a checkout, which is the current folder\n" +
+			"--apply applies the resources, but not the rendered objects, to the current context, at the start and when they change and render without\n" +
+			"errors. The operator there reconciles them: run one with the same folder (make run ARGS='--chart-dir=DIR').",
+		Example: "  # the charts in the current folder\n" +
 			"  kubectl appservice dev --chart-dir . -f app.yaml\n" +
-			"  # a single chart, and the resource in the cluster, too\n" +
+			"  # a single chart, and also apply the resource to the cluster\n" +
 			"  kubectl appservice dev --chart-dir helm-charts/appservice -f app.yaml --apply",
 		Annotations: map[string]string{"offline": "true", "until": "interrupted"},
 		Args:        cobra.NoArgs,
@@ -46,7 +46,7 @@ func devCommand(s *shell) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&d.charts, "chart-dir", ".", "a chart, or the folder that has helm-charts in it")
+	flags.StringVar(&d.charts, "chart-dir", ".", "a chart, or the folder that contains helm-charts")
 	flags.StringSliceVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
 	flags.BoolVar(&d.apply, "apply", false, "apply the resources to the current context when they change")
 	d.addCluster(command)
@@ -68,7 +68,7 @@ type session struct {
 
 func (s *shell) dev(ctx context.Context, d *developing) error {
 	if len(d.files) == 0 || slices.Contains(d.files, stdin) {
-		return errors.New("say by -f which file to follow: stdin cannot be")
+		return errors.New("name the files to watch with -f: stdin cannot be watched")
 	}
 	in := &session{shell: s, developing: d, last: map[string]compare.Outcome{}, applied: map[string]string{}}
 	if d.apply {

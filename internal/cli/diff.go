@@ -28,25 +28,26 @@ func diffCommand(s *shell) *cobra.Command {
 	d := &diffing{}
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
-		Short: "Say what a change does, before it is applied",
-		Long: "Renders resources before and after a change, and says first what comes of it: pods restart, ports and hosts go away, data is lost, the\n" +
-			"API server refuses it. What differs follows, object by object. What Secrets, ConfigMaps, environments and arguments hold is not printed.\n\n" +
-			"What is before:\n" +
-			"  --live            what was last released in the cluster; so it is for resources that are named, and for -A\n" +
+		Short: "Show the effects of a change before it is applied",
+		Long: "Renders resources before and after a change, and prints the consequences first: pods that restart, ports and hosts that are removed, data\n" +
+			"that is lost, requests that the API server refuses. The differences follow, by object. The contents of Secrets, ConfigMaps, environment\n" +
+			"variables and arguments are not printed.\n\n" +
+			"Before the change:\n" +
+			"  --live            the last release in the cluster; the default for named resources and for -A\n" +
 			"  --against FILE    the resources of another file or folder\n" +
 			"  --from-chart DIR  the same resources with other charts\n" +
-			"What is after: the resources of -f, or those of the cluster, with the charts of --to-chart, of --chart, or of this program.\n\n" +
-			"With -A, all resources of the cluster are compared, and each difference is printed once with how many have it. The program in\n" +
-			"KUBECTL_EXTERNAL_DIFF prints the fields, if it is set. It exits with 1 if anything differs.",
-		Example: "  # what becomes of what is in the cluster when app.yaml is applied\n" +
+			"After the change: the resources of -f, or those of the cluster, with the charts of --to-chart or --chart, or the built-in charts.\n\n" +
+			"With -A, all resources of the cluster are compared, and each difference is printed once with the number of resources that have it. If\n" +
+			"KUBECTL_EXTERNAL_DIFF names a program, that prints the fields. It exits with 1 if there are differences.",
+		Example: "  # the effects of applying app.yaml to the cluster\n" +
 			"  kubectl appservice diff -f app.yaml --live\n" +
 			"  # two files, or folders\n" +
 			"  kubectl appservice diff -f app.yaml --against old.yaml\n" +
-			"  # what another version of the charts makes of a file\n" +
+			"  # a file with two versions of the charts\n" +
 			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice\n" +
-			"  # what other charts do to the AppService web in the cluster\n" +
+			"  # the AppService web in the cluster with another chart\n" +
 			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
-			"  # and to all that there are\n" +
+			"  # all AppServices in the cluster with another chart\n" +
 			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
@@ -56,9 +57,9 @@ func diffCommand(s *shell) *cobra.Command {
 	}
 	d.add(command)
 	flags := command.Flags()
-	flags.StringVar(&d.from, "from-chart", "", "what is before: these charts, as for --chart")
-	flags.StringVar(&d.to, "to-chart", "", "what is after: these charts; the same as --chart")
-	flags.StringSliceVar(&d.against, "against", nil, "what is before: the resources of these files or folders")
+	flags.StringVar(&d.from, "from-chart", "", "compare with these charts, given as for --chart")
+	flags.StringVar(&d.to, "to-chart", "", "render with these charts; the same as --chart")
+	flags.StringSliceVar(&d.against, "against", nil, "compare with the resources of these files or folders")
 	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
 	s.outputFlag(command, &d.output, []string{asText, asJSON})
 	command.MarkFlagsMutuallyExclusive("chart", "to-chart")
@@ -73,12 +74,12 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		d.charts = d.to
 	}
 	if d.all && len(names) > 0 {
-		return errors.New("say either names or --all-namespaces")
+		return errors.New("set names or --all-namespaces, not both")
 	}
 	d.live = d.live || d.all || len(names) > 0
 	if !d.live && d.from == "" && len(d.against) == 0 {
 		if d.charts == "" {
-			return errors.New("say what to compare with: --live, --against FILE or --from-chart DIR")
+			return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
 		}
 	}
 	after, err := compareCharts(d.charts)

@@ -44,19 +44,19 @@ type inputs struct {
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that has helm-charts in it (default: the charts that this program was built with)")
+	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
 	i.addCluster(command)
 }
 
 // addCluster adds the flags for properties of the cluster.
 func (i *inputs) addCluster(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&i.kubeVersion, "kube-version", "", "the version of Kubernetes that templates see")
+	flags.StringVar(&i.kubeVersion, "kube-version", "", "the Kubernetes version that templates see")
 	flags.StringSliceVar(&i.apiVersions, "api-versions", nil,
-		"the kinds that the cluster serves besides those of Kubernetes, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
-	flags.StringVar(&i.defaults, "defaults", "", "a file with the ConfigMap "+defaults.Name+" of the namespace")
-	flags.StringVar(&i.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
-	flags.BoolVar(&i.live, "live", false, "take what rendering depends on from the cluster; so it is for resources that are named")
+		"custom kinds that the cluster serves, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
+	flags.StringVar(&i.defaults, "defaults", "", "file with the ConfigMap "+defaults.Name+" of the namespace")
+	flags.StringVar(&i.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	flags.BoolVar(&i.live, "live", false, "read the inputs of rendering from the cluster; always on for named resources")
 	for _, name := range []string{"filename", "defaults", "policy"} {
 		if flags.Lookup(name) != nil {
 			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag exists
@@ -160,7 +160,7 @@ func (d document) name() string {
 // subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are not served are skipped.
 func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compare.Charts, names []string) ([]subject, error) {
 	if len(i.files) == 0 && len(names) == 0 {
-		return nil, errors.New("say which resources: files by -f, or names in the cluster")
+		return nil, errors.New("name the resources: files with -f, or names in the cluster")
 	}
 	if w.cluster != nil && *s.kube.Namespace == "" {
 		namespace, err := s.namespace()

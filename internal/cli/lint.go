@@ -29,17 +29,17 @@ func lintCommand(s *shell) *cobra.Command {
 	var resources []string
 	cmd := &cobra.Command{
 		Use:   "lint [CHART...]",
-		Short: "Hold charts to the rules that keep the operator calm",
-		Long: "Lint finds the mistakes of charts before they are served: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
-			"folder. Its kind is that of the watches.yaml in a folder above it; without CHART, all charts of the watches.yaml here are checked, or, if there\n" +
-			"is none, those of this program. Each rule has a page: docs/lint. It exits with 1 if it finds something.",
+		Short: "Check charts for mistakes",
+		Long: "Lint finds mistakes in charts before they are served: those that the operator would refuse, and those that would show later. A CHART is a\n" +
+			"folder. Its kind is taken from the watches.yaml in a parent folder. Without CHART, all charts of the watches.yaml in the current folder are\n" +
+			"checked, or the built-in charts if there is none. Each rule has a page in docs/lint. It exits with 1 if there are findings.",
 		Example: `# a chart, with a sample
 kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
 
 # all charts of watches.yaml
 kubectl appservice lint
 
-# for a step of a GitHub workflow, or to upload
+# as annotations in a GitHub workflow, or as SARIF
 kubectl appservice lint -o github
 kubectl appservice lint helm-charts/appjob -o sarif`,
 		Annotations: map[string]string{"offline": "true"},
@@ -68,7 +68,7 @@ kubectl appservice lint helm-charts/appjob -o sarif`,
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - is stdin (default: one that sets only what is required)")
+	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
 	s.outputFlag(cmd, &output, lint.Formats)
 	return cmd
 }

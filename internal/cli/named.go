@@ -36,7 +36,7 @@ func (s *shell) named(argument string) (named, error) {
 		return named{appServices, types.NamespacedName{Namespace: namespace, Name: argument}}, nil
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return named{}, fmt.Errorf("%q names no resource: NAME does, and KIND/NAME, as in appjob/migrate", argument)
+		return named{}, fmt.Errorf("%q names no resource: use NAME or KIND/NAME, as in appjob/migrate", argument)
 	}
 	kind, err := s.kind(word)
 	return named{kind, types.NamespacedName{Namespace: namespace, Name: name}}, err

@@ -79,10 +79,10 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	s := &shell{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
 	root := &cobra.Command{
 		Use:   "kubectl-appservice",
-		Short: "See what an AppService becomes, and why it is as it is",
-		Long: "kubectl appservice shows what AppServices become before they are applied, and why they are as they are afterwards. It renders with\n" +
-			"the operator's own code.\n\n" +
-			"It exits with 0, with 1 if it found differences or something to complain of, and with 2 if it could not do its work.",
+		Short: "Preview AppServices, and explain their state",
+		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
+			"renders with the operator's own code.\n\n" +
+			"It exits with 0 on success, with 1 if there are differences or findings, and with 2 on errors.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

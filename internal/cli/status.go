@@ -27,9 +27,9 @@ func statusCommand(s *shell) *cobra.Command {
 	var everywhere bool
 	cmd := &cobra.Command{
 		Use:   "status [NAME...]",
-		Short: "List AppServices and how they stand",
-		Long: "Status lists AppServices: phase, replicas, what is wrong first, and what is held back. Without names it lists all of the namespace, with -A those\n" +
-			"of all namespaces. It exits with 0 whatever they say: kubectl appservice why says what is wrong, and exits with 1.",
+		Short: "List AppServices and their status",
+		Long: "Status lists AppServices with their phase, their ready replicas, the first problem, and what is held back. Without names it lists all in the\n" +
+			"namespace, and with -A all in the cluster. It exits with 0 whatever their status: kubectl appservice why explains problems, and exits with 1.",
 		Example: `# all of the namespace
 kubectl appservice status
 
@@ -51,7 +51,7 @@ kubectl appservice status --kind appjob`,
 		},
 	}
 	s.outputFlag(cmd, &output, listFormats)
-	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list those of all namespaces")
+	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list AppServices of all namespaces")
 	cmd.Flags().StringVar(&kind, "kind", "appservice", "the kind to list, if no names are given")
 	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag exists
 	return cmd
@@ -123,7 +123,7 @@ func (s *shell) printStatus(list []unstructured.Unstructured, output string, eve
 		return s.printData(statusData(list, single), output)
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(s.ErrOut, "There are none.")
+		_, err := fmt.Fprintln(s.ErrOut, "No resources found.")
 		return err
 	}
 	return s.printRows(list, output == asWide, everywhere)

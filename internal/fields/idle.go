@@ -28,7 +28,7 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	var problems Problems
 	for _, name := range members(core) {
 		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
-			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: whoever sets it changes nothing"})
+			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
 	}
 	return problems

@@ -220,7 +220,7 @@ func (p *parser) rules(node *yaml.Node, at string) []Rule {
 			"fieldPath": text(&rule.FieldPath), "reason": text(&rule.Reason),
 		}, nil, map[string]int{})
 		if rule.Message == "" && rule.MessageExpression == "" {
-			p.report(item.Line, "%s: a rule needs a message: it is what people read", at)
+			p.report(item.Line, "%s: a rule needs a message for users", at)
 		}
 		list = append(list, rule)
 	}

@@ -30,7 +30,7 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	if t.clusterScoped(kind) {
 		list = append(list, failure{
 			rule: ruleClusterScoped, path: []any{"kind"},
-			message: "lives outside of namespaces: it is deleted by a finalizer, and one namespace's resource can take what is another's",
+			message: "is cluster-scoped: it is deleted by a finalizer, and resources of different namespaces can conflict over it",
 		})
 	}
 	if scheme.Scheme.Recognizes(kind) {
@@ -39,7 +39,7 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	if _, says := object.GetAnnotations()[v1.AnnotationReadyWhen]; !says && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
-			message: "is of a kind that is no part of Kubernetes, so it is ready as soon as its conditions do not deny it: say when in annotation " + v1.AnnotationReadyWhen,
+			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,
 		})
 	}
 	return append(list, t.unnamed(object)...)

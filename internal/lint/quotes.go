@@ -48,7 +48,7 @@ func (f *findings) unquoted(loaded *helmchart.Chart) {
 			f.addFault(&chart.Fault{
 				Rule: ruleUnquoted, File: below, Text: file.Text,
 				Line: 1 + strings.Count(file.Text[:at], "\n"), Column: at - strings.LastIndexByte(file.Text[:at], '\n'),
-				Message: fmt.Sprintf("%s is written as it is: if it says true, 1 or \"a: b\", it is no text any more", each.what),
+				Message: fmt.Sprintf("%s is written without quotes: true, 1 or \"a: b\" would not be read as a string", each.what),
 				Remedy:  "end with | quote, or | toJson",
 			})
 		}

@@ -45,8 +45,8 @@ func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructure
 		_, file, _ := strings.Cut(result.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleSelector), File: file,
-			Message: fmt.Sprintf("%s: spec.selector.matchLabels is another with %s than with %s, and the API server lets no selector change", key.Kind, name, before.in),
-			Remedy:  "make it of .Release.Name and constants",
+			Message: fmt.Sprintf("%s: spec.selector.matchLabels differs between %s and %s, and selectors are immutable", key.Kind, name, before.in),
+			Remedy:  "build it from .Release.Name and constants",
 		})
 		return
 	}

@@ -177,7 +177,7 @@ func (t *trial) same(ctx context.Context, of Case, found *findings) {
 			continue
 		}
 		if one.Digest != other.Digest {
-			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": take what it says from the spec"}, of.Name)
+			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": make it depend on the spec only"}, of.Name)
 		}
 	}
 }
@@ -207,7 +207,7 @@ func (t *trial) name(ctx context.Context, of Case, found *findings) {
 		_, file, _ := strings.Cut(one.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleFixedName), File: file,
-			Message: fmt.Sprintf("%s %q has the same name whatever the resource is called, so there can be one of them in a namespace", key.Kind, key.Name),
+			Message: fmt.Sprintf("%s %q has the same name for all resources, so a namespace can have only one of them", key.Kind, key.Name),
 			Remedy:  "begin its name with .Release.Name",
 		}, of.Name)
 	}
