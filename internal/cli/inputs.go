@@ -92,7 +92,7 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts)
 		}
 		w.defaults = &corev1.ConfigMap{}
 		if err := yaml.UnmarshalStrict(text, w.defaults); err != nil {
-			return nil, fmt.Errorf("%s: it is no ConfigMap: %w", i.defaults, err)
+			return nil, fmt.Errorf("%s is not a valid ConfigMap: %w", i.defaults, err)
 		}
 	}
 	if i.live {

@@ -137,7 +137,7 @@ func subjectOf(arg string) (chartSubject, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return chartSubject{}, err
 	} else if !info.IsDir() {
-		return chartSubject{}, fmt.Errorf("%s is no folder", arg)
+		return chartSubject{}, fmt.Errorf("%s is not a folder", arg)
 	}
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		files := os.DirFS(above)

@@ -184,9 +184,9 @@ func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
 	switch {
 	case said.ObservedGeneration == 0:
-		return "no operator has looked at it yet"
+		return "no operator has reconciled it yet"
 	case said.ObservedGeneration < one.GetGeneration():
-		return "the operator has not looked at its newest spec yet"
+		return "the operator has not reconciled its latest spec yet"
 	case ready != nil && ready.Status != "True":
 		return ready.Reason + ": " + ready.Message
 	case len(said.Problems) > 0:

@@ -111,7 +111,7 @@ func (p *parser) checkType(s *Schema, at string) {
 			p.report(s.LineOf("additionalProperties"), "%s: an object has properties or additionalProperties, not both", at)
 		}
 		if s.Properties == nil && s.AdditionalProperties == nil && !s.PreserveUnknown && at != "spec" {
-			p.report(s.Line, "%s: an object needs properties, or additionalProperties for a map: the API server would drop all that is in it", at)
+			p.report(s.Line, "%s: an object needs properties, or additionalProperties for a map: the API server would prune everything in it", at)
 		}
 		for _, name := range s.Required {
 			if s.Properties[name] == nil {

@@ -134,7 +134,7 @@ func (p *parser) properties(node *yaml.Node, at string) map[string]*Schema {
 	p.entries(node, at, func(key, value *yaml.Node) {
 		path := at + "." + key.Value
 		if !fieldName.MatchString(key.Value) {
-			p.report(key.Line, "%s: a name begins with a small letter and has letters and digits only, so that templates can say .Values.NAME", path)
+			p.report(key.Line, "%s: a name must begin with a lower-case letter and contain only letters and digits, so that templates can use .Values.NAME", path)
 		}
 		all[key.Value] = p.schema(key.Line, value, path)
 	})
@@ -146,7 +146,7 @@ var fieldName = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
 
 // instead maps keys of OpenAPI that structural schemas or this file do not support to a hint.
 var instead = map[string]string{
-	"nullable":                       "a field that is left out says the same",
+	"nullable":                       "leave the field out instead",
 	"oneOf":                          "use x-kubernetes-validations",
 	"anyOf":                          "use x-kubernetes-validations, or x-kubernetes-int-or-string: true for integer or string",
 	"allOf":                          "use x-kubernetes-validations",
@@ -154,8 +154,8 @@ var instead = map[string]string{
 	"uniqueItems":                    "use x-kubernetes-list-type: set",
 	"const":                          "use an enum of one value",
 	"patternProperties":              "use additionalProperties",
-	"definitions":                    "use a YAML anchor to say the same twice",
-	"x-kubernetes-embedded-resource": "objects of Kubernetes belong into templates",
+	"definitions":                    "use a YAML anchor",
+	"x-kubernetes-embedded-resource": "put Kubernetes objects into templates",
 }
 
 // schema parses one node; line is the line of its key.

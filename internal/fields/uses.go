@@ -117,7 +117,7 @@ func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name
 	text := a.texts[tree.ParseName]
 	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")
 	field := ".Values" + strings.TrimPrefix(join(parent.path, name), "spec")
-	says := fmt.Sprintf("%s is declared nowhere%s", field, DidYouMean(name, parent.names()))
+	says := fmt.Sprintf("%s is not declared%s", field, DidYouMean(name, parent.names()))
 	if !strings.HasSuffix(says, "?") {
 		says += ": declare it in " + path.Join(a.dir, Name)
 	}
