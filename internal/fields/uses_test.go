@@ -61,7 +61,7 @@ fields:
 		},
 		"behind a variable, and a template that another one includes": {
 			appService, all + `{{ $t := .Values.topology }}{{ $t.zones }}{{ define "x" }}{{ $hook := index . 1 }}{{ (index . 0).Values.siz }}{{ $hook.title }}{{ end }}{{ range .Values.hooks }}{{ include "x" (list $ .) }}{{ end }}`,
-			[]string{".Values.hooks[].title is declared", ".Values.siz is not declared: did you mean size?", ".Values.topology.zones is declared"},
+			[]string{".Values.hooks[].title is not declared", ".Values.siz is not declared: did you mean size?", ".Values.topology.zones is not declared"},
 		},
 		"what the template adds itself": {
 			appService, all + `{{ range .Values.hooks }}{{ $h := deepCopy . }}{{ $_ := set $h "more" 1 }}{{ $h.more }}{{ end }}{{ $d := dict "a" 1 }}{{ $d.b }}`, nil,
