@@ -14,7 +14,7 @@ import (
 )
 
 func main() {
-	debug.SetGCPercent(400) // a command ends before it has used much memory
+	debug.SetGCPercent(400) // commands are short-lived and use little memory
 	ctx, cancel := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	code := cli.Run(ctx, os.Args[1:], genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr})
 	cancel()

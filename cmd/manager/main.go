@@ -1,4 +1,4 @@
-// Command manager is the operator: it serves the kinds of watches.yaml, above all AppService.
+// Command manager is the operator: it serves the kinds of watches.yaml, AppService first.
 package main
 
 import (
@@ -44,7 +44,7 @@ func run() error {
 		return operator.CheckFiles(options)
 	}
 
-	// There is no logger yet: messages of this function are in its error.
+	// There is no logger yet: errors are returned, and main prints them.
 	cluster, err := config.GetConfig()
 	if err != nil {
 		return fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig, or run inside one: %w", err)

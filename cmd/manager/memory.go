@@ -8,20 +8,20 @@ import (
 	"strconv"
 )
 
-// collectAt makes the garbage collector run when the heap has grown by half rather than doubled: most of it is long-lived
-// caches, and memory is more expensive than the little CPU that this takes. GOGC overrides it.
+// collectAt is the GOGC percentage: collect when the heap has grown by half rather than doubled. Most of the heap is long-lived
+// caches, and memory costs more than the little CPU that this takes. The variable GOGC overrides it.
 const collectAt = 50
 
-// memoryLimit is the variable in which manifests set the container's memory limit in bytes, and limitShare the percentage of it that
-// the collector aims at: the rest is for memory that it does not count, and for allocations before it is done. GOMEMLIMIT overrides
-// both.
+// memoryLimit is the environment variable with the container's memory limit in bytes, and limitShare the percentage of it that becomes
+// the collector's soft limit: the rest is for memory that Go does not manage, and for allocations during a collection. GOMEMLIMIT
+// overrides both.
 const (
 	memoryLimit = "MEMORY_LIMIT"
 	limitShare  = 90
 )
 
-// tuneCollector sets up the garbage collector for the memory that the container may use: the nearer to that, the more often it collects, so
-// that a peak slows the manager down rather than ending it.
+// tuneCollector configures the garbage collector for the memory limit of the container. It collects more often near the limit, so
+// a peak slows the manager down instead of getting it killed.
 func tuneCollector() error {
 	if os.Getenv("GOGC") == "" {
 		debug.SetGCPercent(collectAt)
@@ -36,7 +36,7 @@ func tuneCollector() error {
 	return err
 }
 
-// limitOf returns how many bytes the collector aims at in a container that may use so many; without a number, as many as there are.
+// limitOf returns the soft memory limit, in bytes, for a container's limit; math.MaxInt64 if that is empty.
 func limitOf(bytes string) (int64, error) {
 	if bytes == "" {
 		return math.MaxInt64, nil

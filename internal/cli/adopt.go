@@ -31,24 +31,24 @@ func adoptCommand(s *shell) *cobra.Command {
 	a := &adopting{shell: s, inputs: inputs{live: true}}
 	cmd := &cobra.Command{
 		Use:   "adopt (NAME | -f FILE)",
-		Short: "Have an AppService take over what runs under its name",
-		Long: "Adopt says what an AppService would take over: each object, whose it is now, which of its fields would change, whether pods would\n" +
-			"restart, and what stands against it. It asks the API server as the operator does, by dry runs, and changes nothing.\n\n" +
-			"With --yes, and if nothing stands against it, it sets the annotations that ask the operator for it: of an AppService in the cluster, or\n" +
-			"of one in a file, such as kubectl appservice import writes, which it applies. Where Argo CD or Flux applies the AppService, nothing is\n" +
-			"written, since it would be taken back: the AppService is printed as its source has to have it.\n\n" +
-			"It exits with 1 if something stands against it.",
-		Example: `# what an AppService of a file would take over
+		Short: "Let an AppService take over existing objects",
+		Long: "Adopt shows what an AppService would take over: each object, its current owner, the fields that would change, whether pods would\n" +
+			"restart, and what prevents the adoption. It uses server-side dry runs, as the operator does, and changes nothing.\n\n" +
+			"With --yes, if nothing prevents the adoption, it sets the annotations that request it: on an AppService in the cluster, or on one in a\n" +
+			"file, such as one written by kubectl appservice import, which it applies. If Argo CD or Flux applies the AppService, nothing is written,\n" +
+			"since it would be reverted: the AppService to commit is printed instead.\n\n" +
+			"It exits with 1 if something prevents the adoption.",
+		Example: `# show what an AppService in a file would take over
 kubectl appservice import deployment/legacy > legacy.yaml
 kubectl appservice adopt -f legacy.yaml
 
-# also if pods restart for it
+# the same, if pods may restart
 kubectl appservice adopt -f legacy.yaml --restart
 
-# have the operator do it
+# request the adoption
 kubectl appservice adopt -f legacy.yaml --restart --yes
 
-# the objects of a Helm release, for an AppService that is there
+# the objects of a Helm release, for an AppService in the cluster
 kubectl appservice adopt web --release legacy`,
 		Args: func(cmd *cobra.Command, names []string) error {
 			if len(a.files) > 0 && len(names) == 0 {
@@ -66,12 +66,12 @@ kubectl appservice adopt web --release legacy`,
 	}
 	flags := cmd.Flags()
 	flags.StringSliceVarP(&a.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag is there
-	flags.StringVar(&a.charts, "chart", "", "the charts of the operator, where they are not those of this program")
-	flags.StringVar(&a.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
-	flags.StringVar(&a.release, "release", "", "the Helm release that the objects are of; its records are deleted then")
-	flags.BoolVar(&a.restart, "restart", false, "pods may restart, or end")
-	flags.BoolVar(&a.yes, "yes", false, "ask the operator for it, if nothing stands against it")
+	_ = cmd.MarkFlagFilename("filename", "yaml", "yml", "json") // the flag exists
+	flags.StringVar(&a.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
+	flags.StringVar(&a.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	flags.StringVar(&a.release, "release", "", "the Helm release that owns the objects; its records are deleted")
+	flags.BoolVar(&a.restart, "restart", false, "allow pods to restart or to be deleted")
+	flags.BoolVar(&a.yes, "yes", false, "request the adoption, if nothing prevents it")
 	s.outputFlag(cmd, &a.output, reportFormats)
 	return cmd
 }
@@ -115,7 +115,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	return a.print(reports)
 }
 
-// actor is the operator's own, for questions only.
+// actor returns a client and the operator's own actor, which is used for dry runs only.
 func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	config, err := a.config()
 	if err != nil {
@@ -132,7 +132,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 	return writer, release.NewActor(&cluster.Writer{Client: writer, Secrets: secrets, Observer: cluster.New(nil, nil, nil)}, writer, 1), nil
 }
 
-// annotate has a resource ask for what the flags say.
+// annotate sets the adoption annotations that the flags ask for.
 func (a *adopting) annotate(resource *unstructured.Unstructured) {
 	annotations := over(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
 	if a.release != "" {
@@ -144,7 +144,7 @@ func (a *adopting) annotate(resource *unstructured.Unstructured) {
 	resource.SetAnnotations(annotations)
 }
 
-// asks are the annotations by which a resource asks for adoption.
+// asks returns the adoption annotations of a resource.
 func asks(resource *unstructured.Unstructured) map[string]string {
 	fields := map[string]string{}
 	for _, key := range []string{v1.AnnotationAdopt, v1.AnnotationAdoptRelease, v1.AnnotationAdoptRestart} {
@@ -155,7 +155,8 @@ func asks(resource *unstructured.Unstructured) map[string]string {
 	return fields
 }
 
-// ask writes what has the operator adopt, and notes what was done; without --yes, only the API server is asked whether it would take it.
+// ask writes the annotations that request adoption, and records the result in the report. Without --yes it is a server-side dry run. It writes
+// nothing if a GitOps tool applies the resource.
 func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, report *adoption) error {
 	if report.owner = history.OwnerOf(one.Unstructured); report.owner != "" {
 		report.source = history.SourceOf(one.Unstructured)
@@ -175,7 +176,7 @@ func (a *adopting) ask(ctx context.Context, writer client.Client, one subject, r
 	return explainRefusal(named{one.GroupVersionKind(), client.ObjectKeyFromObject(one)}, err)
 }
 
-// send applies a resource of a file, or sets the annotations of one that is there.
+// send applies a resource of a file, or annotates one that exists in the cluster.
 func send(ctx context.Context, writer client.Client, one subject, dry bool) error {
 	if one.File == "" {
 		mode := dryNone
@@ -197,7 +198,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 	return writer.Apply(ctx, client.ApplyConfigurationFromUnstructured(applied), options...)
 }
 
-// print prints what was found, or, for what a tool applies from a source, what that has to say.
+// print prints the reports, or the manifests to commit for resources that a GitOps tool applies. It returns errFound if an adoption is refused.
 func (a *adopting) print(reports []*adoption) error {
 	refused := false
 	for _, report := range reports {
@@ -243,18 +244,18 @@ func (a *adopting) printText(report *adoption) error {
 		if err != nil {
 			return err
 		}
-		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would take the change back: nothing was written. This is what its source has to say:\n", report.Name, report.owner)
+		_, _ = fmt.Fprintf(a.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", report.Name, report.owner)
 		_, err = a.Out.Write(text)
 		return err
 	case report.Asked:
-		_, _ = fmt.Fprintln(a.ErrOut, "the operator was asked for it: kubectl appservice status says what became of it")
+		_, _ = fmt.Fprintln(a.ErrOut, "adoption was requested: kubectl appservice status shows the result")
 	default:
-		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes has the operator do it")
+		_, _ = fmt.Fprintln(a.ErrOut, "nothing was written: --yes requests the adoption")
 	}
 	return nil
 }
 
-// foresee has the operator's own code say what adoption would do.
+// foresee reports what adoption would do, using the operator's own code. A refusal is part of the report, and no error.
 func foresee(ctx context.Context, actor *release.Actor, one subject, result *render.Result) (*adoption, error) {
 	survey, err := actor.Survey(ctx, release.Task{Owner: one.Unstructured, Desired: result})
 	known := (*release.RefusedError)(nil)

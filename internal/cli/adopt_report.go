@@ -12,22 +12,22 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// adoption is what adopt found of one resource, as programs read it.
+// adoption is the report on one resource; its exported fields are the JSON output.
 type adoption struct {
 	Name    string `json:"name"`
 	Summary string `json:"summary"`
-	// Against is what stands against it; it is possible if that is empty.
+	// Against lists why the adoption is refused; empty if it is possible.
 	Against  []string       `json:"against,omitempty"`
 	Restarts bool           `json:"restartsPods"`
 	Objects  []adoptedThing `json:"objects"`
-	// Creates are objects that are not there yet, and Stays those of the Helm release that are not rendered.
+	// Creates are the objects that do not exist yet, and Stays those of the Helm release that are not rendered.
 	Creates []string `json:"creates,omitempty"`
 	Stays   []string `json:"stays,omitempty"`
-	// Asked says that the operator was asked for it.
+	// Asked is set once the annotations were written.
 	Asked bool `json:"asked"`
 
 	own    int
-	hinted []string // Against as people read it, with one hint for all
+	hinted []string // Against for text output, with one hint for all
 	source *unstructured.Unstructured
 	owner  string
 }
@@ -43,7 +43,7 @@ type adoptedThing struct {
 	key  kube.Key
 }
 
-// adoptionOf makes a report of what the operator's code found.
+// adoptionOf returns the report of a survey.
 func adoptionOf(one subject, survey *release.Survey) *adoption {
 	report := &adoption{
 		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{}, Stays: survey.Unrendered, own: len(survey.Own),
@@ -64,29 +64,29 @@ func adoptionOf(one subject, survey *release.Survey) *adoption {
 	return report
 }
 
-// asked notes that the operator was asked for it.
+// asked records that the annotations were written.
 func (r *adoption) asked() {
 	r.Asked = true
 	r.Summary = r.summary()
 }
 
-// refuse adds something that stands against it.
+// refuse adds a reason why the adoption is refused.
 func (r *adoption) refuse(text string) {
 	r.Against, r.hinted = append(r.Against, text), append(r.hinted, text)
 	r.Summary = r.summary()
 }
 
-// Refused reports whether something stands against it.
+// Refused reports whether the adoption is refused.
 func (r *adoption) Refused() bool { return len(r.Against) > 0 }
 
 func (r *adoption) summary() string {
 	switch count := len(r.Objects); {
 	case r.Refused():
-		return fmt.Sprintf("it cannot take over what is there: %s", counted(len(r.Against), "thing stands against it", "things stand against it"))
+		return fmt.Sprintf("it cannot take over the existing objects: %s", counted(len(r.Against), "problem", "problems"))
 	case count == 0 && r.own > 0:
-		return "nothing to take over: what is there is its own"
+		return "nothing to take over: the existing objects are its own"
 	case count == 0:
-		return "nothing to take over: nothing has its names"
+		return "nothing to take over: there are no objects with its names"
 	case r.Asked:
 		return fmt.Sprintf("it takes over %s; %s", counted(count, "object", "objects"), r.pods())
 	default:
@@ -94,7 +94,7 @@ func (r *adoption) summary() string {
 	}
 }
 
-// pods says what becomes of pods.
+// pods returns the effect on pods, in a few words.
 func (r *adoption) pods() string {
 	restart := func(thing adoptedThing) bool {
 		return slices.ContainsFunc(thing.Fields, func(field compare.ReportField) bool { return field.Restarts })
@@ -115,7 +115,7 @@ func counted(count int, one, more string) string {
 	return fmt.Sprintf("%d %s", count, more)
 }
 
-// lines are what people read.
+// lines returns the report as text.
 func (r *adoption) lines() []compare.Line {
 	lines := []compare.Line{{Mark: compare.Head, Text: r.Name + ": " + r.Summary}}
 	add := func(mark compare.Mark, text string) { lines = append(lines, compare.Line{Mark: mark, Text: text}) }
@@ -145,7 +145,8 @@ func (r *adoption) lines() []compare.Line {
 	return lines
 }
 
-// fields are those that change, but for those of pods, which are said first. Labels and annotations that are only added share a line.
+// fields returns the fields that change, except those that restart pods, which are printed first. Labels and annotations that are only added
+// share a line.
 func (t adoptedThing) fields() []string {
 	var list, added []string
 	for _, field := range t.Fields {

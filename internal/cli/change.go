@@ -24,26 +24,26 @@ const (
 	dryServer = "server"
 )
 
-// change is one that a command makes to a resource.
+// change is a change that a command makes to a resource.
 type change struct {
-	// verb is what the command does, as in "pause"; empty for one that all kinds have. The others set fields of AppService alone.
+	// verb names a command that works on AppServices only, as in "pause"; empty if it works on all kinds.
 	verb string
-	// done is what the command says afterwards, as in "paused"; already if there is nothing to do.
+	// done is printed after the change, as in "paused"; already if there is nothing to do.
 	done, already string
-	// patch returns the fields to set; nil if they are so already.
+	// patch returns the fields to set; nil if they already have these values.
 	patch func(resource *unstructured.Unstructured) map[string]any
 }
 
 func pauseCommand(s *shell) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "pause NAME...",
-		Short: "Have the operator leave an AppService as it is",
-		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume takes it off. What runs goes on. A tool for\n" +
-			"GitOps that applies the AppService may take it off again: say it there. Other kinds have fields of their own, as AppJob has spec.suspend.",
-		Example: `# what would be changed
+		Short: "Pause reconciliation of an AppService",
+		Long: "Pause sets spec.paused: nothing is installed, upgraded or repaired until kubectl appservice resume removes it. Pods keep running. If a GitOps\n" +
+			"tool applies the AppService, set spec.paused in its source, or the tool may revert it. Other kinds have their own fields: AppJob has spec.suspend.",
+		Example: `# preview the change
 kubectl appservice pause web --dry-run=server
 
-# leave it alone while somebody looks into it
+# pause it during an investigation
 kubectl appservice pause web`,
 	}, change{verb: "pause", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if isPaused(resource) {
@@ -56,9 +56,9 @@ kubectl appservice pause web`,
 func resumeCommand(s *shell) *cobra.Command {
 	return s.changeCommand(&cobra.Command{
 		Use:   "resume NAME...",
-		Short: "Have the operator go on with an AppService that was paused",
-		Long:  "Resume takes off spec.paused. What was changed meanwhile, in the spec or on the objects, is applied and repaired then.",
-		Example: `# go on
+		Short: "Resume reconciliation of a paused AppService",
+		Long:  "Resume removes spec.paused. The operator then applies changes of the spec, and corrects drift of the objects, since the pause.",
+		Example: `# resume reconciliation
 kubectl appservice resume web`,
 	}, change{verb: "resume", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if !isPaused(resource) {
@@ -78,16 +78,16 @@ func restartCommand(s *shell) *cobra.Command {
 		Use:   "restart NAME...",
 		Short: "Replace the pods of an AppService, a few at a time",
 		Long: "Restart sets the annotation " + v1.AnnotationRestartedAt + ", and the operator rolls the pods as after a change of the spec. kubectl rollout restart\n" +
-			"changes the Deployment, which the operator puts back. The Job of an AppJob runs again; one with a schedule has new pods from its next run on.",
-		Example: `# new pods
+			"changes the Deployment, which the operator reverts. The Job of an AppJob runs again; with a schedule, the next run has new pods.",
+		Example: `# replace the pods
 kubectl appservice restart web`,
 	}, change{done: "restarted", patch: func(*unstructured.Unstructured) map[string]any {
-		at := time.Now().UTC().Format(time.RFC3339Nano) // two restarts within a second are two
+		at := time.Now().UTC().Format(time.RFC3339Nano) // two restarts within a second differ
 		return map[string]any{"metadata": map[string]any{"annotations": map[string]any{v1.AnnotationRestartedAt: at}}}
 	}})
 }
 
-// changeCommand completes a command that makes a change to each resource that it is given.
+// changeCommand completes a command that makes a change to each resource named.
 func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 	var dry string
 	cmd.Args = cobra.MinimumNArgs(1)
@@ -107,11 +107,11 @@ func (s *shell) changeCommand(cmd *cobra.Command, c change) *cobra.Command {
 	return cmd
 }
 
-// dryFlag adds the flag --dry-run, of which checkDry knows the values.
+// dryFlag adds the flag --dry-run; checkDry validates its value.
 func dryFlag(cmd *cobra.Command, dry *string) {
 	cmd.Flags().StringVar(dry, "dry-run", dryNone, "none, client (nothing is sent) or server (the API server checks it, and stores nothing)")
 	cmd.Flags().Lookup("dry-run").NoOptDefVal = dryClient
-	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("dry-run", cobra.FixedCompletions([]string{dryNone, dryClient, dryServer}, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 }
 
 func checkDry(dry string) error {
@@ -121,11 +121,11 @@ func checkDry(dry string) error {
 	return fmt.Errorf("--dry-run=%s: it can be none, client (nothing is sent) or server (the API server checks it, and stores nothing)", dry)
 }
 
-// drySuffix is what follows the words of a command that changed nothing.
+// drySuffix is appended to the output of a dry run, by the value of --dry-run.
 var drySuffix = map[string]string{dryClient: " (dry run)", dryServer: " (server dry run)"}
 
-// apply makes a change to the resource that an argument names. It is a patch of its fields alone, so no change of other fields is lost; if
-// another writer wrote between reading and writing, the API server takes it all the same.
+// apply makes a change to the resource that an argument names. It patches only the fields of the change, without a resourceVersion: concurrent
+// changes of other fields are kept.
 func (s *shell) apply(ctx context.Context, argument string, c change, dry string) error {
 	name, err := s.named(argument)
 	if err != nil {
@@ -157,7 +157,7 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 	return err
 }
 
-// patch sends fields as a merge patch for the very resource that was read: one that was deleted and made again is another.
+// patch sends fields as a merge patch. It carries the UID of the resource that was read, so a resource deleted and created again is not patched.
 func patch(ctx context.Context, writer client.Client, resource *unstructured.Unstructured, fields map[string]any, dry string) error {
 	metadata, _ := fields["metadata"].(map[string]any)
 	if metadata == nil {
@@ -178,7 +178,7 @@ func patch(ctx context.Context, writer client.Client, resource *unstructured.Uns
 	})
 }
 
-// explainRefusal says who can help with what the API server refuses.
+// explainRefusal wraps an error of the API server, and adds whom to ask if a permission is missing.
 func explainRefusal(name named, err error) error {
 	if apierrors.IsForbidden(err) {
 		return fmt.Errorf("cannot change %s: %w (the role \"edit\" of the namespace has that right; ask whoever runs the namespace)", name, err)

@@ -9,20 +9,19 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// suspend is the field by which kinds start nothing for a while, as those of Kubernetes do that have it.
+// suspend is the field of spec that stops new runs, as in CronJob.
 const suspend = "suspend"
 
-// insteadOf returns the error of who wants to pause or resume what is no AppService: what the operator leaves as it is, it knows by a field of
-// that kind. It says what the kind has in its place.
+// insteadOf returns the error for pausing or resuming a resource that is no AppService. It names the field that the kind has instead, if any.
 func (s *shell) insteadOf(verb string, name named) error {
-	refusal := fmt.Sprintf("cannot %s %s: the operator heeds spec.paused of AppServices only", verb, name)
+	refusal := fmt.Sprintf("cannot %s %s: the operator honors spec.paused of AppServices only", verb, name)
 	kind := strings.ToLower(name.Kind.Kind)
 	description, there, err := s.specField(name.Kind, suspend)
 	switch {
 	case err != nil:
-		return fmt.Errorf("%s, and what %s has instead cannot be read: %w", refusal, name.Kind.Kind, err)
+		return fmt.Errorf("%s, and the fields of %s cannot be read: %w", refusal, name.Kind.Kind, err)
 	case !there:
-		return fmt.Errorf("%s, and %s has no spec.%s: kubectl explain %s.spec lists what its chart lets be set", refusal, name.Kind.Kind, suspend, kind)
+		return fmt.Errorf("%s, and %s has no spec.%s: kubectl explain %s.spec lists the fields that its chart declares", refusal, name.Kind.Kind, suspend, kind)
 	}
 	value := "true"
 	if verb == "resume" {
@@ -32,7 +31,8 @@ func (s *shell) insteadOf(verb string, name named) error {
 		refusal, name.Kind.Kind, suspend, strings.TrimSuffix(description, "."), kind, name.Name, name.Namespace, suspend, value)
 }
 
-// specField returns the description of a field of a kind's spec, and whether there is such a field, as the cluster says in what everybody may read.
+// specField returns the description of a field of a kind's spec, and whether the field exists. It reads the cluster's OpenAPI v3 document, which
+// every user may read.
 func (s *shell) specField(kind schema.GroupVersionKind, field string) (description string, there bool, err error) {
 	discovery, err := s.kube.ToDiscoveryClient()
 	if err != nil {

@@ -21,18 +21,17 @@ const (
 	chartFile   = chartutil.ChartfileName
 )
 
-// served is what the operator would serve with some charts.
+// served holds the kinds that the operator would serve with some charts.
 type served struct {
 	// Kinds in the order of watches.yaml.
 	Kinds   []schema.GroupVersionKind
 	Watches map[schema.GroupVersionKind]watches.Watch
-	// Renderers are those of the manager but for the platform's policy, which only it knows.
+	// Renderers are the manager's, without the platform's policy.
 	Renderers map[schema.GroupVersionKind]*render.Renderer
 }
 
-// chartsIn loads the charts of a folder, which has helm-charts in it, as --chart-dir of the manager; "" stands for those that this program was
-// built with. A folder without watches.yaml has the one that this program was built with. A folder that is a chart takes the place of the one
-// of its name.
+// chartsIn loads the charts of a folder that contains helm-charts, like --chart-dir of the manager; "" loads the built-in charts. If the folder
+// has no watches.yaml, the built-in one is used. If the folder is itself a chart, it replaces the built-in chart of the same name.
 func chartsIn(dir string) (*served, error) {
 	var files fs.FS = appservice.Files
 	if dir != "" {
@@ -62,7 +61,7 @@ func chartsIn(dir string) (*served, error) {
 	return out, nil
 }
 
-// oneChart puts a chart in the place of the one of its name.
+// oneChart returns the built-in charts with the chart of a folder in place of the one of the same name.
 func oneChart(dir string, files fs.FS) (*served, error) {
 	all, err := chartsIn("")
 	if err != nil {
@@ -85,7 +84,7 @@ func oneChart(dir string, files fs.FS) (*served, error) {
 	return nil, fmt.Errorf("no kind is served with the chart in %s: the charts are called %s", dir, strings.Join(names, ", "))
 }
 
-// charts are what is served, for comparing.
+// charts returns the charts in the form that package compare takes.
 func (s *served) charts() (*compare.Charts, error) {
 	var list []watches.Watch
 	for _, kind := range s.Kinds {

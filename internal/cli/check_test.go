@@ -43,7 +43,7 @@ func TestWhatChecksEndWith(t *testing.T) {
 	}{
 		"a resource that is right":     {[]string{"validate", "-f", "good.yaml"}, exitOK, "", "1 resources, 0 problems"},
 		"a typo":                       {[]string{"validate", "-f", "typo.yaml"}, exitFound, `typo.yaml:6:3: AppService web: unknown field "spec.siez": did you mean size?`, ""},
-		"a folder, with other kinds":   {[]string{"validate", "-f", "apps"}, exitFound, "", "b.yaml:1: ConfigMap web is not looked at"},
+		"a folder, with other kinds":   {[]string{"validate", "-f", "apps"}, exitFound, "", "b.yaml:1: ConfigMap web is skipped"},
 		"a kind that nobody serves":    {[]string{"validate", "-f", "foreign.yaml"}, exitOK, "", "0 resources, 0 problems"},
 		"no file":                      {[]string{"validate", "-f", "none.yaml"}, exitBroke, "", "none.yaml"},
 		"our chart, of an example":     {[]string{"lint", charts + "appservice"}, exitOK, "", "1 cases, 0 findings"},

@@ -11,21 +11,21 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// fieldManager is what changes of specs by this command are said to be by.
+// fieldManager is the field manager of all writes, and the user agent of all requests.
 const fieldManager = "kubectl-appservice"
 
-// config is that of the cluster that the flags and the kubeconfig say.
+// config returns the client configuration from the flags and the kubeconfig, without a client-side rate limit.
 func (s *shell) config() (*rest.Config, error) {
 	config, err := s.kube.ToRESTConfig()
 	if err != nil {
 		return nil, fmt.Errorf("cannot find a cluster: set KUBECONFIG or --kubeconfig: %w", err)
 	}
 	config.UserAgent = fieldManager
-	config.QPS, config.Burst = -1, -1 // the API server has its own priorities
+	config.QPS, config.Burst = -1, -1 // the API server has priority and fairness
 	return config, nil
 }
 
-// client reads and writes in the cluster. Commands that are not offline ask for it when they need it.
+// client returns a new client for the cluster. Offline commands do not call it.
 func (s *shell) client() (client.WithWatch, error) {
 	config, err := s.config()
 	if err != nil {
@@ -41,13 +41,13 @@ func (s *shell) client() (client.WithWatch, error) {
 	return c, nil
 }
 
-// namespace is that of the flag, or of the current context.
+// namespace returns the namespace of the flag, or of the current context.
 func (s *shell) namespace() (string, error) {
 	namespace, _, err := s.kube.ToRawKubeConfigLoader().Namespace()
 	return namespace, err
 }
 
-// offlineNamespace is that of the flag, or "default": it does not look at the kubeconfig.
+// offlineNamespace returns the namespace of the flag, or "default". It does not read the kubeconfig.
 func (s *shell) offlineNamespace() string {
 	if *s.kube.Namespace != "" {
 		return *s.kube.Namespace

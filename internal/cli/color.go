@@ -15,7 +15,7 @@ const (
 	colorNever  = "never"
 )
 
-// style is how text looks on terminals, as an ANSI sequence.
+// style is an ANSI escape sequence for terminals.
 type style string
 
 const (
@@ -36,7 +36,7 @@ func (s *shell) checkColor() error {
 	return fmt.Errorf("--color=%s: it can be %s, %s or %s", s.color, colorAuto, colorAlways, colorNever)
 }
 
-// paint returns text in a style, if what it is written to shows styles.
+// paint returns text in a style, or unchanged if colors are off for the output.
 func (s *shell) paint(out io.Writer, look style, text string) string {
 	if text == "" || !s.colored(out) {
 		return text

@@ -13,7 +13,7 @@ import (
 // completionPatience is how long a completion waits for the cluster.
 const completionPatience = 3 * time.Second
 
-// completeFlags has the values of the flags completed that all commands have.
+// completeFlags registers completions for the values of the persistent flags.
 func (s *shell) completeFlags(root *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"namespace": s.completeNamespaces,
@@ -22,7 +22,7 @@ func (s *shell) completeFlags(root *cobra.Command) {
 		"user":      s.completeKubeconfig(func(c names) []string { return c.users }),
 		"color":     cobra.FixedCompletions([]string{colorAuto, colorAlways, colorNever}, cobra.ShellCompDirectiveNoFileComp),
 	} {
-		_ = root.RegisterFlagCompletionFunc(flag, complete) // the flags are there
+		_ = root.RegisterFlagCompletionFunc(flag, complete) // the flags exist
 	}
 }
 
@@ -34,7 +34,7 @@ func (s *shell) completeNames(cmd *cobra.Command, args []string, begun string) (
 	return s.completeMoreNames(cmd, args, begun)
 }
 
-// completeMoreNames completes names of resources, those that are there already excepted; of another kind if KIND/ was typed.
+// completeMoreNames completes names of resources that are not among the arguments yet; of another kind if KIND/ was typed.
 func (s *shell) completeMoreNames(cmd *cobra.Command, args []string, begun string) ([]string, cobra.ShellCompDirective) {
 	ctx, cancel := context.WithTimeout(cmd.Context(), completionPatience)
 	defer cancel()
@@ -102,7 +102,7 @@ func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string)
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are those of a kubeconfig.
+// names are the names of the entries of a kubeconfig.
 type names struct{ contexts, clusters, users []string }
 
 func (s *shell) completeKubeconfig(of func(names) []string) cobra.CompletionFunc {
@@ -127,7 +127,7 @@ func (s *shell) completeKubeconfig(of func(names) []string) cobra.CompletionFunc
 	}
 }
 
-// nothing is the completion where the cluster cannot be asked: why, cobra writes to BASH_COMP_DEBUG_FILE, if that is set.
+// nothing returns no completion after an error, which cobra writes to BASH_COMP_DEBUG_FILE if that is set.
 func nothing(err error) ([]string, cobra.ShellCompDirective) {
 	cobra.CompDebugln(err.Error(), false)
 	return nil, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveError

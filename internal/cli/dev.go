@@ -29,15 +29,15 @@ func devCommand(s *shell) *cobra.Command {
 	d := &developing{}
 	command := &cobra.Command{
 		Use:   "dev --chart-dir DIR -f FILE [--apply]",
-		Short: "Show what a chart makes of resources, again each time that a file is saved",
-		Long: "Follows the charts and the resources, renders again when a file is saved, and prints what differs from before. A mistake is printed with\n" +
-			"the lines of the template around it; what was rendered last stays what the next rendering is compared with. It ends when it is\n" +
+		Short: "Render resources again each time a file is saved, and show the differences",
+		Long: "Watches the charts and the resources, renders again when a file is saved, and prints the differences from the last rendering. An error is\n" +
+			"printed with the lines of the template around it; the next rendering is compared with the last successful one. It runs until it is\n" +
 			"interrupted.\n\n" +
-			"--apply applies the resources, not what they become, to the current context, at the start and when they change and can be rendered. What they\n" +
-			"become there is up to the operator: have one follow the same folder (make run ARGS='--chart-dir=DIR').",
-		Example: "  # the charts of a checkout, which is the current folder\n" +
+			"--apply applies the resources, but not the rendered objects, to the current context, at the start and when they change and render without\n" +
+			"errors. The operator there reconciles them: run one with the same folder (make run ARGS='--chart-dir=DIR').",
+		Example: "  # the charts in the current folder\n" +
 			"  kubectl appservice dev --chart-dir . -f app.yaml\n" +
-			"  # a single chart, and the resource in the cluster, too\n" +
+			"  # a single chart, and also apply the resource to the cluster\n" +
 			"  kubectl appservice dev --chart-dir helm-charts/appservice -f app.yaml --apply",
 		Annotations: map[string]string{"offline": "true", "until": "interrupted"},
 		Args:        cobra.NoArgs,
@@ -46,29 +46,29 @@ func devCommand(s *shell) *cobra.Command {
 		},
 	}
 	flags := command.Flags()
-	flags.StringVar(&d.charts, "chart-dir", ".", "a chart, or the folder that has helm-charts in it")
+	flags.StringVar(&d.charts, "chart-dir", ".", "a chart, or the folder that contains helm-charts")
 	flags.StringSliceVarP(&d.files, "filename", "f", nil, "files or folders with the resources")
 	flags.BoolVar(&d.apply, "apply", false, "apply the resources to the current context when they change")
 	d.addCluster(command)
 	return command
 }
 
-// session is what dev remembers from one rendering to the next.
+// session is the state that dev keeps between renderings.
 type session struct {
 	*shell
 	*developing
-	// last is what each resource became when it could last be rendered, by name.
+	// last is the last successful rendering of each resource, by name.
 	last map[string]compare.Outcome
-	// told is the last error that was printed.
+	// told is the last error that was printed; empty after a successful rendering.
 	told string
-	// applied is the text of each resource that was applied, by name.
+	// applied is the text of each resource when it was last applied, by name.
 	applied map[string]string
 	client  client.Client
 }
 
 func (s *shell) dev(ctx context.Context, d *developing) error {
 	if len(d.files) == 0 || slices.Contains(d.files, stdin) {
-		return errors.New("say by -f which file to follow: stdin cannot be")
+		return errors.New("name the files to watch with -f: stdin cannot be watched")
 	}
 	in := &session{shell: s, developing: d, last: map[string]compare.Outcome{}, applied: map[string]string{}}
 	if d.apply {
@@ -93,7 +93,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 			failed <- folder.Watch(ctx, func() {
 				select {
 				case saved <- time.Now():
-				default: // one is to come anyway
+				default: // a signal is pending already
 				}
 			})
 		}()
@@ -101,7 +101,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // that is how it ends
+			return nil // an interrupt is no error
 		case err := <-failed:
 			if err != nil {
 				return err
@@ -114,7 +114,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	}
 }
 
-// folders are what is followed: the charts and the resources.
+// folders returns the folders to watch: those of the charts and of the resources.
 func (d *developing) folders() ([]*reload.Folder, error) {
 	charts := &reload.Folder{Root: d.charts}
 	if _, err := os.Stat(filepath.Join(d.charts, chartFile)); err == nil {
@@ -147,7 +147,7 @@ func (d *developing) folders() ([]*reload.Folder, error) {
 	return all, nil
 }
 
-// again renders all resources and prints what differs from before. What is wrong with them is printed, and no reason to end.
+// again renders all resources and prints the differences from the last rendering. Errors of charts and resources are printed, and not returned.
 func (d *session) again(ctx context.Context) error {
 	began := time.Now()
 	charts, err := compareCharts(d.charts)
@@ -185,7 +185,7 @@ func (d *session) again(ctx context.Context) error {
 	return d.applyChanged(ctx, subjects)
 }
 
-// tell prints the difference.
+// tell prints the differences, and a summary if there are any or an error is resolved.
 func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
 	mended := d.told != ""
 	d.told = ""
@@ -205,7 +205,7 @@ func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
 	return nil
 }
 
-// wrong prints a mistake, once.
+// wrong prints an error, unless it is the same as the last one.
 func (d *session) wrong(err error) error {
 	if text := err.Error(); text != d.told {
 		d.told = text
@@ -215,7 +215,7 @@ func (d *session) wrong(err error) error {
 	return nil
 }
 
-// inventory are objects in a few words, for example "Deployment web, Service web".
+// inventory returns the kinds and names of objects, for example "Deployment web, Service web".
 func inventory(objects []*unstructured.Unstructured) string {
 	var names []string
 	for _, object := range objects {
@@ -227,7 +227,7 @@ func inventory(objects []*unstructured.Unstructured) string {
 	return strings.Join(names, ", ")
 }
 
-// applyChanged applies the resources whose text is another one than last time.
+// applyChanged applies the resources whose text has changed since they were last applied.
 func (d *session) applyChanged(ctx context.Context, subjects []subject) error {
 	if d.client == nil {
 		return nil

@@ -24,7 +24,7 @@ func (s *screen) Write(data []byte) (int, error) {
 	defer s.mu.Unlock()
 	select {
 	case s.printed <- struct{}{}:
-	default: // nobody has looked at what came before
+	default: // the previous signal is still pending
 	}
 	return s.text.Write(data)
 }
@@ -35,7 +35,7 @@ func (s *screen) read() string {
 	return s.text.String()
 }
 
-// shows waits until a text is there.
+// shows waits until the screen contains a text.
 func (s *screen) shows(t *testing.T, want string) {
 	t.Helper()
 	late := time.After(time.Minute)
@@ -57,7 +57,7 @@ func TestDev(t *testing.T) {
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
 			t.Fatal(err)
 		}
-		half := filepath.Join(dir, "half") // a file that is being written is seen as far as it is
+		half := filepath.Join(dir, "half") // renamed when complete: the watcher must not read half a file
 		if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}

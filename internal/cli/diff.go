@@ -28,25 +28,26 @@ func diffCommand(s *shell) *cobra.Command {
 	d := &diffing{}
 	command := &cobra.Command{
 		Use:   "diff (-f FILE | NAME | -A)",
-		Short: "Say what a change does, before it is applied",
-		Long: "Renders resources before and after a change, and says first what comes of it: pods restart, ports and hosts go away, data is lost, the\n" +
-			"API server refuses it. What differs follows, object by object. What Secrets, ConfigMaps, environments and arguments hold is not printed.\n\n" +
-			"What is before:\n" +
-			"  --live            what was last released in the cluster; so it is for resources that are named, and for -A\n" +
+		Short: "Show the effects of a change before it is applied",
+		Long: "Renders resources before and after a change, and prints the consequences first: pods that restart, ports and hosts that are removed, data\n" +
+			"that is lost, requests that the API server refuses. The differences follow, by object. The contents of Secrets, ConfigMaps, environment\n" +
+			"variables and arguments are not printed.\n\n" +
+			"Before the change:\n" +
+			"  --live            the last release in the cluster; the default for named resources and for -A\n" +
 			"  --against FILE    the resources of another file or folder\n" +
 			"  --from-chart DIR  the same resources with other charts\n" +
-			"What is after: the resources of -f, or those of the cluster, with the charts of --to-chart, of --chart, or of this program.\n\n" +
-			"With -A, all resources of the cluster are compared, and each difference is printed once with how many have it. The program in\n" +
-			"KUBECTL_EXTERNAL_DIFF prints the fields, if it is set. It exits with 1 if anything differs.",
-		Example: "  # what becomes of what is in the cluster when app.yaml is applied\n" +
+			"After the change: the resources of -f, or those of the cluster, with the charts of --to-chart or --chart, or the built-in charts.\n\n" +
+			"With -A, all resources of the cluster are compared, and each difference is printed once with the number of resources that have it. If\n" +
+			"KUBECTL_EXTERNAL_DIFF names a program, that prints the fields. It exits with 1 if there are differences.",
+		Example: "  # the effects of applying app.yaml to the cluster\n" +
 			"  kubectl appservice diff -f app.yaml --live\n" +
 			"  # two files, or folders\n" +
 			"  kubectl appservice diff -f app.yaml --against old.yaml\n" +
-			"  # what another version of the charts makes of a file\n" +
+			"  # a file with two versions of the charts\n" +
 			"  kubectl appservice diff -f app.yaml --from-chart . --to-chart helm-charts/appservice\n" +
-			"  # what other charts do to the AppService web in the cluster\n" +
+			"  # the AppService web in the cluster with another chart\n" +
 			"  kubectl appservice diff web --live --chart helm-charts/appservice\n" +
-			"  # and to all that there are\n" +
+			"  # all AppServices in the cluster with another chart\n" +
 			"  kubectl appservice diff --all-namespaces --chart helm-charts/appservice",
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
@@ -56,9 +57,9 @@ func diffCommand(s *shell) *cobra.Command {
 	}
 	d.add(command)
 	flags := command.Flags()
-	flags.StringVar(&d.from, "from-chart", "", "what is before: these charts, as for --chart")
-	flags.StringVar(&d.to, "to-chart", "", "what is after: these charts; the same as --chart")
-	flags.StringSliceVar(&d.against, "against", nil, "what is before: the resources of these files or folders")
+	flags.StringVar(&d.from, "from-chart", "", "compare with these charts, given as for --chart")
+	flags.StringVar(&d.to, "to-chart", "", "render with these charts; the same as --chart")
+	flags.StringSliceVar(&d.against, "against", nil, "compare with the resources of these files or folders")
 	flags.BoolVarP(&d.all, "all-namespaces", "A", false, "all resources of the cluster")
 	s.outputFlag(command, &d.output, []string{asText, asJSON})
 	command.MarkFlagsMutuallyExclusive("chart", "to-chart")
@@ -73,12 +74,12 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		d.charts = d.to
 	}
 	if d.all && len(names) > 0 {
-		return errors.New("say either names or --all-namespaces")
+		return errors.New("set names or --all-namespaces, not both")
 	}
 	d.live = d.live || d.all || len(names) > 0
 	if !d.live && d.from == "" && len(d.against) == 0 {
 		if d.charts == "" {
-			return errors.New("say what to compare with: --live, --against FILE or --from-chart DIR")
+			return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
 		}
 	}
 	after, err := compareCharts(d.charts)
@@ -86,7 +87,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 		return err
 	}
 	before := after
-	if len(d.against) == 0 && d.from != d.charts { // what runs is taken to be of this program's charts, if the user may not read what it is
+	if len(d.against) == 0 && d.from != d.charts { // built-in charts, unless --from-chart is set: used if the last release cannot be read
 		if before, err = compareCharts(d.from); err != nil {
 			return err
 		}
@@ -105,7 +106,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 	return s.writeDiffs(ctx, d.output, diffs)
 }
 
-// diffs compares one resource after the other.
+// diffs returns one diff for each resource.
 func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string, before, after *compare.Charts) ([]*compare.Diff, error) {
 	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
 	if err != nil {
@@ -148,7 +149,7 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string,
 	return diffs, nil
 }
 
-// partner is the place of a resource among others; two that are alone are partners whatever they are called.
+// partner returns the index of the same resource among others; -1 if it is missing. If alone is set, the kind suffices.
 func partner(one subject, others []subject, alone bool) int {
 	for at, other := range others {
 		same := other.GetNamespace() == one.GetNamespace() && other.GetName() == one.GetName()
@@ -159,7 +160,7 @@ func partner(one subject, others []subject, alone bool) int {
 	return -1
 }
 
-// outcome is what becomes of a resource; nothing of none.
+// outcome renders a resource. It is empty if the resource is nil or its kind is not served.
 func (w *world) outcome(ctx context.Context, of subject, resource *unstructured.Unstructured, charts *compare.Charts) compare.Outcome {
 	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
 		return compare.Outcome{}
@@ -175,7 +176,7 @@ func outcomeOf(result *render.Result, err error) compare.Outcome {
 	return compare.OutcomeOf(result)
 }
 
-// running is what was last released of a resource, or, if that may not be read, what becomes of it as it is in the cluster.
+// running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the resource as it is in the cluster.
 func (w *world) running(ctx context.Context, of subject, charts *compare.Charts) compare.Outcome {
 	if of.there == nil {
 		return compare.Outcome{}
@@ -191,7 +192,7 @@ func releasedOf(released *live.Release) compare.Outcome {
 	return compare.Outcome{Objects: objects, Err: err}
 }
 
-// writeDiffs prints what differs, and ends with errFound if anything does.
+// writeDiffs prints the differences, and returns errFound if there are any.
 func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.Diff) error {
 	found := false
 	reports := []compare.Report{}
@@ -230,7 +231,7 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.
 	return nil
 }
 
-// looks are how lines of a diff look on terminals.
+// looks are the styles of lines of a diff on terminals.
 var looks = map[compare.Mark]style{
 	compare.Head: bold, compare.Consequent: red, compare.Comes: green, compare.Goes: red, compare.Differs: yellow, compare.Explanation: dim,
 }
@@ -251,7 +252,7 @@ func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error 
 	return nil
 }
 
-// summaryOf is the last line, if there are several resources.
+// summaryOf returns the last line of the output for several resources.
 func summaryOf(diffs []*compare.Diff) string {
 	change, restart, refused := 0, 0, 0
 	for _, diff := range diffs {

@@ -15,10 +15,10 @@ import (
 	"github.com/example/appservice-operator/internal/compare"
 )
 
-// externalDiff is the variable that names the program by which people like to see differences, as for kubectl diff.
+// externalDiff is the environment variable that names an external diff program, as for kubectl diff.
 const externalDiff = "KUBECTL_EXTERNAL_DIFF"
 
-// runExternalDiff has a program compare two folders with the objects that differ. It may end with 1, as diff does.
+// runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is no error, as for diff.
 func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*compare.Diff) error {
 	dir, err := os.MkdirTemp("", "appservice-diff-")
 	if err != nil {
@@ -51,7 +51,7 @@ func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*co
 	return nil
 }
 
-// writeObject writes an object to a file of its own; none for nil. What is secret in it is hidden.
+// writeObject writes an object to its own file, and none for nil. The content of Secrets is hidden.
 func writeObject(dir string, object *unstructured.Unstructured) error {
 	if object == nil {
 		return nil

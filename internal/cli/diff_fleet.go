@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// diffFleet compares all resources of a cluster, with a few requests however many there are.
+// diffFleet compares all resources of a cluster. It lists them; it makes no request for each resource.
 func (s *shell) diffFleet(ctx context.Context, d *diffing, w *world, before, after *compare.Charts) error {
 	if d.output != asText {
 		return fmt.Errorf("--output=%s: with --all-namespaces it can only be %s", d.output, asText)
@@ -61,10 +61,10 @@ func (s *shell) diffFleet(ctx context.Context, d *diffing, w *world, before, aft
 	return nil
 }
 
-// pair is what a resource was and what becomes of it.
+// pair is the rendering of a resource before and after.
 type pair struct{ before, after compare.Outcome }
 
-// pairs renders all subjects. What was released is what is before, if that is known; else the subject is rendered with the old charts.
+// pairs renders all subjects in parallel. Before is the last release if it is known, else the subject rendered with the old charts.
 func (w *world) pairs(ctx context.Context, subjects []compare.Subject, releases map[types.UID]*live.Release, before, after *render.Renderer) ([]pair, error) {
 	pairs := make([]pair, len(subjects))
 	workers, ctx := errgroup.WithContext(ctx)
@@ -81,7 +81,7 @@ func (w *world) pairs(ctx context.Context, subjects []compare.Subject, releases 
 			case released == nil:
 				pairs[i].before = subject.Render(ctx, before, w.capabilities)
 			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
-				pairs[i].before = pairs[i].after // there is no need to unpack it
+				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
 				pairs[i].before = releasedOf(released)
 				if kept := pairs[i].before.Selectors(); !pairs[i].after.Keeps(kept) {

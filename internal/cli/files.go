@@ -21,16 +21,16 @@ type document struct {
 	*unstructured.Unstructured
 	// File is "-" for stdin.
 	File string
-	// Line is where the document begins, from 1.
+	// Line is the first line of the document in the file, from 1.
 	Line int
-	// Text is YAML or JSON, as it was written.
+	// Text is the YAML or JSON of the document, as in the file.
 	Text []byte
 }
 
-// at is the place of a document for people, as in app.yaml:12.
+// at returns the file and line of a document, as in app.yaml:12.
 func (d document) at() string { return fmt.Sprintf("%s:%d", d.shown(), d.Line) }
 
-// shown is how people call the file.
+// shown returns the name of the file for messages.
 func (d document) shown() string {
 	if d.File == stdin {
 		return "stdin"
@@ -48,10 +48,10 @@ func (d document) excerpt(line, column int) string {
 
 const stdin = "-"
 
-// extensions of the files that are read of a folder.
+// extensions are those of the files that are read from a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// documents reads the objects of files, of the files of folders, or of stdin, in their order. Objects without a namespace get that of the flag.
+// documents reads the objects of files, folders and stdin, in order. Objects without a namespace get that of the flag, or "default".
 func (s *shell) documents(names []string) ([]document, error) {
 	var all []document
 	for _, name := range names {
@@ -86,7 +86,7 @@ func (s *shell) documents(names []string) ([]document, error) {
 	return all, nil
 }
 
-// filesOf returns a file, or those of a folder, without the folders in it, as kubectl does.
+// filesOf returns the path of a file, or those of the files of a folder; as with kubectl, not of its subfolders.
 func filesOf(name string) ([]string, error) {
 	info, err := os.Stat(name)
 	if err != nil || !info.IsDir() {
@@ -102,7 +102,7 @@ func filesOf(name string) ([]string, error) {
 	return files, err
 }
 
-// split reads the documents of a file. A line that begins with --- stands between two of them, as for kubectl.
+// split reads the documents of a file. They are separated by lines that begin with ---, as for kubectl.
 func (s *shell) split(name string, in io.Reader) ([]document, error) {
 	content, err := io.ReadAll(in)
 	if err != nil {
@@ -116,7 +116,7 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 		text, begin = nil, line+1
 		content, err := yaml.YAMLToJSON(d.Text)
 		if err == nil {
-			err = utiljson.Unmarshal(content, &d.Object) // whole numbers stay whole, as the API server hands them out
+			err = utiljson.Unmarshal(content, &d.Object) // integers become int64, as from the API server
 		}
 		if err != nil {
 			return fmt.Errorf("%s: %w", d.at(), err)
@@ -147,7 +147,7 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 	return list, err
 }
 
-// whole is the object as the API server would hand it out: whole numbers are no floats, and it has a UID.
+// whole returns a copy of the object as the API server would return it: integers are int64, and it has a UID.
 func (d document) whole() (*unstructured.Unstructured, error) {
 	resource := d.DeepCopy()
 	data, err := resource.MarshalJSON()

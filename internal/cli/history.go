@@ -21,17 +21,16 @@ func historyCommand(s *shell) *cobra.Command {
 	var number int
 	cmd := &cobra.Command{
 		Use:   "history NAME",
-		Short: "List what was released of an AppService, who changed it and what",
-		Long: "History lists the releases that the operator keeps records of, the newest last: when, with which chart, which field manager changed the spec,\n" +
-			"and what that changed. Records are Secrets in the namespace, so it takes the right to list those. The operator's flag --history-max says how\n" +
-			"many are kept.",
-		Example: `# all that is kept
+		Short: "List the recorded releases of an AppService and their changes",
+		Long: "History lists the recorded releases, the newest last: the time, the chart, the field manager that changed the spec, and the changes. Records\n" +
+			"are Secrets in the namespace, so you need the right to list Secrets. The operator's flag --history-max sets how many are kept.",
+		Example: `# all recorded releases
 kubectl appservice history web
 
-# one of them: all changes, and the spec that it was made of
+# one of them, with all changes and its spec
 kubectl appservice history web --revision 1
 
-# for another program
+# as JSON
 kubectl appservice history web -o json`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
@@ -49,11 +48,11 @@ kubectl appservice history web -o json`,
 		},
 	}
 	s.outputFlag(cmd, &output, reportFormats)
-	cmd.Flags().IntVar(&number, "revision", 0, "the one to show, with all that it changed and the spec that it was made of")
+	cmd.Flags().IntVar(&number, "revision", 0, "show this revision only, with all its changes and its spec")
 	return cmd
 }
 
-// released reads the resource that an argument names, and what was released of it.
+// released reads the resource that an argument names, and its recorded releases. It also returns the client that read them.
 func (s *shell) released(ctx context.Context, argument string) (client.Client, *unstructured.Unstructured, []history.Revision, error) {
 	name, err := s.named(argument)
 	if err != nil {
@@ -90,7 +89,7 @@ func (s *shell) printHistory(list []history.Revision) error {
 	return out.Flush()
 }
 
-// inShort is what a release changed, in a line.
+// inShort summarizes the changes of a release in one line.
 func inShort(revision history.Revision) string {
 	if revision.Unreadable != "" {
 		return "the record is damaged: " + revision.Unreadable
@@ -111,7 +110,7 @@ func inShort(revision history.Revision) string {
 	return text
 }
 
-// printRevision prints all of one release.
+// printRevision prints one release with all its changes and its spec.
 func (s *shell) printRevision(name string, list []history.Revision, number int, output string) error {
 	at := slices.IndexFunc(list, func(r history.Revision) bool { return r.Revision == number })
 	if at < 0 {

@@ -37,17 +37,17 @@ func importCommand(s *shell) *cobra.Command {
 	i := &importing{shell: s}
 	command := &cobra.Command{
 		Use:   "import deployment/NAME | statefulset/NAME | release/NAME | -f FILE",
-		Short: "Write AppServices for what runs without them",
-		Long: "import writes an AppService for a Deployment or a StatefulSet and what belongs to it, for a Helm release, for a manifest of\n" +
+		Short: "Write AppServices for existing workloads",
+		Long: "Import writes an AppService for a Deployment or a StatefulSet and its related objects, for a Helm release, for a manifest of\n" +
 			"objects, for a Compose file or for a Score file. It prints YAML, and changes nothing.\n\n" +
-			"The AppService is rendered and compared with what was there: each line of a difference is explained by a note, with what to do.",
-		Example: `# of a Deployment that runs, with its Service, Ingress, autoscaler and so on
+			"The AppService is rendered and compared with the original: a note explains each difference, and what to do about it.",
+		Example: `# import a Deployment with its Service, Ingress, autoscaler and so on
 kubectl appservice import deployment/legacy
 
-# of a Helm release, with the notes as comments in the YAML
+# import a Helm release, with the notes as comments in the YAML
 kubectl appservice import release/legacy --notes comments
 
-# of files
+# import files
 kubectl appservice import -f compose.yaml
 kubectl appservice import -f score.yaml
 kubectl appservice import -f manifest.yaml --strict`,
@@ -57,10 +57,10 @@ kubectl appservice import -f manifest.yaml --strict`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&i.file, "filename", "f", "", "file to import instead of what runs; - is stdin")
-	flags.StringVar(&i.format, "format", "", "format of the file: manifest, compose or score; by default it is recognised")
-	flags.StringVar(&i.image, "image", "", "image of what a Compose or Score file builds")
-	flags.StringVar(&i.chartDir, "chart-dir", "", "folder with the operator's charts; by default those of this program")
+	flags.StringVarP(&i.file, "filename", "f", "", "file to import instead of objects in the cluster; - for stdin")
+	flags.StringVar(&i.format, "format", "", "format of the file: manifest, compose or score (default: detected)")
+	flags.StringVar(&i.image, "image", "", "image for services that a Compose or Score file builds")
+	flags.StringVar(&i.chartDir, "chart-dir", "", "folder with the operator's charts (default: the built-in charts)")
 	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
 	return command
@@ -90,7 +90,7 @@ func (i *importing) run(ctx context.Context, args []string) error {
 	return i.print(results, left)
 }
 
-// importer renders as the operator does, for a cluster that serves all kinds.
+// importer returns an importer that renders like the operator, for a cluster that serves all kinds of importer.Kinds.
 func (i *importing) importer() (*importer.Importer, error) {
 	charts, err := chartsIn(i.chartDir)
 	if err != nil {
@@ -209,7 +209,7 @@ func (i *importing) fromCluster(ctx context.Context, made *importer.Importer, wh
 	return results, unseen, err
 }
 
-// print writes the AppServices, and the notes where they are wanted.
+// print writes the AppServices, and the notes to stderr or as comments. It returns errFound if --strict is set and there are notes.
 func (i *importing) print(results []importer.Result, left []importer.Note) error {
 	noted := len(left)
 	for n, result := range results {

@@ -27,10 +27,10 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// placeholderUID stands for the UID of a resource that no cluster has.
+// placeholderUID is the UID of resources that do not exist in a cluster.
 const placeholderUID = "00000000-0000-4000-8000-000000000000"
 
-// inputs are the flags that say of commands which render what they render, and for what cluster.
+// inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.
 type inputs struct {
 	files       []string
 	charts      string
@@ -44,27 +44,27 @@ type inputs struct {
 func (i *inputs) add(command *cobra.Command) {
 	flags := command.Flags()
 	flags.StringSliceVarP(&i.files, "filename", "f", nil, "files or folders with the resources; - for stdin")
-	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that has helm-charts in it (default: the charts that this program was built with)")
+	flags.StringVar(&i.charts, "chart", "", "a chart, or the folder that contains helm-charts (default: the built-in charts)")
 	i.addCluster(command)
 }
 
-// addCluster adds the flags that say what the cluster is like.
+// addCluster adds the flags for properties of the cluster.
 func (i *inputs) addCluster(command *cobra.Command) {
 	flags := command.Flags()
-	flags.StringVar(&i.kubeVersion, "kube-version", "", "the version of Kubernetes that templates see")
+	flags.StringVar(&i.kubeVersion, "kube-version", "", "the Kubernetes version that templates see")
 	flags.StringSliceVar(&i.apiVersions, "api-versions", nil,
-		"the kinds that the cluster serves besides those of Kubernetes, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
-	flags.StringVar(&i.defaults, "defaults", "", "a file with the ConfigMap "+defaults.Name+" of the namespace")
-	flags.StringVar(&i.policy, "policy", "", "the file of the platform's policy (default: none, all is allowed)")
-	flags.BoolVar(&i.live, "live", false, "take what rendering depends on from the cluster; so it is for resources that are named")
+		"custom kinds that the cluster serves, as in keda.sh/v1alpha1/ScaledObject (default: all that the charts name)")
+	flags.StringVar(&i.defaults, "defaults", "", "file with the ConfigMap "+defaults.Name+" of the namespace")
+	flags.StringVar(&i.policy, "policy", "", "file with the platform's policy (default: none, everything is allowed)")
+	flags.BoolVar(&i.live, "live", false, "read the inputs of rendering from the cluster; always on for named resources")
 	for _, name := range []string{"filename", "defaults", "policy"} {
 		if flags.Lookup(name) != nil {
-			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag is there
+			_ = command.MarkFlagFilename(name, "yaml", "yml", "json") // the flag exists
 		}
 	}
 }
 
-// world is what resources are rendered for: a cluster, or what the flags say of one.
+// world is the environment that resources are rendered for: a cluster, or the flags that stand for one.
 type world struct {
 	// cluster is nil offline.
 	cluster      *live.Cluster
@@ -73,7 +73,7 @@ type world struct {
 	policy       *policy.Policy
 }
 
-// world reads what the flags say. Without --live it makes no request, and looks at no kubeconfig.
+// world builds the environment from the flags. Without --live it makes no request, and reads no kubeconfig.
 func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts) (*world, error) {
 	w := &world{}
 	if i.policy != "" {
@@ -92,7 +92,7 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts)
 		}
 		w.defaults = &corev1.ConfigMap{}
 		if err := yaml.UnmarshalStrict(text, w.defaults); err != nil {
-			return nil, fmt.Errorf("%s: it is no ConfigMap: %w", i.defaults, err)
+			return nil, fmt.Errorf("%s is not a valid ConfigMap: %w", i.defaults, err)
 		}
 	}
 	if i.live {
@@ -112,7 +112,7 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts)
 	return w, nil
 }
 
-// lookAt has a world be the cluster of the current context.
+// lookAt connects a world to the cluster of the current context.
 func (s *shell) lookAt(ctx context.Context, w *world) error {
 	config, err := s.config()
 	if err != nil {
@@ -130,12 +130,12 @@ func (s *shell) lookAt(ctx context.Context, w *world) error {
 	return nil
 }
 
-// note prints what is no data.
+// note prints a message to stderr.
 func (s *shell) note(text string, args ...any) {
 	_, _ = fmt.Fprintf(s.ErrOut, "note: "+text+"\n", args...)
 }
 
-// compareCharts loads the charts of a folder, or one chart.
+// compareCharts loads the charts of a folder, or one chart; the built-in ones for "".
 func compareCharts(dir string) (*compare.Charts, error) {
 	served, err := chartsIn(dir)
 	if err != nil {
@@ -144,23 +144,23 @@ func compareCharts(dir string) (*compare.Charts, error) {
 	return served.charts()
 }
 
-// subject is a resource that is rendered, and what was released of it.
+// subject is a resource to render, with its last release.
 type subject struct {
 	document
-	// there is the resource as it is in the cluster; nil if it is not there, or was not read.
+	// there is the resource as it is in the cluster; nil if it does not exist, or was not read.
 	there    *unstructured.Unstructured
 	released *live.Release
 }
 
-// name is how people call it.
+// name returns the kind, namespace and name, as in "AppService shop/web".
 func (d document) name() string {
 	return fmt.Sprintf("%s %s/%s", d.GetKind(), d.GetNamespace(), d.GetName())
 }
 
-// subjects returns the resources of files, and those of the cluster that are named.
+// subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are not served are skipped.
 func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compare.Charts, names []string) ([]subject, error) {
 	if len(i.files) == 0 && len(names) == 0 {
-		return nil, errors.New("say which resources: files by -f, or names in the cluster")
+		return nil, errors.New("name the resources: files with -f, or names in the cluster")
 	}
 	if w.cluster != nil && *s.kube.Namespace == "" {
 		namespace, err := s.namespace()
@@ -206,7 +206,8 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compa
 	return list, nil
 }
 
-// find looks a resource up in the cluster. What a file says of it becomes what it would be if the file was applied.
+// find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, labels and annotations that it would have after
+// the file is applied.
 func (u *subject) find(ctx context.Context, w *world) error {
 	if w.cluster == nil {
 		if u.GetUID() == "" {
@@ -247,7 +248,7 @@ func over(beneath, above map[string]string) map[string]string {
 	return all
 }
 
-// render renders a resource, as it is in a subject or in the cluster.
+// render renders a resource with the defaults and the policy of the world.
 func (w *world) render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, released *live.Release) (*render.Result, error) {
 	if w.cluster != nil {
 		content := dependency.Content{}
@@ -268,7 +269,7 @@ func (w *world) render(ctx context.Context, renderer *render.Renderer, resource 
 	return renderer.Finish(ctx, draft, postrender.Facts{Policy: w.policy.For(resource.GetNamespace(), nil)})
 }
 
-// layers are what lies beneath the spec of a resource.
+// layers returns the layers of default values beneath the spec of a resource.
 func (w *world) layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
 	switch {
 	case w.defaults != nil:
@@ -279,7 +280,7 @@ func (w *world) layers(ctx context.Context, renderer *render.Renderer, resource 
 	return renderer.Layers(defaults.Text{})
 }
 
-// explained is an error of a resource or a chart, with the lines around the place in a template if it has one.
+// explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has one.
 func explained(what string, err error) error {
 	var explains interface{ Explain() string }
 	if !errors.As(err, &explains) {
@@ -296,7 +297,7 @@ type explainedError struct {
 func (e *explainedError) Error() string { return e.text }
 func (e *explainedError) Unwrap() error { return e.err }
 
-// failed is an error of a resource.
+// failed wraps an error with the name of the resource, and its file and line if it has any.
 func (d document) failed(err error) error {
 	if d.File == "" {
 		return explained(d.name(), err)

@@ -21,7 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Folders of the repository that are looked for beside watches.yaml.
+// definitionsDir is the folder with the CRDs, relative to watches.yaml.
 const definitionsDir = "config/crd/bases"
 
 func lintCommand(s *shell) *cobra.Command {
@@ -29,17 +29,17 @@ func lintCommand(s *shell) *cobra.Command {
 	var resources []string
 	cmd := &cobra.Command{
 		Use:   "lint [CHART...]",
-		Short: "Hold charts to the rules that keep the operator calm",
-		Long: "Lint finds the mistakes of charts before they are served: what the operator would refuse, and what would go wrong later. A CHART is a\n" +
-			"folder. Its kind is that of the watches.yaml in a folder above it; without CHART, all charts of the watches.yaml here are checked, or, if there\n" +
-			"is none, those of this program. Each rule has a page: docs/lint. It exits with 1 if it finds something.",
+		Short: "Check charts for mistakes",
+		Long: "Lint finds mistakes in charts before they are served: those that the operator would refuse, and those that would show later. A CHART is a\n" +
+			"folder. Its kind is taken from the watches.yaml in a parent folder. Without CHART, all charts of the watches.yaml in the current folder are\n" +
+			"checked, or the built-in charts if there is none. Each rule has a page in docs/lint. It exits with 1 if there are findings.",
 		Example: `# a chart, with a sample
 kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
 
 # all charts of watches.yaml
 kubectl appservice lint
 
-# for a step of a GitHub workflow, or to upload
+# as annotations in a GitHub workflow, or as SARIF
 kubectl appservice lint -o github
 kubectl appservice lint helm-charts/appjob -o sarif`,
 		Annotations: map[string]string{"offline": "true"},
@@ -68,18 +68,18 @@ kubectl appservice lint helm-charts/appjob -o sarif`,
 			return nil
 		},
 	}
-	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - is stdin (default: one that sets only what is required)")
+	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - for stdin (default: a resource with the required fields only)")
 	s.outputFlag(cmd, &output, lint.Formats)
 	return cmd
 }
 
-// chartSubject is a chart to check, and how people call its folder.
+// chartSubject is a chart to check; shown is its folder for messages.
 type chartSubject struct {
 	lint.Subject
 	shown string
 }
 
-// chartSubjects are the charts of the arguments, with the resources of their kind.
+// chartSubjects returns the charts of the arguments, or all of watches.yaml if there are none, with the resources of their kinds as cases.
 func (s *shell) chartSubjects(args, resources []string) ([]chartSubject, error) {
 	var given []document
 	if len(resources) > 0 {
@@ -127,7 +127,8 @@ func entriesOf(files fs.FS) ([]watches.Watch, error) {
 	return list, err
 }
 
-// subjectOf finds the watches.yaml above a folder that names its chart. A chart that none names has the kind of its own name.
+// subjectOf returns the chart in a folder, with the entry for it in a watches.yaml of a parent folder. Without an entry, the kind is the name of
+// the folder, capitalized.
 func subjectOf(arg string) (chartSubject, error) {
 	dir, err := filepath.Abs(arg)
 	if err != nil {
@@ -136,7 +137,7 @@ func subjectOf(arg string) (chartSubject, error) {
 	if info, err := os.Stat(dir); err != nil {
 		return chartSubject{}, err
 	} else if !info.IsDir() {
-		return chartSubject{}, fmt.Errorf("%s is no folder", arg)
+		return chartSubject{}, fmt.Errorf("%s is not a folder", arg)
 	}
 	for above := filepath.Dir(dir); ; above = filepath.Dir(above) {
 		files := os.DirFS(above)
@@ -158,7 +159,8 @@ func subjectOf(arg string) (chartSubject, error) {
 	}
 }
 
-// complete adds cases, and what the operator may do: as the folder with the chart says, or this program.
+// complete adds cases and the operator's RBAC rules, from the folder with the chart or the built-in files. Without resources of its kind, the
+// only case is an example.
 func (s *chartSubject) complete(given []document) error {
 	for _, d := range given {
 		if d.GroupVersionKind() != s.Kind {
@@ -183,7 +185,7 @@ func (s *chartSubject) complete(given []document) error {
 	return err
 }
 
-// configOf are the files of an installation beside watches.yaml, or those that this program was built with.
+// configOf returns files if they contain the CRDs of an installation, else the built-in files.
 func configOf(files fs.FS) fs.FS {
 	if _, err := fs.Stat(files, definitionsDir); err == nil {
 		return files
@@ -191,7 +193,7 @@ func configOf(files fs.FS) fs.FS {
 	return shipped
 }
 
-// definitionOf is that of a kind, nil if there is none.
+// definitionOf returns the definition of a kind; nil if there is none.
 func definitionOf(config fs.FS, kind schema.GroupVersionKind) (*definition.Definition, error) {
 	plural, _ := meta.UnsafeGuessKindToResource(kind)
 	return definition.Of(config, definitionsDir, kind, plural.Resource)

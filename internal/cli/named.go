@@ -13,13 +13,13 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// named is a resource of the cluster that a command line names, as NAME, for an AppService, or KIND/NAME.
+// named identifies a resource of the cluster, given on the command line as NAME, for an AppService, or as KIND/NAME.
 type named struct {
 	Kind schema.GroupVersionKind
 	types.NamespacedName
 }
 
-// String is how people call it, as in "appservice/web".
+// String returns the kind and the name, as in "appservice/web".
 func (n named) String() string { return strings.ToLower(n.Kind.Kind) + "/" + n.Name }
 
 // appServices is the kind of names without a kind.
@@ -36,7 +36,7 @@ func (s *shell) named(argument string) (named, error) {
 		return named{appServices, types.NamespacedName{Namespace: namespace, Name: argument}}, nil
 	}
 	if name == "" || strings.Contains(name, "/") {
-		return named{}, fmt.Errorf("%q names no resource: NAME does, and KIND/NAME, as in appjob/migrate", argument)
+		return named{}, fmt.Errorf("%q names no resource: use NAME or KIND/NAME, as in appjob/migrate", argument)
 	}
 	kind, err := s.kind(word)
 	return named{kind, types.NamespacedName{Namespace: namespace, Name: name}}, err
@@ -45,7 +45,7 @@ func (s *shell) named(argument string) (named, error) {
 // kind returns the kind that a word stands for: its name, its plural, its short name, with or without the group.
 func (s *shell) kind(word string) (schema.GroupVersionKind, error) {
 	if word = strings.ToLower(word); word == strings.ToLower(v1.Kind) || word == strings.ToLower(v1.Kind)+"s" {
-		return appServices, nil // no need to ask
+		return appServices, nil // needs no request
 	}
 	mapper, err := s.kube.ToRESTMapper()
 	if err != nil {
@@ -63,7 +63,7 @@ func (s *shell) kind(word string) (schema.GroupVersionKind, error) {
 	return kind, nil
 }
 
-// oneName is the rule for commands that are about one resource.
+// oneName is the argument check of commands that take one resource.
 func oneName(cmd *cobra.Command, args []string) error {
 	if len(args) == 1 {
 		return nil

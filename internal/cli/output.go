@@ -27,10 +27,10 @@ var (
 	listFormats   = []string{asText, asWide, asJSON, asYAML, asName}
 )
 
-// outputFlag adds the flag --output, which takes the first of the formats if it is left out, and has it checked before the command runs.
+// outputFlag adds the flag --output, and checks its value before the command runs. The default is the first format.
 func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) {
 	cmd.Flags().StringVarP(value, "output", "o", formats[0], "how to print: "+strings.Join(formats, ", "))
-	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("output", cobra.FixedCompletions(formats, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
 	cmd.PreRunE = func(*cobra.Command, []string) error {
 		if slices.Contains(formats, *value) {
 			return nil
@@ -39,7 +39,7 @@ func (s *shell) outputFlag(cmd *cobra.Command, value *string, formats []string) 
 	}
 }
 
-// printTree prints a tree as text, or as data.
+// printTree prints a tree as text, JSON or YAML.
 func (s *shell) printTree(tree *explain.Node, output string, now time.Time) error {
 	if output != asText {
 		return s.printData(tree, output)
@@ -60,7 +60,7 @@ func (s *shell) printData(value any, output string) error {
 	return err
 }
 
-// paintState puts a text into the color of a state.
+// paintState returns a text in the color of a state.
 func (s *shell) paintState(state explain.State, text string) string {
 	looks := map[explain.State]style{
 		explain.StateReady: green, explain.StateWaiting: yellow, explain.StateWarning: yellow, explain.StateFailed: red,

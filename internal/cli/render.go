@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// asManifest prints what a release record has.
+// asManifest prints the manifest as in the release record.
 const asManifest = "manifest"
 
 // rendering are the flags of render.
@@ -29,19 +29,20 @@ func renderCommand(s *shell) *cobra.Command {
 	r := &rendering{}
 	command := &cobra.Command{
 		Use:   "render (-f FILE | NAME) [--chart DIR]",
-		Short: "Show exactly what the operator applies",
-		Long: "Renders resources with the operator's own code, templates and all that comes after them: the security of pods, owners, labels, stamps.\n\n" +
-			"Offline it makes no request. What only a cluster knows has placeholders then: the UID of the resource is " + placeholderUID + ",\n" +
-			"the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no Pod Security level, and all kinds are\n" +
-			"served that the chart names. With --live, and for resources that are named, that comes from the cluster, and nothing is written.\n\n" +
-			"The content of Secrets is hidden, unless --show-secrets asks for it. -o manifest prints what the release record has, byte for byte.",
-		Example: "  # what app.yaml becomes\n" +
+		Short: "Show exactly the objects that the operator applies",
+		Long: "Renders resources with the operator's own code: the templates, and the steps after them, which set pod security, owners, labels and stamps.\n\n" +
+			"Offline it makes no request, and uses placeholders for facts about the cluster: the UID of the resource is\n" +
+			placeholderUID + ", the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no\n" +
+			"Pod Security level, and all kinds that the chart names are served. With --live, and for named resources, these facts are read from the\n" +
+			"cluster, and nothing is written.\n\n" +
+			"The content of Secrets is hidden unless --show-secrets is set. -o manifest prints the manifest as in the release record, byte for byte.",
+		Example: "  # the objects of app.yaml\n" +
 			"  kubectl appservice render -f app.yaml\n" +
-			"  # one template of it, with a chart that is being changed\n" +
+			"  # one template, with a local chart\n" +
 			"  kubectl appservice render -f app.yaml --chart helm-charts/appservice --show-only templates/service.yaml\n" +
 			"  # from stdin\n" +
 			"  cat app.yaml | kubectl appservice render -f -\n" +
-			"  # what the operator applies for the AppService web, as helm get manifest has it\n" +
+			"  # the objects of the AppService web in the cluster, like helm get manifest\n" +
 			"  kubectl appservice render web --live --show-secrets -o manifest",
 		Annotations:       map[string]string{"offline": "true"},
 		ValidArgsFunction: s.completeMoreNames,
@@ -50,8 +51,8 @@ func renderCommand(s *shell) *cobra.Command {
 		},
 	}
 	r.add(command)
-	command.Flags().StringSliceVar(&r.only, "show-only", nil, "only what these templates render, as in templates/service.yaml")
-	command.Flags().BoolVar(&r.secrets, "show-secrets", false, "show what Secrets hold")
+	command.Flags().StringSliceVar(&r.only, "show-only", nil, "only the objects of these templates, as in templates/service.yaml")
+	command.Flags().BoolVar(&r.secrets, "show-secrets", false, "show the content of Secrets")
 	s.outputFlag(command, &r.output, []string{asYAML, asManifest})
 	return command
 }
@@ -93,12 +94,12 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 		shown += count
 	}
 	if shown == 0 && len(r.only) > 0 {
-		return fmt.Errorf("--show-only=%s: nothing comes of it: there is no such template, or it renders nothing here", strings.Join(r.only, ","))
+		return fmt.Errorf("--show-only=%s: nothing is rendered: there is no such template, or it is empty for these resources", strings.Join(r.only, ","))
 	}
 	return nil
 }
 
-// write prints the objects of a rendering that are asked for, and returns how many.
+// write prints the objects selected by --show-only, and returns their number. The content of Secrets is hidden unless --show-secrets is set.
 func (r *rendering) write(out io.Writer, result *render.Result) (count int, err error) {
 	shown := render.Result{}
 	for i, object := range result.Objects {
@@ -132,16 +133,16 @@ func (r *rendering) write(out io.Writer, result *render.Result) (count int, err 
 	return len(shown.Objects), nil
 }
 
-// wanted reports whether the objects of a template are asked for. Sources begin with the name of the chart.
+// wanted reports whether --show-only selects a template. Sources begin with the name of the chart; the flag may leave it out.
 func (r *rendering) wanted(source string) bool {
 	_, within, _ := strings.Cut(source, "/")
 	return len(r.only) == 0 || slices.Contains(r.only, source) || slices.Contains(r.only, within)
 }
 
-// hidden stands for what a Secret holds.
+// hidden replaces the values of Secrets.
 const hidden = "***"
 
-// hideContent returns an object without what is secret in it, the object itself if nothing is.
+// hideContent returns a copy of a Secret with its values hidden, and any other object as it is.
 func hideContent(object *unstructured.Unstructured) *unstructured.Unstructured {
 	if object.GroupVersionKind().GroupKind() != kube.SecretKind.GroupKind() {
 		return object

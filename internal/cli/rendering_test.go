@@ -9,7 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// run carries out a command in a folder of files. DIR in its words stands for the folder, and the command must find no cluster.
+// run runs a command with files in a temporary folder, which DIR in its arguments stands for. No cluster is reachable.
 func run(t *testing.T, files map[string]string, line string) (code int, stdout, stderr string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -68,7 +68,7 @@ func TestRender(t *testing.T) {
 		}, "", ""},
 		"from stdin":           {map[string]string{"-": anApp}, "render -f -", 0, []string{"kind: Deployment\n"}, "", ""},
 		"one template":         {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --show-only templates/service.yaml", 0, []string{"kind: Service\n"}, "kind: Deployment", ""},
-		"no such template":     {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --show-only templates/none.yaml", 2, nil, "", "--show-only=templates/none.yaml: nothing comes of it"},
+		"no such template":     {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --show-only templates/none.yaml", 2, nil, "", "--show-only=templates/none.yaml: nothing is rendered"},
 		"what is secret":       {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml", 0, []string{"kind: Secret\n", "'***'\n"}, "hunter2", ""},
 		"secrets on demand":    {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml --show-secrets", 0, []string{"cG9zdGdyZXM6Ly9tZTpodW50ZXIyQGRi"}, "***", ""},
 		"as a manifest":        {map[string]string{"app.yaml": secret}, "render -f DIR/app.yaml -o manifest", 0, []string{"---\n# Source: appservice/templates/", "\n{\n  \"apiVersion\"", "***"}, "cG9zdGdyZX", ""},
@@ -85,7 +85,7 @@ func TestRender(t *testing.T) {
 		"a spec with a mistake":          {map[string]string{"app.yaml": "---\n" + strings.Replace(anApp, "nginx:1.29", "7", 1)}, "render -f DIR/app.yaml", 2, nil, "", "error: app.yaml:2: AppService shop/web: spec.image: got number, want string"},
 		"a field that nobody knows":      {map[string]string{"app.yaml": anApp + "  imagee: x\n"}, "render -f DIR/app.yaml", 0, []string{"kind: Deployment"}, "", "spec.imagee does nothing"},
 		"another kind":                   {map[string]string{"app.yaml": "apiVersion: v1\nkind: Service\nmetadata: {name: web}\n"}, "render -f DIR/app.yaml", 2, nil, "", "app.yaml:1: /v1, Kind=Service is not served: these are: AppService, AppJob"},
-		"nothing":                        {nil, "render", 2, nil, "", "error: say which resources"},
+		"nothing":                        {nil, "render", 2, nil, "", "error: name the resources"},
 		"defaults of the namespace":      {map[string]string{"app.yaml": anApp, "d.yaml": "apiVersion: v1\nkind: ConfigMap\ndata: {appservice.yaml: 'minReadySeconds: 7'}\n"}, "render -f DIR/app.yaml --defaults DIR/d.yaml", 0, []string{"minReadySeconds: 7\n"}, "", ""},
 		"what the policy does not allow": {map[string]string{"app.yaml": anApp, "p.yaml": "default: {registries: [registry.example.com/*]}\n"}, "render -f DIR/app.yaml --policy DIR/p.yaml", 2, nil, "", "registr"},
 		"a cluster that is not there":    {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --live", 2, nil, "", "cannot find a cluster"},

@@ -1,5 +1,5 @@
-// Package cli has the commands of kubectl-appservice: what they read, what they print, and how they end. The work is done by packages that
-// know of no command line, most of them the manager's own.
+// Package cli implements the commands of kubectl-appservice: their flags, input, output and exit codes. The work is done by packages that do not
+// depend on the command line, most of them shared with the manager.
 package cli
 
 import (
@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/version"
 )
 
-// Exit codes, as those of kubectl diff.
+// Exit codes, like those of kubectl diff.
 const (
 	exitOK    = 0
 	exitFound = 1 // differences or findings
@@ -24,7 +24,7 @@ const (
 // errFound ends a command that has printed differences or findings. It is not printed.
 var errFound = errors.New("there are differences or findings")
 
-// commands are all there are, in the order of the help. Each is in a file of its own.
+// commands are the constructors of all commands, in the order of the help.
 var commands = []func(*shell) *cobra.Command{
 	renderCommand,
 	valuesCommand,
@@ -44,22 +44,22 @@ var commands = []func(*shell) *cobra.Command{
 	validateCommand,
 }
 
-// shell is what commands share.
+// shell holds the streams and flags that all commands share.
 type shell struct {
 	genericiooptions.IOStreams
-	// kube says which cluster, namespace and user. Offline commands do not touch it.
+	// kube selects the cluster, the namespace and the user. Offline commands use its namespace only.
 	kube  *genericclioptions.ConfigFlags
 	color string
 }
 
-// Run carries out one command line, and returns the exit code. Data goes to stdout, all else to stderr.
+// Run runs a command line, and returns the exit code. Data goes to stdout, everything else to stderr.
 func Run(ctx context.Context, args []string, streams genericiooptions.IOStreams) int {
 	root := New(streams)
 	root.SetArgs(args)
 	return ended(ctx, root.ExecuteContext(ctx), streams)
 }
 
-// ended returns the exit code of a command, and prints why it broke.
+// ended returns the exit code for the error of a command, and prints the error unless it is errFound.
 func ended(ctx context.Context, err error, streams genericiooptions.IOStreams) int {
 	switch {
 	case err == nil:
@@ -79,10 +79,10 @@ func New(streams genericiooptions.IOStreams) *cobra.Command {
 	s := &shell{IOStreams: streams, kube: genericclioptions.NewConfigFlags(true)}
 	root := &cobra.Command{
 		Use:   "kubectl-appservice",
-		Short: "See what an AppService becomes, and why it is as it is",
-		Long: "kubectl appservice shows what AppServices become before they are applied, and why they are as they are afterwards. It renders with\n" +
-			"the operator's own code.\n\n" +
-			"It exits with 0, with 1 if it found differences or something to complain of, and with 2 if it could not do its work.",
+		Short: "Preview AppServices, and explain their state",
+		Long: "kubectl appservice shows the objects of AppServices before they are applied, and explains the state of AppServices in the cluster. It\n" +
+			"renders with the operator's own code.\n\n" +
+			"It exits with 0 on success, with 1 if there are differences or findings, and with 2 on errors.",
 		Version:       version.OfModule(),
 		SilenceErrors: true,
 		SilenceUsage:  true,

@@ -7,10 +7,10 @@ import (
 	"github.com/example/appservice-operator/config"
 )
 
-// shipped are the files of an installation that this program was built with, with the paths that they have in the repository.
+// shipped contains the built-in files of an installation, under the same paths as in the repository.
 var shipped fs.FS = below{config.Files, "config/"}
 
-// below shows a file system in a folder.
+// below is a file system mounted in a folder, a prefix that ends with a slash.
 type below struct {
 	fs.FS
 	folder string

@@ -27,9 +27,9 @@ func statusCommand(s *shell) *cobra.Command {
 	var everywhere bool
 	cmd := &cobra.Command{
 		Use:   "status [NAME...]",
-		Short: "List AppServices and how they stand",
-		Long: "Status lists AppServices: phase, replicas, what is wrong first, and what is held back. Without names it lists all of the namespace, with -A those\n" +
-			"of all namespaces. It exits with 0 whatever they say: kubectl appservice why says what is wrong, and exits with 1.",
+		Short: "List AppServices and their status",
+		Long: "Status lists AppServices with their phase, their ready replicas, the first problem, and what is held back. Without names it lists all in the\n" +
+			"namespace, and with -A all in the cluster. It exits with 0 whatever their status: kubectl appservice why explains problems, and exits with 1.",
 		Example: `# all of the namespace
 kubectl appservice status
 
@@ -51,13 +51,13 @@ kubectl appservice status --kind appjob`,
 		},
 	}
 	s.outputFlag(cmd, &output, listFormats)
-	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list those of all namespaces")
+	cmd.Flags().BoolVarP(&everywhere, "all-namespaces", "A", false, "list AppServices of all namespaces")
 	cmd.Flags().StringVar(&kind, "kind", "appservice", "the kind to list, if no names are given")
-	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag is there
+	_ = cmd.RegisterFlagCompletionFunc("kind", s.completeKinds) // the flag exists
 	return cmd
 }
 
-// standing reads the resources that arguments name, or all of a kind.
+// standing reads the resources that the arguments name, or lists all of a kind.
 func (s *shell) standing(ctx context.Context, args []string, kind string, everywhere bool) ([]unstructured.Unstructured, error) {
 	if everywhere && len(args) > 0 {
 		return nil, fmt.Errorf("--all-namespaces lists all, so it takes no names: leave out %s", strings.Join(args, " "))
@@ -123,13 +123,13 @@ func (s *shell) printStatus(list []unstructured.Unstructured, output string, eve
 		return s.printData(statusData(list, single), output)
 	}
 	if len(list) == 0 {
-		_, err := fmt.Fprintln(s.ErrOut, "There are none.")
+		_, err := fmt.Fprintln(s.ErrOut, "No resources found.")
 		return err
 	}
 	return s.printRows(list, output == asWide, everywhere)
 }
 
-// statusData is what status prints as JSON and YAML: names and statuses, one or a list.
+// statusData returns the JSON and YAML output of status: the names and statuses, as one object if single is set, else as items.
 func statusData(list []unstructured.Unstructured, single bool) any {
 	items := make([]any, 0, len(list))
 	for _, one := range list {
@@ -179,14 +179,14 @@ func (s *shell) printRows(list []unstructured.Unstructured, wide, everywhere boo
 
 func row(out io.Writer, cells []string) { _, _ = fmt.Fprintln(out, strings.Join(cells, "\t")) } // a tabwriter keeps errors for Flush
 
-// message is what a line says of a resource: why it is not ready, or what is worth knowing.
+// message returns the column MESSAGE: why a resource is not ready, or its first problem; empty if there is none.
 func message(one *unstructured.Unstructured, said *v1.AppServiceStatus) string {
 	ready := meta.FindStatusCondition(said.Conditions, v1.ConditionReady)
 	switch {
 	case said.ObservedGeneration == 0:
-		return "no operator has looked at it yet"
+		return "no operator has reconciled it yet"
 	case said.ObservedGeneration < one.GetGeneration():
-		return "the operator has not looked at its newest spec yet"
+		return "the operator has not reconciled its latest spec yet"
 	case ready != nil && ready.Status != "True":
 		return ready.Reason + ": " + ready.Message
 	case len(said.Problems) > 0:

@@ -18,12 +18,12 @@ func undoCommand(s *shell) *cobra.Command {
 	var to int
 	cmd := &cobra.Command{
 		Use:   "undo NAME",
-		Short: "Go back to the spec of a former release",
-		Long: "Undo gives an AppService the spec again that a former release was made of, and the operator follows: that is a new release. Without\n" +
-			"--to-revision, it is the newest one with another spec than there is now. Where Argo CD or Flux applies the AppService, nothing is written,\n" +
-			"since it would be taken back: the AppService is printed as its source has to have it.\n\n" +
-			"kubectl rollout undo, and helm rollback, change what the operator puts back.",
-		Example: `# what would be changed
+		Short: "Go back to the spec of an earlier release",
+		Long: "Undo sets the spec of an AppService to that of an earlier release, and the operator applies it as a new release. Without --to-revision, it\n" +
+			"takes the newest release with a different spec. If Argo CD or Flux applies the AppService, nothing is written, since it would be reverted:\n" +
+			"the AppService to commit is printed instead.\n\n" +
+			"The operator reverts the changes of kubectl rollout undo and helm rollback.",
+		Example: `# preview the change
 kubectl appservice undo web --to-revision 1 --dry-run`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
@@ -38,12 +38,12 @@ kubectl appservice undo web --to-revision 1 --dry-run`,
 			return s.undo(cmd.Context(), args[0], writer, resource, list, to, dry)
 		},
 	}
-	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with another spec than there is now")
+	cmd.Flags().IntVar(&to, "to-revision", 0, "the revision to go back to; 0 for the newest one with a different spec")
 	dryFlag(cmd, &dry)
 	return cmd
 }
 
-// undo gives a resource the spec of a revision, or prints it as its source is to have it.
+// undo sets the spec of a resource to that of a revision, or prints the manifest to commit if a GitOps tool applies the resource.
 func (s *shell) undo(ctx context.Context, argument string, writer client.Client, resource *unstructured.Unstructured, list []history.Revision, to int, dry string) error {
 	name, err := s.named(argument)
 	if err != nil {
@@ -79,13 +79,13 @@ func (s *shell) undo(ctx context.Context, argument string, writer client.Client,
 	return nil
 }
 
-// printSource prints a resource for the source that a tool applies it from.
+// printSource prints the manifest to commit to the source that a GitOps tool applies.
 func (s *shell) printSource(name named, plan *history.Undo) error {
 	text, err := yaml.Marshal(plan.Source().Object)
 	if err != nil {
 		return err
 	}
-	_, _ = fmt.Fprintf(s.ErrOut, "%s is applied by %s, which would take the change back: nothing was written. This is what its source has to say:\n", name, plan.Owner)
+	_, _ = fmt.Fprintf(s.ErrOut, "%s is applied by %s, which would revert the change: nothing was written. Commit this to its source:\n", name, plan.Owner)
 	_, err = s.Out.Write(text)
 	return err
 }

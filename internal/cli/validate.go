@@ -18,28 +18,28 @@ func validateCommand(s *shell) *cobra.Command {
 	v := &validation{shell: s, platforms: map[schema.GroupVersionKind]*validate.Platform{}}
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
-		Short: "Say what a cluster would refuse, before it is asked",
-		Long: "Validate holds resources to what the API server checks (unknown fields, schema, rules), in its words, and to what the operator checks: bounds,\n" +
-			"the chart, Pod Security, and the platform's policy: that of --policy, or what the operator allows without one. It reads no cluster, so it does\n" +
-			"not know what is missing there, and of namespaces only what --namespace-labels says. It exits with 1 if something would be refused.",
-		Example: `# a file; a folder, or - for stdin, will do as well
+		Short: "Check offline whether a cluster would accept resources",
+		Long: "Validate checks resources like the API server (unknown fields, schema, rules), with the same messages, and like the operator: bounds, the\n" +
+			"chart, Pod Security, and the platform's policy from --policy, or the operator's default policy. It reads no cluster, so it cannot find missing\n" +
+			"objects, and knows only the labels of namespaces in --namespace-labels. It exits with 1 if a resource would be refused.",
+		Example: `# a file, a folder, or - for stdin
 kubectl appservice validate -f app.yaml
 
-# by the policy of the platform
+# with the platform's policy
 kubectl appservice validate -f app.yaml --policy config/samples/tenant/policy.yaml -n shop
 
-# as data
+# as JSON
 kubectl appservice validate -f config/samples/full.yaml -o json`,
 		Annotations: map[string]string{"offline": "true"},
 		Args:        cobra.NoArgs,
 		RunE:        func(cmd *cobra.Command, _ []string) error { return v.run(cmd) },
 	}
 	flags := cmd.Flags()
-	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - is stdin")
-	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts, and config/crd, as the operator's (default: what this program was built with)")
-	flags.StringVar(&v.policy, "policy", "", "file with the policy of the platform, as the operator's --policy (default: the operator's built-in default alone)")
-	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, by which a policy may select it")
-	_ = cmd.MarkFlagRequired("filename") // the flag is there
+	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
+	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts and config/crd, like the operator's (default: the built-in ones)")
+	flags.StringVar(&v.policy, "policy", "", "file with the platform's policy, like the operator's --policy (default: the operator's default policy)")
+	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, for policies that select namespaces by label")
+	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
 	return cmd
 }
@@ -56,7 +56,7 @@ type validation struct {
 	platforms map[schema.GroupVersionKind]*validate.Platform
 }
 
-// refusal is a problem of a resource as data.
+// refusal is a problem of a resource in the JSON output.
 type refusal struct {
 	File    string `json:"file"`
 	Line    int    `json:"line"`
@@ -97,7 +97,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 				refusals = append(refusals, v.refused(d, *problem))
 				continue
 			}
-			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is not looked at: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
+			_, _ = fmt.Fprintf(v.ErrOut, "%s: %s is skipped: the operator does not serve its kind\n", d.at(), strings.TrimSpace(d.GetKind()+" "+d.GetName()))
 			continue
 		}
 		checked++
@@ -120,7 +120,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// platform is what resources of a kind are held to; nil if the kind is not served.
+// platform returns the checks for resources of a kind; nil if the kind is not served.
 func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform, error) {
 	if known, there := v.platforms[kind]; there {
 		return known, nil
@@ -141,7 +141,7 @@ func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform,
 	return v.platforms[kind], nil
 }
 
-// misnamed is the problem of a kind of the operator's group that it does not serve: no cluster has one of that name. Other groups are others'.
+// misnamed returns the problem of a kind that is not served although its group is the operator's; nil for kinds of other groups.
 func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
 	var known []string
 	for served := range v.served.Renderers {
@@ -156,7 +156,7 @@ func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
 	return &validate.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
 }
 
-// refused prints a problem, if it is not to be data, and returns it as such.
+// refused returns a problem for the JSON output, and prints it if the output is text.
 func (v *validation) refused(d document, of validate.Problem) refusal {
 	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(), Field: of.Field, Message: of.Message}
 	if v.output == asText {

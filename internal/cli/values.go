@@ -10,11 +10,11 @@ func valuesCommand(s *shell) *cobra.Command {
 	in, origins, output := &inputs{}, false, asYAML
 	command := &cobra.Command{
 		Use:   "values (-f FILE | NAME) [--show-origin]",
-		Short: "Show the values of a chart's templates, and where each comes from",
-		Long: "Prints what templates see as .Values. With --show-origin, each has a comment that says where it comes from: the spec, the ConfigMap\n" +
+		Short: "Show the values of a chart's templates, and the origin of each",
+		Long: "Prints .Values as templates see it. With --show-origin, each value has a comment with its origin: the spec, the ConfigMap\n" +
 			"appservice-defaults of the namespace, defaultValues or overrideValues of watches.yaml, or the chart. Offline it makes no request;\n" +
-			"--defaults gives it the defaults of a namespace, --live takes them from the cluster.",
-		Example: "  # what comes from where\n" +
+			"--defaults reads the defaults of a namespace from a file, --live from the cluster.",
+		Example: "  # all values with their origins\n" +
 			"  kubectl appservice values -f app.yaml --show-origin\n" +
 			"  # with the defaults of a namespace\n" +
 			"  kubectl appservice values -f app.yaml --defaults defaults.yaml --show-origin\n" +
@@ -27,7 +27,7 @@ func valuesCommand(s *shell) *cobra.Command {
 		},
 	}
 	in.add(command)
-	command.Flags().BoolVar(&origins, "show-origin", false, "say of each value where it comes from")
+	command.Flags().BoolVar(&origins, "show-origin", false, "print the origin of each value")
 	s.outputFlag(command, &output, []string{asYAML, asJSON})
 	return command
 }

@@ -16,15 +16,15 @@ func whyCommand(s *shell) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "why NAME",
-		Short: "Say why an AppService is as it is, and what to do",
-		Long: "Why prints the tree of what is wrong: from the conditions over objects and pods to their last words and a hint. It also says what is held\n" +
-			"back and until when, and where the values come from that matter: the spec, the namespace's defaults, the platform's, or the chart.\n\n" +
-			"Pods are looked at now, with the operator's own rules; all else is what the operator said last. The rights of the role \"view\" do. What\n" +
-			"they do not cover is named. It exits with 1 if the AppService is not ready.",
-		Example: `# what is wrong with an AppService
+		Short: "Explain the state of an AppService, and what to do",
+		Long: "Why prints a tree of problems: from the conditions to objects, pods, their last output and a hint. It also shows what is held back and until\n" +
+			"when, and the origin of relevant values: the spec, the defaults of the namespace or of the platform, or the chart.\n\n" +
+			"Pods are examined now, with the operator's own rules; everything else is the status that the operator last wrote. The role \"view\" is\n" +
+			"sufficient; anything that you may not read is listed. It exits with 1 if the AppService is not ready.",
+		Example: `# the problems of an AppService
 kubectl appservice why web
 
-# of another kind, as JSON for a script
+# as JSON
 kubectl appservice why appservice/web -o json`,
 		Args:              oneName,
 		ValidArgsFunction: s.completeNames,
@@ -50,10 +50,10 @@ func treeCommand(s *shell) *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "tree NAME",
-		Short: "List what an AppService became, down to its pods",
-		Long: "Tree lists the objects of an AppService in the order in which they are applied, below them what controllers made for them, and pods, with how\n" +
-			"each stands. The rights of the role \"view\" do; what they do not cover is named.",
-		Example: `# what it became
+		Short: "List the objects of an AppService, down to its pods",
+		Long: "Tree lists the objects of an AppService in the order in which they are applied, with the objects that controllers created for them, the pods,\n" +
+			"and the state of each. The role \"view\" is sufficient; anything that you may not read is listed.",
+		Example: `# all objects of an AppService
 kubectl appservice tree web
 
 # as YAML
@@ -72,7 +72,7 @@ kubectl appservice tree web -o yaml`,
 	return cmd
 }
 
-// look looks at the resource that an argument names.
+// look collects the findings about the resource that an argument names.
 func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain.Findings, error) {
 	name, err := s.named(argument)
 	if err != nil {
@@ -89,7 +89,7 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain
 	looker := explain.Looker{Reader: reader, Mapper: mapper, Now: time.Now}
 	found, err := looker.Look(ctx, name.Kind, name.NamespacedName, whole)
 	if client.IgnoreNotFound(err) == nil && err != nil {
-		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that there are", name, name.Namespace)
+		return nil, fmt.Errorf("there is no %s in namespace %s: kubectl appservice status lists those that exist", name, name.Namespace)
 	}
 	if err != nil {
 		return nil, err
@@ -98,7 +98,7 @@ func (s *shell) look(ctx context.Context, argument string, whole bool) (*explain
 	return found, nil
 }
 
-// chartOf returns the values of the chart that rendered a resource, if it is the one that this program was built with; else nil.
+// chartOf returns the values of the chart that rendered a resource if it is the built-in one; else nil.
 func (s *shell) chartOf(name named, found *explain.Findings) map[string]any {
 	charts, err := chartsIn("")
 	if err != nil || charts.Renderers[name.Kind] == nil || found.Status.Release == nil {

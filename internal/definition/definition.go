@@ -1,6 +1,5 @@
-// Package definition does with a resource what the API server does with it by its custom resource definition: it drops what is unknown, fills
-// in defaults, and refuses what schema or rules do not allow, in the server's own words and with its code. It asks no cluster, so admission
-// policies are left out.
+// Package definition applies a custom resource definition to resources like the API server, with the server's own code and messages: it prunes
+// unknown fields, sets defaults, and validates the schema and the CEL rules. It reads no cluster, so it does not evaluate admission policies.
 package definition
 
 import (
@@ -29,39 +28,39 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// The API server's limits on the cost of rules, for one rule and for all rules of an object.
+// The API server's limits on the CEL cost of one rule, and of all rules of an object.
 const (
 	perCall = 1_000_000
 	budget  = 10_000_000
 )
 
-// Definition is that of one version of a kind. It is safe for concurrent use.
+// Definition is the definition of one version of a kind. It is safe for concurrent use.
 type Definition struct {
 	Kind runtimeschema.GroupVersionKind
-	// Internal is the whole definition as the API server has it.
+	// Internal is the whole definition in the API server's internal version.
 	Internal *apiextensions.CustomResourceDefinition
 
 	structural *schema.Structural
 	schema     validation.SchemaValidator
-	ownStatus  bool // who creates a resource does not set its status
+	ownStatus  bool // the status is a subresource, so creating a resource does not set it
 	rules      func() *cel.Validator
 	admitted   atomic.Int32
 }
 
-// few is the number of resources up to which it is less work to compile the rules for each than to compile all once.
+// few is the number of resources up to which compiling the rules that each one needs is cheaper than compiling all rules once.
 const few = 4
 
-// Admitted is what becomes of a resource.
+// Admitted is the result of admitting a resource.
 type Admitted struct {
-	// Resource as it would be stored.
+	// Resource is the resource as it would be stored.
 	Resource *unstructured.Unstructured
-	// Unknown are the paths of fields that the definition does not have: the server refuses or drops them, as the client asks.
+	// Unknown are the paths of unknown fields: the server refuses or drops them, depending on the client's field validation.
 	Unknown []string
-	// Errors are why it is refused.
+	// Errors are the reasons why it is refused; empty if it is admitted.
 	Errors field.ErrorList
 }
 
-// Read reads a definition of one version.
+// Read parses a CustomResourceDefinition, in YAML or JSON. It returns an error unless it has exactly one version.
 func Read(text []byte) (*Definition, error) {
 	versioned, internal := &apiextensionsv1.CustomResourceDefinition{}, &apiextensions.CustomResourceDefinition{}
 	if err := yaml.UnmarshalStrict(text, versioned); err != nil {
@@ -95,7 +94,7 @@ func Read(text []byte) (*Definition, error) {
 	return d, err
 }
 
-// Of finds the definition of a kind among the files of a folder, by the name that its file has there, and returns nil if there is none.
+// Of reads the definition of a kind from the file GROUP_PLURAL.yaml of a folder. It returns nil if the file does not exist.
 func Of(files fs.FS, dir string, kind runtimeschema.GroupVersionKind, plural string) (*Definition, error) {
 	name := path.Join(dir, kind.Group+"_"+plural+".yaml")
 	text, err := fs.ReadFile(files, name)
@@ -115,7 +114,7 @@ func Of(files fs.FS, dir string, kind runtimeschema.GroupVersionKind, plural str
 	return d, nil
 }
 
-// Admit returns what becomes of a resource that is created.
+// Admit returns the result of creating a resource. The argument is not changed.
 func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) Admitted {
 	out := Admitted{Resource: in.DeepCopy()}
 	if out.Unknown, out.Errors = d.decode(out.Resource); len(out.Errors) > 0 {
@@ -141,8 +140,8 @@ func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) A
 	return out
 }
 
-// decode does what the API server does to a resource that it reads to create it, before it looks whether it fits: what is unknown goes, and is
-// returned, nulls are as if they were not there, defaults are filled in, the status is the operator's. The error is of metadata of another type.
+// decode does what the API server does before it validates a new resource: it prunes unknown fields, whose paths it returns, and nulls of fields
+// that are not nullable, sets defaults, and drops the status. It returns an error if metadata has a wrong type.
 func (d *Definition) decode(resource *unstructured.Unstructured) (unknown []string, errs field.ErrorList) {
 	content := resource.Object
 	_, _, unknown, err := objectmeta.GetObjectMetaWithOptions(content, objectmeta.ObjectMetaOptions{ReturnUnknownFieldPaths: true})
@@ -161,13 +160,13 @@ func (d *Definition) decode(resource *unstructured.Unstructured) (unknown []stri
 	return unknown, nil
 }
 
-// Change returns why a resource cannot become another, by the rules.
+// Change returns the errors of the CEL rules for an update from one resource to another.
 func (d *Definition) Change(ctx context.Context, before, after *unstructured.Unstructured) field.ErrorList {
 	refused, _ := d.rules().Validate(ctx, nil, d.structural, after.Object, before.Object, budget)
 	return refused
 }
 
-// blocked is what the API server says where errors keep it from checking rules.
+// blocked returns the error that the API server adds if other errors keep it from evaluating rules; nil if none do.
 func blocked(errs field.ErrorList) *field.Error {
 	for _, err := range errs {
 		switch err.Type {
@@ -178,13 +177,13 @@ func blocked(errs field.ErrorList) *field.Error {
 	return nil
 }
 
-// asked is a schema with the rules of those fields only that a value has. The types stay as they are: rules see those below. To compile all
+// asked returns a schema with only the rules of fields that a value has. Types are kept, since rules refer to fields below them. Compiling all
 // rules of a kind takes several times as long.
 func asked(s *schema.Structural, value any) *schema.Structural {
 	copied := *s
 	switch value := value.(type) {
 	case map[string]any:
-		if len(s.Properties) > 0 { // an object with properties, if there are none, is another type than a map
+		if len(s.Properties) > 0 { // nil stays nil: an object with an empty map of properties is another CEL type
 			copied.Properties = make(map[string]schema.Structural, len(s.Properties))
 		}
 		for name, property := range s.Properties {
@@ -206,7 +205,7 @@ func asked(s *schema.Structural, value any) *schema.Structural {
 	return &copied
 }
 
-// union is the schema of items with the rules of those fields that one of them has.
+// union returns the schema of items with the rules of fields that any of them has; the whole schema if two items have the same field.
 func union(s *schema.Structural, items []any) *schema.Structural {
 	all := map[string]any{}
 	for _, item := range items {
@@ -216,7 +215,7 @@ func union(s *schema.Structural, items []any) *schema.Structural {
 		}
 		for name, value := range fields {
 			if _, there := all[name]; there {
-				return s // its fields would have to be put together, too
+				return s // the values would have to be merged, too
 			}
 			all[name] = value
 		}
@@ -224,7 +223,7 @@ func union(s *schema.Structural, items []any) *schema.Structural {
 	return asked(s, all)
 }
 
-// ruleless is a schema without rules.
+// ruleless returns a copy of a schema without rules.
 func ruleless(s *schema.Structural) *schema.Structural {
 	copied := *s
 	copied.XValidations = nil

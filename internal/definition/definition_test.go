@@ -39,7 +39,7 @@ func parse(t *testing.T, text []byte) *unstructured.Unstructured {
 	return object
 }
 
-// What is compiled for one resource says of it what all rules say: of each golden case, which have all fields, less what a rule asks for.
+// The rules compiled for one resource report the same errors as all rules: for each golden case, without one of its fields.
 func TestFewRulesSayWhatAllSay(t *testing.T) {
 	files, err := filepath.Glob(root + "/test/testdata/cases/*/cr.yaml")
 	if err != nil || len(files) == 0 {

@@ -2,7 +2,7 @@ package definition
 
 import "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 
-// Example is a value for a field of the resource: what is required, and nothing else.
+// Example returns a value for a top-level field of the resource, with only the required fields.
 func (d *Definition) Example(name string) any {
 	property := d.structural.Properties[name]
 	return example(&property)

@@ -13,15 +13,15 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Place is a place in the spec of a kind, with what has to be known of it to lay something beneath a spec. Of the zero value nothing is
-// known: whatever is there fits.
+// Place is a location in the spec of a kind, with its schema as needed to lay defaults beneath a spec. The zero value has no schema: any value
+// fits.
 type Place struct {
 	at *node
-	// fixed are the fields that each spec has, whatever its user wrote, with the reason.
+	// fixed maps the fields for which defaults have no effect to the reason.
 	fixed map[string]string
 }
 
-// SpecOf returns the place of the spec of a kind, of which a chart declares some fields or none.
+// SpecOf returns the place of the spec of a kind. Declared are the fields that a chart declares; nil if there are none.
 func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 	core, typed := Core(kind)
 	if !typed && declared == nil {
@@ -49,8 +49,8 @@ const (
 	aboutOne   = "it is about one resource, and read from its spec alone"
 )
 
-// fixedOf are the fields of Go types that each spec has, those that are read from the spec alone, and those that cannot be changed, which the API
-// server knows of a spec only.
+// fixedOf lists the fields of Go types for which defaults have no effect, with the reason: fields that every spec has, that are read from the spec
+// only, or that are immutable, which the API server checks in the spec only.
 var fixedOf = map[reflect.Type]map[string]string{
 	reflect.TypeFor[v1.AppServiceSpec](): {
 		"image":  inEachSpec,
@@ -73,7 +73,7 @@ func (p Place) Field(name string) (field Place, known bool) {
 	return Place{at: at}, known
 }
 
-// Fixed returns why something beneath a spec would never reach it there; empty if it would.
+// Fixed returns why a default for a field would have no effect; empty if it would have one.
 func (p Place) Fixed(field string) string {
 	if why := p.fixed[field]; why != "" || p.at == nil {
 		return why
@@ -84,7 +84,7 @@ func (p Place) Fixed(field string) string {
 	return ""
 }
 
-// DidYouMean returns a question with the field that a wrong name is most like; empty if none is.
+// DidYouMean returns a question with the field that is most similar to a wrong name; empty if none is.
 func (p Place) DidYouMean(wrong string) string {
 	if p.at == nil {
 		return ""
@@ -92,7 +92,7 @@ func (p Place) DidYouMean(wrong string) string {
 	return DidYouMean(wrong, p.at.names())
 }
 
-// At returns the place that a path leads to, as in spec.ports[0].name.
+// At returns the place at a path, as in spec.ports[0].name. It reports false if a field is unknown.
 func (p Place) At(path string) (Place, bool) {
 	for _, step := range strings.Split(path, ".")[1:] {
 		name, rest, _ := strings.Cut(step, "[")
@@ -108,8 +108,8 @@ func (p Place) At(path string) (Place, bool) {
 	return p, true
 }
 
-// Lacks returns a field that a value needs there and does not have, by its path; empty if it is complete. What is not complete cannot
-// bring an object into being: it adds to those that a spec has.
+// Lacks returns the path of a required field that a value lacks; empty if it is complete. An incomplete value cannot create an object: it only
+// adds to one that a spec has.
 func (p Place) Lacks(value any) string {
 	given, isMap := value.(map[string]any)
 	if !isMap || p.at == nil {
@@ -129,7 +129,7 @@ func (p Place) Lacks(value any) string {
 	return ""
 }
 
-// required are the fields that an object cannot do without.
+// required returns the required fields of an object.
 func (n *node) required() []string {
 	switch {
 	case n.schema != nil:
@@ -140,7 +140,7 @@ func (n *node) required() []string {
 	return nil
 }
 
-// requiredOf are the fields of a struct that are always written: those that controller-gen takes for required.
+// requiredOf returns the fields of a struct without omitempty, which controller-gen treats as required.
 func requiredOf(of reflect.Type) []string {
 	var names []string
 	for i := range of.NumField() {
@@ -156,8 +156,8 @@ func requiredOf(of reflect.Type) []string {
 	return names
 }
 
-// alternatives are fields of which an object takes one. Rules of the CRD and of Kubernetes say so; a spec that has one leaves no
-// place for another that lies beneath it.
+// alternatives are mutually exclusive fields, by rules of the CRD and of Kubernetes. If a spec sets one, defaults for the others are
+// not applied.
 var alternatives = map[reflect.Type][]string{
 	reflect.TypeFor[v1.Probe]():                {"exec", "grpc", "httpGet", "tcpSocket"},
 	reflect.TypeFor[v1.ReadinessProbe]():       {"exec", "grpc", "httpGet", "none", "tcpSocket"},
@@ -168,7 +168,7 @@ var alternatives = map[reflect.Type][]string{
 	reflect.TypeFor[corev1.LifecycleHandler](): {"exec", "httpGet", "sleep", "tcpSocket"},
 }
 
-// tellers are fields by which objects say what they are: a spec that has one says all of the object.
+// tellers are the discriminator fields of objects. If a spec sets one, no defaults are applied to the object.
 var tellers = map[reflect.Type]string{
 	reflect.TypeFor[appsv1.DeploymentStrategy](): "type",
 	reflect.TypeFor[v1.ReadinessProbe]():         "none",
@@ -176,7 +176,7 @@ var tellers = map[reflect.Type]string{
 	reflect.TypeFor[corev1.AppArmorProfile]():    "type",
 }
 
-// Excludes reports whether what a spec has there leaves no place for a field.
+// Excludes reports whether the fields that a spec sets at the place rule out a default for a field.
 func (p Place) Excludes(spec map[string]any, field string) bool {
 	if p.at == nil || p.at.typ == nil {
 		return false

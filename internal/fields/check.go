@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// keysOf are the keys that belong to one type only.
+// keysOf are the keys that are valid for one type only, by type.
 var keysOf = map[string][]string{
 	"string":  {"pattern", "minLength", "maxLength"},
 	"integer": {"minimum", "maximum", "multipleOf", "exclusiveMinimum", "exclusiveMaximum"},
@@ -20,7 +20,7 @@ var keysOf = map[string][]string{
 
 var types = []string{"array", "boolean", "integer", "number", "object", "string"}
 
-// formats are those that the API server checks, and that of quantities.
+// formats are the formats that the API server checks, by type.
 var formats = map[string][]string{
 	"string": {
 		"byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "password", "uri", "uuid",
@@ -29,7 +29,7 @@ var formats = map[string][]string{
 	"number":  {"double", "float"},
 }
 
-// check looks for mistakes in a node and in all below it.
+// check reports the mistakes in a node and in all nodes below it.
 func (p *parser) check(s *Schema, at string) {
 	switch {
 	case s.Ref != "":
@@ -66,7 +66,7 @@ func (p *parser) check(s *Schema, at string) {
 	if s.AdditionalProperties != nil {
 		p.check(s.AdditionalProperties, at+".*")
 	}
-	if s.Default != nil && len(p.found) == 0 { // else the schema may be no schema
+	if s.Default != nil && len(p.found) == 0 { // else the schema may be invalid
 		p.checkDefault(s, at)
 	}
 }
@@ -111,7 +111,7 @@ func (p *parser) checkType(s *Schema, at string) {
 			p.report(s.LineOf("additionalProperties"), "%s: an object has properties or additionalProperties, not both", at)
 		}
 		if s.Properties == nil && s.AdditionalProperties == nil && !s.PreserveUnknown && at != "spec" {
-			p.report(s.Line, "%s: an object needs properties, or additionalProperties for a map: the API server would drop all that is in it", at)
+			p.report(s.Line, "%s: an object needs properties, or additionalProperties for a map: the API server would prune everything in it", at)
 		}
 		for _, name := range s.Required {
 			if s.Properties[name] == nil {
@@ -121,7 +121,7 @@ func (p *parser) checkType(s *Schema, at string) {
 	}
 }
 
-// checkKeys holds lists of type map to what the API server asks of them.
+// checkKeys checks the list type and the keys of lists of type map, as the API server does.
 func (p *parser) checkKeys(s *Schema, at string) {
 	if !slices.Contains([]string{"", "atomic", "set", "map"}, s.ListType) {
 		p.report(s.LineOf("x-kubernetes-list-type"), "%s: x-kubernetes-list-type is atomic, set or map", at)

@@ -9,8 +9,8 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
-// Complete lays what a chart in a folder declares under what its values.yaml and its values.schema.json say, as if it stood there: a field
-// needs an entry in neither. The texts of the files stay as they are. Mistakes of fields.yaml come as Problems.
+// Complete adds the fields that a chart declares to its values and its schema, so that they need no entry in values.yaml and values.schema.json.
+// Values of values.yaml win over declared defaults. The raw files are not changed. Mistakes in fields.yaml are returned as Problems.
 func Complete(c *chart.Chart, dir string) error {
 	text, there := textOf(c)
 	if !there {
@@ -27,8 +27,8 @@ func Complete(c *chart.Chart, dir string) error {
 	return nil
 }
 
-// schema adds to a values.schema.json the properties that it lacks, and those that it may have from an earlier fields.yaml. What refers to
-// fields of a Go type is known in full only if the file was generated.
+// schema returns a values.schema.json with the declared properties in place of those that an earlier fields.yaml may have left. Properties with
+// references to Go types are added only if they are missing: only the generated file has them in full.
 func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 	document := map[string]any{"type": "object"}
 	if len(text) > 0 {
@@ -54,7 +54,7 @@ func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 	return json.Marshal(document)
 }
 
-// refers reports whether a schema or one within it is that of another field.
+// refers reports whether a schema or one below it has a $ref.
 func (s *Schema) refers() bool {
 	if s == nil {
 		return false

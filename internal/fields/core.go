@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Core returns the Go type of the spec of a kind, if it has one.
+// Core returns the Go type of the spec of a kind, and whether it has one.
 func Core(kind schema.GroupVersionKind) (reflect.Type, bool) {
 	if kind == v1.GroupVersion.WithKind(v1.Kind) {
 		return reflect.TypeFor[v1.AppServiceSpec](), true

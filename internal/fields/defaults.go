@@ -12,16 +12,16 @@ import (
 	sigsjson "sigs.k8s.io/json"
 )
 
-// open stands for what a reference names: anything. References are checked by their Go types.
+// open resolves every reference to a schema that allows anything. References are checked by their Go types.
 func open(string) (props, error) {
 	anything := true
 	return props{XPreserveUnknownFields: &anything}, nil
 }
 
-// checkDefault holds a default to the schema that it stands in.
+// checkDefault validates a default against its schema, and makes quantities canonical.
 func (p *parser) checkDefault(s *Schema, at string) {
 	if s.Ref != "" {
-		typ, _ := Type(s.Ref) // checkRef did it
+		typ, _ := Type(s.Ref) // checkRef reports its error
 		text, _ := json.Marshal(s.Default)
 		strict, err := sigsjson.UnmarshalStrict(text, reflect.New(typ).Interface())
 		if err = errors.Join(append(strict, err)...); err != nil {
@@ -37,7 +37,7 @@ func (p *parser) checkDefault(s *Schema, at string) {
 		s.Default = canonical
 		return
 	}
-	schema, _ := s.Props(open) // it resolves everything
+	schema, _ := s.Props(open) // open returns no error
 	compiled, err := compile(exact(&schema))
 	if err == nil {
 		err = compiled.Validate(s.Default)
@@ -68,7 +68,7 @@ func compile(schema map[string]any) (*jsonschema.Schema, error) {
 	return compiler.Compile(name)
 }
 
-// misfits are what a schema refuses, in its words.
+// misfits returns the messages of a validation error and its causes, sorted.
 func misfits(err *jsonschema.ValidationError) []string {
 	if len(err.Causes) == 0 {
 		says := strings.TrimPrefix((&jsonschema.ValidationError{ErrorKind: err.ErrorKind}).Error(), "at '': ")
@@ -85,9 +85,8 @@ func misfits(err *jsonschema.ValidationError) []string {
 	return list
 }
 
-// Defaults are what a chart's values hold where a spec says nothing: the defaults, in the objects that they belong to, and an empty object
-// or list for each that has none, so that templates reach into it without a look whether it is there. An object that cannot do without a
-// field that has no default is empty as a whole.
+// Defaults returns the values of a chart for an empty spec: the defaults, nested in their objects, and an empty object or list for each field
+// without one, so that templates need no check for nil. An object is empty if one of its required fields has no default.
 func (f *File) Defaults() map[string]any { return f.Spec.defaults() }
 
 func (s *Schema) defaults() map[string]any {
@@ -100,13 +99,13 @@ func (s *Schema) defaults() map[string]any {
 	return out
 }
 
-// ByDefault is what values hold for a field where a spec says nothing; nil if they hold nothing.
+// ByDefault returns the value of a field that a spec does not set; nil for none.
 func (s *Schema) ByDefault() any {
 	switch {
 	case s.Default != nil:
 		return s.Default
 	case s.Ref != "":
-		typ, _ := Type(s.Ref) // it was found when the file was parsed
+		typ, _ := Type(s.Ref) // the parser has checked it
 		return emptyOf(typ)
 	case s.Type == "array":
 		return []any{}
@@ -118,7 +117,7 @@ func (s *Schema) ByDefault() any {
 	return map[string]any{}
 }
 
-// Complete reports whether an object has a default for each of the fields that it requires.
+// Complete reports whether each required field of an object has a default.
 func (s *Schema) Complete() bool {
 	return !slices.ContainsFunc(s.Required, func(name string) bool {
 		child := s.Properties[name]
@@ -131,7 +130,7 @@ func emptyOf(typ reflect.Type) any {
 		typ = typ.Elem()
 	}
 	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
-		return nil // a quantity, or a number or a text
+		return nil // a quantity or an int-or-string
 	}
 	switch typ.Kind() {
 	case reflect.Slice:

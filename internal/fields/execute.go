@@ -5,20 +5,20 @@ import (
 	"text/template/parse"
 )
 
-// execution is that of one template.
+// execution is the abstract execution of one template.
 type execution struct {
 	*analysis
 	tree      *parse.Tree
 	variables *variables
 }
 
-// variables are those of a block; others are in the blocks around it.
+// variables are the variables of a block; outer are those of the enclosing block.
 type variables struct {
 	names map[string]value
 	outer *variables
 }
 
-// block carries out a list of nodes that has variables of its own.
+// block executes a list of nodes in a new scope, whose first variables are added by set. A nil list is skipped.
 func (e *execution) block(list *parse.ListNode, dot value, set func(names map[string]value)) {
 	if list == nil {
 		return
@@ -55,7 +55,7 @@ func (e *execution) list(list *parse.ListNode, dot value) {
 	}
 }
 
-// branch carries out both sides. Within says what the dot is in the first one.
+// branch executes both branches. Within returns the dot of the first one.
 func (e *execution) branch(branch *parse.BranchNode, dot value, within func(given value) value, loop bool) {
 	inner := *e
 	inner.variables = &variables{map[string]value{}, e.variables}
@@ -72,7 +72,7 @@ func (e *execution) branch(branch *parse.BranchNode, dot value, within func(give
 	inner.block(branch.ElseList, dot, nil)
 }
 
-// element is an entry of a list or a map.
+// element returns the value of an entry of a list or a map.
 func element(of value) value {
 	switch {
 	case of.at != nil:
@@ -98,7 +98,8 @@ func (e *execution) pipe(pipe *parse.PipeNode, dot value) value {
 	return result
 }
 
-// assign gives a variable of some block another value. Which of its values it has later depends on what is not known here.
+// assign sets a variable of this or an outer block. If the value differs, the variable becomes unknown, since it depends on the branch taken, and
+// both values count as used.
 func (e *execution) assign(name string, to value) {
 	for block := e.variables; block != nil; block = block.outer {
 		if was, there := block.names[name]; there {
@@ -153,7 +154,7 @@ func (e *execution) argument(argument parse.Node, dot value) value {
 	return value{}
 }
 
-// fields follows names from a value.
+// fields returns the value at a path of names below a value, and reports names that are not declared.
 func (e *execution) fields(of value, names []string, at parse.Pos) value {
 	for _, name := range names {
 		switch {
@@ -175,7 +176,7 @@ func (e *execution) fields(of value, names []string, at parse.Pos) value {
 	return of
 }
 
-// use notes that everything in a value is used.
+// use marks a value and everything below it as used.
 func (e *execution) use(of value) {
 	switch {
 	case of.root:
@@ -188,14 +189,14 @@ func (e *execution) use(of value) {
 	}
 }
 
-// touch notes that it matters whether there is something.
+// touch marks a value itself as used, but nothing below it.
 func (e *execution) touch(of value) {
 	if of.at != nil {
 		e.marks = append(e.marks, mark{of.at.path, false})
 	}
 }
 
-// text is a constant argument of a command.
+// text returns the argument of a command at an index, if it is a string constant.
 func text(command *parse.CommandNode, index int) (string, bool) {
 	if command == nil || index >= len(command.Args) {
 		return "", false
@@ -207,7 +208,7 @@ func text(command *parse.CommandNode, index int) (string, bool) {
 	return constant.Text, true
 }
 
-// number is a constant argument of a command.
+// number returns the argument of a command at an index, if it is an integer constant.
 func number(command *parse.CommandNode, index int) (int, bool) {
 	if command == nil || index >= len(command.Args) {
 		return 0, false

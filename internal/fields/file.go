@@ -11,12 +11,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Name is that of the file in the folder of a chart.
+// Name is the file name in the folder of a chart.
 const Name = "fields.yaml"
 
-// File is what a chart declares.
+// File is a parsed fields.yaml.
 type File struct {
-	// Path is how messages call the file.
+	// Path is the file's name in messages.
 	Path string
 	// Kind describes a kind that has no Go type; nil if the file does not.
 	Kind *Kind
@@ -24,7 +24,7 @@ type File struct {
 	Spec *Schema
 }
 
-// Kind is what a CRD says of a kind besides its schema.
+// Kind holds the properties of a CRD other than its schema.
 type Kind struct {
 	Description, Title, Plural string
 	ShortNames, Categories     []string
@@ -32,7 +32,7 @@ type Kind struct {
 	line int
 }
 
-// Problem is a mistake, with the place where it is.
+// Problem is a mistake with its position. Lines count from 1; 0 if unknown.
 type Problem struct {
 	File string
 	Line int
@@ -41,7 +41,7 @@ type Problem struct {
 
 func (p Problem) Error() string { return fmt.Sprintf("%s:%d: %s", p.File, p.Line, p.Text) }
 
-// Problems are all mistakes of a file, in the order of its lines.
+// Problems are the mistakes of files as one error.
 type Problems []Problem
 
 func (p Problems) Error() string {
@@ -52,7 +52,7 @@ func (p Problems) Error() string {
 	return strings.Join(lines, "\n")
 }
 
-// err returns the mistakes in order; nil if there is none.
+// err returns the mistakes sorted by line; nil if there are none.
 func (p Problems) err() error {
 	if len(p) == 0 {
 		return nil
@@ -61,12 +61,12 @@ func (p Problems) err() error {
 	return p
 }
 
-// Of returns what a chart declares for a kind. A chart without the file declares nothing; what it returns then is nil.
+// Of parses the fields.yaml of a chart for a kind. It returns nil if the chart has none.
 func Of(c *chart.Chart, kind schema.GroupVersionKind) (*File, error) {
 	return OfFolder(c, c.Name(), kind)
 }
 
-// OfFolder is Of for a chart whose folder messages are to name.
+// OfFolder is like Of, with the chart's folder as it appears in messages.
 func OfFolder(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*File, error) {
 	text, there := textOf(c)
 	if !there {
@@ -84,7 +84,7 @@ func textOf(c *chart.Chart) (text []byte, there bool) {
 	return nil, false
 }
 
-// For parses the text of a file for a kind; name is how messages call the file.
+// For parses the text of a fields.yaml for a kind; name is the file's name in messages.
 func For(kind schema.GroupVersionKind, name string, text []byte) (*File, error) {
 	file, err := Parse(name, text)
 	if err != nil {
@@ -93,7 +93,7 @@ func For(kind schema.GroupVersionKind, name string, text []byte) (*File, error) 
 	return file, file.fit(kind)
 }
 
-// fit checks what depends on the kind that the fields are for.
+// fit checks the fields against the Go type of the kind, if it has one.
 func (f *File) fit(kind schema.GroupVersionKind) error {
 	core, typed := Core(kind)
 	if !typed {
@@ -117,7 +117,7 @@ func (f *File) fit(kind schema.GroupVersionKind) error {
 	return found.err()
 }
 
-// Paths are those of all fields that the file declares, as in spec.topology.zoneCount or spec.hooks[].name; none if there is no file.
+// Paths returns the paths of all leaf fields that the file declares, as in spec.topology.zoneCount or spec.hooks[].name; none for nil.
 func (f *File) Paths() []string {
 	if f == nil {
 		return nil

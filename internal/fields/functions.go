@@ -2,7 +2,7 @@ package fields
 
 import "text/template/parse"
 
-// call is what a function returns of its arguments. What goes into a function that is not known here is used.
+// call returns the result of a function. The arguments of functions that are not handled here count as used.
 func (e *execution) call(function string, command *parse.CommandNode, arguments []value) value {
 	switch function {
 	case "include":
@@ -46,7 +46,7 @@ func (e *execution) call(function string, command *parse.CommandNode, arguments 
 	return value{}
 }
 
-// oneOf is one of the arguments: the last one of which something is known. The others are used.
+// oneOf returns the last argument that is known. The other known ones count as used.
 func (e *execution) oneOf(arguments []value) value {
 	var result value
 	for _, argument := range arguments {
@@ -75,7 +75,7 @@ func (e *execution) dict(command *parse.CommandNode, arguments []value) value {
 	return value{dict: made}
 }
 
-// index is a part of the first argument.
+// index returns the part of the first argument that the second one selects, if that is a constant.
 func (e *execution) index(command *parse.CommandNode, arguments []value) value {
 	of := arguments[0]
 	if name, constant := text(command, 2); constant {
@@ -92,7 +92,7 @@ func (e *execution) index(command *parse.CommandNode, arguments []value) value {
 	return value{}
 }
 
-// changed forgets what is known of a variable that gets further entries: they need not be declared.
+// changed makes a variable unknown after entries are set in it: they need not be declared.
 func (e *execution) changed(command *parse.CommandNode, of value) {
 	e.use(of)
 	variable, is := command.Args[1].(*parse.VariableNode)

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// FuzzParse: whatever stands in a fields.yaml, each mistake has a line of the file, or the schemas that are made of it are JSON, are the
-// same each time, and compile.
+// FuzzParse checks that any text either has mistakes with lines of the file, or yields schemas that are valid JSON, deterministic and
+// compilable.
 func FuzzParse(f *testing.F) {
 	files, err := filepath.Glob("../../helm-charts/*/fields.yaml")
 	if err != nil || len(files) == 0 {
@@ -49,7 +49,7 @@ func FuzzParse(f *testing.F) {
 		}
 		first, err := file.schema(nil, file.Defaults())
 		if err != nil {
-			return // a reference to a field that only the generator knows
+			return // a reference that only the generator can resolve
 		}
 		second, err := file.schema(nil, file.Defaults())
 		if err != nil || string(first) != string(second) {
@@ -67,7 +67,7 @@ func FuzzParse(f *testing.F) {
 
 func errOf(_ *File, err error) error { return err }
 
-// placed checks that each mistake has its line.
+// placed checks that each mistake has a text and a valid line.
 func placed(t *testing.T, err error, lines int) {
 	t.Helper()
 	var problems Problems

@@ -14,12 +14,12 @@ import (
 
 const valuesFile = "values.yaml"
 
-// ofOperator reports whether a field is one on which the operator itself acts: charts need not know it.
+// ofOperator reports whether the operator itself acts on a field, so charts need not use it.
 func ofOperator(kind schema.GroupVersionKind, name string) bool {
 	return kind == v1.GroupVersion.WithKind(v1.Kind) && slices.Contains([]string{"paused", "podTemplate", "ttl"}, name)
 }
 
-// ignored lists the fields of the Go type of a kind that no template uses. What lies below them, test/contract tries.
+// ignored returns the fields of the Go type of a kind that no template uses. Nested fields are covered by test/contract.
 func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	core, typed := Core(kind)
 	if !typed {
@@ -28,13 +28,13 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 	var problems Problems
 	for _, name := range members(core) {
 		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
-			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: whoever sets it changes nothing"})
+			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
 	}
 	return problems
 }
 
-// idle lists the entries of values.yaml that no template uses. Those that fields.yaml declares are said to be unused there.
+// idle returns the entries of values.yaml that no template uses, except those declared in fields.yaml, which unused returns.
 func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *File) Problems {
 	var problems Problems
 	ours := func(name string) bool {
@@ -53,7 +53,7 @@ func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *
 	return problems
 }
 
-// fieldless lists the entries of values.yaml that neither the Go type of a kind nor fields.yaml has a field for.
+// fieldless returns the entries of values.yaml without a field in the Go type of the kind or in fields.yaml.
 func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declared *File) Problems {
 	bare := *c
 	bare.Values = nil
@@ -78,19 +78,19 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 	return problems
 }
 
-// entry of a values.yaml.
+// entry is an entry of a values.yaml.
 type entry struct {
 	steps []string
 	line  int
 	inner bool // it has entries of its own
 }
 
-// entriesOf lists the entries of a chart's values.yaml as they stand there.
+// entriesOf returns the entries of a chart's values.yaml in the order of the file.
 func entriesOf(c *chart.Chart) []entry {
 	var document yaml.Node
 	for _, file := range c.Raw {
 		if file.Name == valuesFile && yaml.Unmarshal(file.Data, &document) != nil {
-			return nil // a chart whose values are no YAML does not load
+			return nil // a chart with invalid YAML here does not load
 		}
 	}
 	var list []entry

@@ -9,7 +9,7 @@ import (
 
 type props = apiextensionsv1.JSONSchemaProps
 
-// exact is a schema of a CRD as JSON schema, draft 7.
+// exact converts a schema of a CRD to a JSON schema, draft 7.
 func exact(of *props) map[string]any {
 	out := map[string]any{}
 	scalars(out, of)
@@ -64,15 +64,15 @@ func scalars(out map[string]any, of *props) {
 	}
 }
 
-// longestWord is the longest maxLength that a values.schema.json keeps: what is longer is there to bound the cost of rules.
+// longestWord is the largest maxLength, in characters, that a values.schema.json keeps: larger ones only bound the cost of rules.
 const longestWord = 16
 
-// Relaxed is a schema of a CRD as a values.schema.json has it, checked in every render and therefore small. The API server has checked
-// the spec: what is left is what names a wrong value to people. Left out are patterns, lengths beyond those of words, all that is within the types of
-// Kubernetes, and what an object requires where a chart's default may stand for it, which is empty. What the chart has by default always fits.
+// Relaxed converts a schema of a CRD to one for values.schema.json, which is small since every render validates it. The API server has validated
+// the spec; only checks with clear messages are kept. Omitted are patterns, a maxLength above longestWord, the contents of Kubernetes types, and
+// required fields of objects for which the chart may have an empty default. The default itself always validates.
 func Relaxed(of *props, byDefault any) map[string]any { return relaxed(of, byDefault, false) }
 
-// relaxed is Relaxed; entry says that the node is an entry of a list or of a map, for which there are no defaults.
+// relaxed is like Relaxed; entry is set for entries of lists and maps and for their fields, which have no defaults.
 func relaxed(of *props, byDefault any, entry bool) map[string]any {
 	out := map[string]any{}
 	scalars(out, of)
@@ -108,7 +108,8 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 	return out
 }
 
-// notEmpty are the texts that an entry of a type of Kubernetes requires: decoding and encoding makes empty ones of those that are left out.
+// notEmpty returns schemas for the required strings of an entry of a Kubernetes type. They must not be empty, since a decoded and encoded object has
+// empty strings for missing ones.
 func notEmpty(of *props) map[string]any {
 	texts := map[string]any{}
 	for _, name := range of.Required {
@@ -119,7 +120,7 @@ func notEmpty(of *props) map[string]any {
 	return texts
 }
 
-// admit loosens what a default does not fit.
+// admit relaxes the bounds that a default violates.
 func admit(out map[string]any, byDefault any) {
 	if byDefault == nil {
 		return
@@ -146,7 +147,7 @@ func admit(out map[string]any, byDefault any) {
 	}
 }
 
-// orNull admits a default of null: a field that means something even if nothing is set in it.
+// orNull allows null, for fields with a default of null: an empty object in them has a meaning.
 func orNull(out map[string]any) {
 	if name, typed := out["type"].(string); typed {
 		out["type"] = []any{name, "null"}
@@ -159,7 +160,7 @@ func lower(out map[string]any, value float64) {
 	}
 }
 
-// described reports whether the properties are ours: those of Kubernetes' types have no descriptions in our CRDs.
+// described reports whether any property has a description. In our CRDs, those of Kubernetes types have none.
 func described(of *props) bool {
 	for _, property := range of.Properties {
 		if property.Description != "" {
@@ -191,6 +192,6 @@ func set(out map[string]any, key string, value any, there bool) {
 
 func decoded(value apiextensionsv1.JSON) any {
 	var out any
-	_ = json.Unmarshal(value.Raw, &out) // it is JSON
+	_ = json.Unmarshal(value.Raw, &out) // it is valid JSON
 	return out
 }

@@ -14,7 +14,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Parse reads the text of a fields.yaml; name is how messages call the file. An empty file declares nothing. The error is Problems.
+// Parse parses the text of a fields.yaml; name is the file's name in messages. An empty file declares nothing. The error is of type Problems.
 func Parse(name string, text []byte) (*File, error) {
 	p := &parser{file: &File{Path: name, Spec: &Schema{Line: 1, Type: "object", lines: map[string]int{}}}}
 	var document yaml.Node
@@ -42,11 +42,11 @@ func Parse(name string, text []byte) (*File, error) {
 	return p.file, nil
 }
 
-// unfolds returns an error if aliases in a document have no end, or multiply what is there. Nodes are not looked at for that, what they hold is.
+// unfolds returns an error if aliases in a document are recursive or expand excessively. The YAML package checks this only when it decodes.
 func unfolds(document *yaml.Node) error {
 	var content any
 	err := document.Decode(&content)
-	var mistakes *yaml.TypeError // such as a key that is there twice: they are reported with their line
+	var mistakes *yaml.TypeError // such as a duplicate key, which is reported later with its line
 	if errors.As(err, &mistakes) {
 		return nil
 	}
@@ -63,7 +63,7 @@ func (p *parser) report(line int, text string, args ...any) {
 	p.found = append(p.found, Problem{p.file.Path, line, fmt.Sprintf(text, args...)})
 }
 
-// yamlLine is where the YAML parser says that it stopped; it has no field for it.
+// yamlLine matches the line number in messages of the YAML parser, whose errors have no field for it.
 var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 
 func syntax(name string, err error) Problem {
@@ -74,7 +74,7 @@ func syntax(name string, err error) Problem {
 	return Problem{name, 1, "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 }
 
-// keys calls for each key of a map what reads its value. Refused are keys that OpenAPI has and that there is something better for.
+// keys calls the reader of each key of a map, and records the key's line in lines. Refused maps unsupported keys of OpenAPI to a hint.
 func (p *parser) keys(node *yaml.Node, at string, readers map[string]func(*yaml.Node), refused map[string]string, lines map[string]int) {
 	p.entries(node, at, func(key, value *yaml.Node) {
 		name := key.Value
@@ -134,19 +134,19 @@ func (p *parser) properties(node *yaml.Node, at string) map[string]*Schema {
 	p.entries(node, at, func(key, value *yaml.Node) {
 		path := at + "." + key.Value
 		if !fieldName.MatchString(key.Value) {
-			p.report(key.Line, "%s: a name begins with a small letter and has letters and digits only, so that templates can say .Values.NAME", path)
+			p.report(key.Line, "%s: a name must begin with a lower-case letter and contain only letters and digits, so that templates can use .Values.NAME", path)
 		}
 		all[key.Value] = p.schema(key.Line, value, path)
 	})
 	return all
 }
 
-// fieldName is what templates can use without index, and what the API's conventions ask for.
+// fieldName matches names that templates can use without index and that follow the Kubernetes API conventions.
 var fieldName = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
 
-// instead says what to use for what OpenAPI has, and structural schemas or this file have not.
+// instead maps keys of OpenAPI that structural schemas or this file do not support to a hint.
 var instead = map[string]string{
-	"nullable":                       "a field that is left out says the same",
+	"nullable":                       "leave the field out instead",
 	"oneOf":                          "use x-kubernetes-validations",
 	"anyOf":                          "use x-kubernetes-validations, or x-kubernetes-int-or-string: true for integer or string",
 	"allOf":                          "use x-kubernetes-validations",
@@ -154,11 +154,11 @@ var instead = map[string]string{
 	"uniqueItems":                    "use x-kubernetes-list-type: set",
 	"const":                          "use an enum of one value",
 	"patternProperties":              "use additionalProperties",
-	"definitions":                    "use a YAML anchor to say the same twice",
-	"x-kubernetes-embedded-resource": "objects of Kubernetes belong into templates",
+	"definitions":                    "use a YAML anchor",
+	"x-kubernetes-embedded-resource": "put Kubernetes objects into templates",
 }
 
-// schema reads one node; line is that of the key that it belongs to.
+// schema parses one node; line is the line of its key.
 func (p *parser) schema(line int, node *yaml.Node, at string) *Schema {
 	s := &Schema{Line: line, lines: map[string]int{}}
 	text := func(into *string) func(*yaml.Node) { return func(n *yaml.Node) { *into = p.text(n, at) } }
@@ -220,7 +220,7 @@ func (p *parser) rules(node *yaml.Node, at string) []Rule {
 			"fieldPath": text(&rule.FieldPath), "reason": text(&rule.Reason),
 		}, nil, map[string]int{})
 		if rule.Message == "" && rule.MessageExpression == "" {
-			p.report(item.Line, "%s: a rule needs a message: it is what people read", at)
+			p.report(item.Line, "%s: a rule needs a message for users", at)
 		}
 		list = append(list, rule)
 	}
@@ -268,7 +268,7 @@ func (p *parser) decode(node *yaml.Node, at, what string, into any) {
 	}
 }
 
-// value reads what the API server and Helm would read: whole numbers are int64.
+// value decodes a node like the API server and Helm: integers are int64.
 func (p *parser) value(node *yaml.Node, at string) any {
 	text, err := yaml.Marshal(node)
 	if err == nil {

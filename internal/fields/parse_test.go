@@ -11,7 +11,7 @@ import (
 )
 
 func TestEachMistakeHasItsLine(t *testing.T) {
-	// The first line is that of fields.
+	// Line 1 is that of the key fields.
 	cases := map[string]struct {
 		text string
 		want []string
@@ -26,7 +26,7 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 		"an unknown key":            {"fields:\n  a:\n    type: string\n    desciption: x", []string{":2: spec.a: description is missing", ":4: spec.a: unknown key desciption: did you mean description?"}},
 		"a key twice":               {"fields:\n  a: {type: string, description: x}\n  a: {type: string, description: x}", []string{":3: spec: a is there twice"}},
 		"a name that templates cannot say": {
-			"fields:\n  zone-count: {type: integer, description: x}", []string{":2: spec.zone-count: a name begins with a small letter"},
+			"fields:\n  zone-count: {type: integer, description: x}", []string{":2: spec.zone-count: a name must begin with a lower-case letter"},
 		},
 		"an unknown type":         {"fields:\n  a: {type: interger, description: x}", []string{":2: spec.a: type interger is unknown: did you mean integer?"}},
 		"no type":                 {"fields:\n  a: {description: x}", []string{":2: spec.a: type is missing"}},

@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// node is a place among the values of a chart, by its path in the spec, with what is known of what may be there.
+// node is a place among the values of a chart, by its path in the spec, with its schema or Go type if known.
 type node struct {
 	path   string
 	schema *Schema      // of fields.yaml
@@ -20,7 +20,7 @@ type node struct {
 	fields map[string]*node
 }
 
-// valuesOf is the place of all values together; nil if there is no telling what they are.
+// valuesOf returns the root of the values; nil if the kind has neither a Go type nor a fields.yaml.
 func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *File) *node {
 	core, typed := Core(kind)
 	if !typed && declared == nil {
@@ -46,13 +46,13 @@ func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *File) *nod
 
 func nodeOf(path string, s *Schema) *node {
 	if s.Ref != "" {
-		typ, _ := Type(s.Ref) // it was found when the file was parsed
+		typ, _ := Type(s.Ref) // the parser has checked it
 		return &node{path: path, typ: typ}
 	}
 	return &node{path: path, schema: s}
 }
 
-// member is the place of a field. Declared is false if it is known that there can be none.
+// member returns the place of a field. Declared is false if the field is known not to exist.
 func (n *node) member(name string) (field *node, declared bool) {
 	path := join(n.path, name)
 	switch {
@@ -77,7 +77,7 @@ func (n *node) member(name string) (field *node, declared bool) {
 	return &node{path: path}, true
 }
 
-// names are those of the fields, if there are no others.
+// names returns the names of the declared fields; none if any name is allowed.
 func (n *node) names() []string {
 	switch {
 	case n.fields != nil:
@@ -90,7 +90,7 @@ func (n *node) names() []string {
 	return nil
 }
 
-// element is the place of an entry of a list or a map.
+// element returns the place of an entry of a list or a map.
 func (n *node) element() *node {
 	path := n.path + "[]"
 	switch {
@@ -111,7 +111,7 @@ func indirect(typ reflect.Type) reflect.Type {
 	return typ
 }
 
-// elementOf is the type of the entries of a type of one of these sorts; nil if it is of another.
+// elementOf returns the element type of a type of one of these kinds; nil for other kinds.
 func elementOf(typ reflect.Type, sorts ...reflect.Kind) reflect.Type {
 	if slices.Contains(sorts, typ.Kind()) {
 		return typ.Elem()
@@ -119,8 +119,8 @@ func elementOf(typ reflect.Type, sorts ...reflect.Kind) reflect.Type {
 	return nil
 }
 
-// value is what is known of a value in a template: what all templates get, a place among the values, a list or a map that the template
-// makes of such, or, the zero value, nothing.
+// value is an abstract value in a template: the root object that templates are executed with, a place among the values, or a list or map of values
+// that the template constructs. The zero value is unknown.
 type value struct {
 	root bool
 	at   *node
@@ -128,7 +128,7 @@ type value struct {
 	dict map[string]value
 }
 
-// key says the same for equal values.
+// key returns a string that is the same for equal values.
 func (v value) key() string {
 	switch {
 	case v.root:
@@ -151,7 +151,7 @@ func (v value) key() string {
 	return "-"
 }
 
-// parts are the places that a value holds.
+// parts returns the entries of a constructed list or map.
 func (v value) parts() []value {
 	if v.list != nil {
 		return v.list

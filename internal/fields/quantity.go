@@ -8,10 +8,10 @@ import (
 	"k8s.io/apimachinery/pkg/api/resource"
 )
 
-// ErrVast says that a quantity has an exponent that is too large to compute with.
+// ErrVast is returned for quantities whose exponent is too large to compute with.
 var ErrVast = errors.New("its exponent has more than two digits")
 
-// Canonical is the one spelling of a quantity.
+// Canonical returns the canonical form of a quantity. It returns ErrVast if Vast reports true.
 func Canonical(value any) (string, error) {
 	if Vast(value) {
 		return "", ErrVast
@@ -27,8 +27,8 @@ func Canonical(value any) (string, error) {
 	return quantity.String(), nil
 }
 
-// Vast reports whether a value is, or holds, a text that is a number with an exponent of more than two digits. As a quantity, 1e999999999 has
-// a billion digits, and whoever parses or compares it writes them all down. Kubernetes knows no quantity above 2^63.
+// Vast reports whether a value is or contains a string that is a number with an exponent of more than two digits. Parsing or comparing the
+// quantity 1e999999999 would expand a billion digits. The largest quantity of Kubernetes is 2^63-1.
 func Vast(value any) bool {
 	switch value := value.(type) {
 	case string:

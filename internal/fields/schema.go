@@ -8,11 +8,11 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
 
-// Schema is one node of a schema as it stands in the file. Its names are those of OpenAPI v3.
+// Schema is one node of a schema in the file, with the field names of OpenAPI v3.
 type Schema struct {
-	// Line is where it begins.
+	// Line is its first line, from 1.
 	Line int
-	// Ref is a field whose schema is taken over, as in AppService.spec.envs; description and default beside it win.
+	// Ref names a field whose schema is used, as in AppService.spec.envs; a title, description or default next to it wins.
 	Ref string
 
 	Title, Description, Type, Format, Pattern string
@@ -33,7 +33,7 @@ type Schema struct {
 	lines map[string]int // of its keys
 }
 
-// Rule is one of CEL.
+// Rule is a CEL validation rule.
 type Rule struct {
 	Rule              string `json:"rule"`
 	Message           string `json:"message,omitempty"`
@@ -47,14 +47,14 @@ type Rule struct {
 // quantity is the format of quantities, such as 500m or 1Gi.
 const quantity = "quantity"
 
-// QuantityPattern is what a quantity is in a CRD: what Kubernetes says of its own, with exponents that can be reckoned with. The API server
-// carries out rules on values that do not match their patterns, too: a rule that compares quantities has to leave out those with exponents.
+// QuantityPattern is the pattern of quantities in a CRD: that of Kubernetes, with exponents of at most two digits. The API server also evaluates
+// rules on values that do not match their pattern: a rule that compares quantities must skip those with exponents.
 const QuantityPattern = `^(\+|-)?(([0-9]+(\.[0-9]*)?)|(\.[0-9]+))(([KMGTPE]i)|[numkMGTPE]|([eE](\+|-)?[0-9]{1,2}))?$`
 
 // IsQuantity reports whether the value is a quantity.
 func (s *Schema) IsQuantity() bool { return s.IntOrString && s.Format == quantity }
 
-// LineOf returns the line of one of the keys, that of the schema if the key is not there.
+// LineOf returns the line of a key; that of the schema if it has no such key.
 func (s *Schema) LineOf(key string) int {
 	if line, found := s.lines[key]; found {
 		return line
@@ -62,7 +62,7 @@ func (s *Schema) LineOf(key string) int {
 	return s.Line
 }
 
-// LineOfRule returns the line of the rule at an index, that of the schema if there is no such rule.
+// LineOfRule returns the line of the rule at an index; that of the schema if there is no such rule.
 func (s *Schema) LineOfRule(index int) int {
 	if index >= 0 && index < len(s.Rules) {
 		return s.Rules[index].line
@@ -70,10 +70,10 @@ func (s *Schema) LineOfRule(index int) int {
 	return s.Line
 }
 
-// Names are those of the properties, sorted.
+// Names returns the names of the properties, sorted.
 func (s *Schema) Names() []string { return slices.Sorted(maps.Keys(s.Properties)) }
 
-// Props is the schema as a CRD has it. Resolve returns what a reference stands for.
+// Props returns the schema for a CRD. Resolve returns the schema of a reference; its errors are returned.
 func (s *Schema) Props(resolve func(ref string) (apiextensionsv1.JSONSchemaProps, error)) (apiextensionsv1.JSONSchemaProps, error) {
 	out := apiextensionsv1.JSONSchemaProps{}
 	if s.Ref != "" {
@@ -127,7 +127,7 @@ func (s *Schema) Props(resolve func(ref string) (apiextensionsv1.JSONSchemaProps
 	return out, nil
 }
 
-// scalars sets all but what is nested and what may stand beside a reference.
+// scalars sets all keys except nested schemas and those that may stand next to a reference.
 func (s *Schema) scalars(out *apiextensionsv1.JSONSchemaProps) {
 	out.Type, out.Format, out.Pattern = s.Type, s.Format, s.Pattern
 	out.Required = slices.Clone(s.Required)

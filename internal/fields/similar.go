@@ -1,6 +1,6 @@
 package fields
 
-// DidYouMean returns a question with the known name that a wrong one is most like, as in ": did you mean integer?"; empty if none is.
+// DidYouMean returns a question with the known name that is most similar to a wrong one, as in ": did you mean integer?"; empty if none is.
 func DidYouMean(wrong string, known []string) string {
 	best, least := "", len(wrong)/3+1
 	for _, name := range known {
@@ -14,7 +14,7 @@ func DidYouMean(wrong string, known []string) string {
 	return ": did you mean " + best + "?"
 }
 
-// distance is the number of characters to insert, delete, replace or swap with the next to make one text the other.
+// distance returns the Damerau-Levenshtein distance (optimal string alignment) between two strings, in bytes.
 func distance(a, b string) int {
 	previous, current, next := make([]int, len(b)+1), make([]int, len(b)+1), make([]int, len(b)+1)
 	for j := range current {

@@ -12,10 +12,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Survey is how what the templates of a chart use of their values compares with what is declared: by the Go type of the kind, fields.yaml and
-// values.yaml. What cannot be followed, as a value behind a computed name, is taken for well used.
+// Survey compares the values that the templates of a chart use with those that are declared by the Go type of the kind, fields.yaml and
+// values.yaml. Values that cannot be traced, for example through a computed name, count as used.
 type Survey struct {
-	// Undeclared are the fields that are not declared, with the place in the template.
+	// Undeclared are the uses of fields that are not declared, with their position in the template.
 	Undeclared Problems
 	// Unused are the fields of fields.yaml that no template uses.
 	Unused Problems
@@ -27,7 +27,7 @@ type Survey struct {
 	Fieldless Problems
 }
 
-// Look surveys a chart. Dir is how messages call the folder of the chart.
+// Look surveys a chart; dir is the chart's folder in messages. The error is of a fields.yaml or a template that does not parse.
 func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, error) {
 	declared, err := OfFolder(c, dir, kind)
 	if err != nil {
@@ -35,7 +35,7 @@ func Look(c *chart.Chart, dir string, kind schema.GroupVersionKind) (*Survey, er
 	}
 	values := valuesOf(c, kind, declared)
 	known := values != nil
-	if !known { // its spec is whatever its CRD says
+	if !known { // the CRD alone defines its spec
 		values = &node{path: "spec"}
 	}
 	a := &analysis{dir: dir, values: values, trees: map[string]*parse.Tree{}, texts: map[string]string{}, done: map[string]bool{}, found: map[string]Problem{}}
@@ -65,7 +65,7 @@ func sortedProblems(problems Problems) Problems {
 	return problems
 }
 
-// analysis carries out the templates with values of which only the place among the chart's values is known.
+// analysis executes the templates with abstract values: places among the chart's values.
 type analysis struct {
 	dir    string
 	values *node
@@ -76,13 +76,13 @@ type analysis struct {
 	marks  []mark
 }
 
-// mark says that a template uses what is at a path, or everything below it, too.
+// mark is a path that a template uses; whole if everything below it is used, too.
 type mark struct {
 	path  string
 	whole bool
 }
 
-// parse parses each file by itself: Helm takes a definition that is there twice from one of them.
+// parse parses each file by itself. Of duplicate definitions, one is used, as in Helm.
 func (a *analysis) parse(c *chart.Chart) error {
 	for _, file := range c.Templates {
 		tree := parse.New(file.Name)
@@ -100,7 +100,7 @@ func (a *analysis) parse(c *chart.Chart) error {
 	return nil
 }
 
-// template carries out a template for what it is called with, once.
+// template executes a template once for each distinct argument.
 func (a *analysis) template(name string, with value) {
 	call := name + " " + with.key()
 	tree := a.trees[name]
@@ -117,7 +117,7 @@ func (a *analysis) undeclared(tree *parse.Tree, at parse.Pos, parent *node, name
 	text := a.texts[tree.ParseName]
 	line := 1 + strings.Count(text[:min(int(at), len(text))], "\n")
 	field := ".Values" + strings.TrimPrefix(join(parent.path, name), "spec")
-	says := fmt.Sprintf("%s is declared nowhere%s", field, DidYouMean(name, parent.names()))
+	says := fmt.Sprintf("%s is not declared%s", field, DidYouMean(name, parent.names()))
 	if !strings.HasSuffix(says, "?") {
 		says += ": declare it in " + path.Join(a.dir, Name)
 	}
@@ -139,18 +139,18 @@ func (a *analysis) unused(declared *File) Problems {
 	return problems
 }
 
-// uses reports whether a template uses what is at a path, or something below it.
+// uses reports whether a template uses a path or anything below it.
 func (a *analysis) uses(path string) bool {
 	return slices.ContainsFunc(a.marks, func(m mark) bool { return m.path == path || m.whole && within(path, m.path) || within(m.path, path) })
 }
 
-// within reports whether a path lies below another one.
+// within reports whether a path is below another one.
 func within(path, ancestor string) bool {
 	rest, below := strings.CutPrefix(path, ancestor)
 	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
-// lineOf is the line of a field's schema by its path.
+// lineOf returns the line of a field's schema by its path.
 func (f *File) lineOf(path string) int {
 	at := f.Spec
 	for _, step := range strings.Split(path, ".")[1:] {

@@ -45,23 +45,23 @@ fields:
 		"all are used": {appService, all, nil},
 		"a field that nobody declares": {
 			appService, all + "\n{{ .Values.topologie.zoneCount }}",
-			[]string{"chart/templates/a.yaml:2: .Values.topologie is declared nowhere: did you mean topology?"},
+			[]string{"chart/templates/a.yaml:2: .Values.topologie is not declared: did you mean topology?"},
 		},
 		"one that is like no other": {
 			appService, all + "{{ .Values.backupWindow }}",
-			[]string{"chart/templates/a.yaml:1: .Values.backupWindow is declared nowhere: declare it in chart/fields.yaml"},
+			[]string{"chart/templates/a.yaml:1: .Values.backupWindow is not declared: declare it in chart/fields.yaml"},
 		},
 		"within an object": {
 			appService, all + "\n\n{{ with .Values.topology }}{{ .zones }}{{ end }}",
-			[]string{"chart/templates/a.yaml:3: .Values.topology.zones is declared nowhere"},
+			[]string{"chart/templates/a.yaml:3: .Values.topology.zones is not declared"},
 		},
 		"within a type of Kubernetes'": {
 			appService, all + "{{ range .Values.extra }}{{ .nam }}{{ end }}{{ .Values.resources.limit }}",
-			[]string{".Values.extra[].nam is declared nowhere: did you mean name?", ".Values.resources.limit is declared nowhere: did you mean limits?"},
+			[]string{".Values.extra[].nam is not declared: did you mean name?", ".Values.resources.limit is not declared: did you mean limits?"},
 		},
 		"behind a variable, and a template that another one includes": {
 			appService, all + `{{ $t := .Values.topology }}{{ $t.zones }}{{ define "x" }}{{ $hook := index . 1 }}{{ (index . 0).Values.siz }}{{ $hook.title }}{{ end }}{{ range .Values.hooks }}{{ include "x" (list $ .) }}{{ end }}`,
-			[]string{".Values.hooks[].title is declared", ".Values.siz is declared nowhere: did you mean size?", ".Values.topology.zones is declared"},
+			[]string{".Values.hooks[].title is not declared", ".Values.siz is not declared: did you mean size?", ".Values.topology.zones is not declared"},
 		},
 		"what the template adds itself": {
 			appService, all + `{{ range .Values.hooks }}{{ $h := deepCopy . }}{{ $_ := set $h "more" 1 }}{{ $h.more }}{{ end }}{{ $d := dict "a" 1 }}{{ $d.b }}`, nil,
@@ -79,7 +79,7 @@ fields:
 		},
 		"a kind without a Go type": {
 			schema.GroupVersionKind{Group: "example.com", Version: "v1", Kind: "Web"}, all + "{{ .Values.size }}",
-			[]string{".Values.size is declared nowhere"},
+			[]string{".Values.size is not declared"},
 		},
 	}
 	for name, test := range cases {

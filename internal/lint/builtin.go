@@ -1,7 +1,7 @@
 package lint
 
 import (
-	_ "embed" // what Go types do not say
+	_ "embed" // for builtin.json
 	"encoding/json"
 	"reflect"
 	"slices"
@@ -10,12 +10,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// BuiltIn is what the Go types of Kubernetes do not say of built-in kinds. make generate reads it from the sources of k8s.io/api and of
-// client-go.
+// BuiltIn holds facts about built-in kinds that their Go types lack. make generate extracts them from the sources of k8s.io/api and client-go.
 type BuiltIn struct {
-	// Enums are the values of types of texts that take few, by package and name of the type: those that Kubernetes marks with +enum.
+	// Enums are the values of the string types that Kubernetes marks with +enum, by package path and name of the type.
 	Enums map[string][]string `json:"enums"`
-	// ClusterScoped are the kinds whose objects live outside of namespaces, as in rbac.authorization.k8s.io/v1/ClusterRole.
+	// ClusterScoped are the cluster-scoped kinds, as in rbac.authorization.k8s.io/v1/ClusterRole.
 	ClusterScoped []string `json:"clusterScoped"`
 }
 
@@ -25,12 +24,12 @@ var builtInText []byte
 var builtIn = sync.OnceValue(func() BuiltIn {
 	var read BuiltIn
 	if err := json.Unmarshal(builtInText, &read); err != nil {
-		panic(err) // it is part of the program
+		panic(err) // it is built in
 	}
 	return read
 })
 
-// allowed is a typed.Allowed.
+// allowed returns the values of an enum type; nil for other types. It is a typed.Allowed.
 func allowed(t reflect.Type) []string { return builtIn().Enums[t.PkgPath()+"."+t.Name()] }
 
 func outsideNamespaces(kind schema.GroupVersionKind) bool {

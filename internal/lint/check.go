@@ -26,14 +26,14 @@ type Case struct {
 // Subject is a chart to check.
 type Subject struct {
 	Files fs.FS
-	// Dir of the chart in it.
+	// Dir is the chart's folder in Files.
 	Dir       string
 	Kind      schema.GroupVersionKind
 	Overrides map[string]string
 	Cases     []Case
-	// Example says that the cases are an example only: an exception that they do not need may be needed by others.
+	// Example is set if the cases are an example only: exceptions that they do not need are not reported as stale.
 	Example bool
-	// Granted is what the operator may do.
+	// Granted are the operator's RBAC rules; nil if they are not checked.
 	Granted rights.Granted
 }
 
@@ -42,18 +42,18 @@ type Finding struct {
 	Rule
 	// File is its path in the chart.
 	File string
-	// Line and Column count from 1; 0 if they are not known.
+	// Line and Column count from 1; 0 if unknown.
 	Line, Column int
 	Message      string
-	// Remedy says what to do; empty if the message does.
+	// Remedy is how to fix it; empty if the message includes that.
 	Remedy string
-	// Excerpt has the lines around the mistake, with a caret.
+	// Excerpt contains the lines around the mistake, with a caret.
 	Excerpt string
-	// Cases have it; none if it does not take any to find it.
+	// Cases are the names of the cases with the mistake; none if it was found without rendering.
 	Cases []string
 }
 
-// at is the place as it is printed.
+// at returns the position as file:line:column, as far as known.
 func (f Finding) at() string {
 	place := f.File
 	if f.Line > 0 {
@@ -65,7 +65,7 @@ func (f Finding) at() string {
 	return place
 }
 
-// String is the finding as it is printed.
+// String returns the finding in the text format.
 func (f Finding) String() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %s [%s]\n%s", f.at(), f.Message, f.ID, f.Excerpt)
@@ -82,7 +82,7 @@ func (f Finding) String() string {
 	return out.String()
 }
 
-// findings are what is found, each once.
+// findings are findings without duplicates.
 type findings []Finding
 
 func (f *findings) add(found Finding, cases ...string) {
@@ -111,7 +111,8 @@ func (f *findings) addFault(fault *chart.Fault) {
 	f.add(found)
 }
 
-// Check lists the mistakes of a chart, in the order in which they are found. The error says that the chart's exceptions cannot be read.
+// Check returns the mistakes of a chart, in the order in which they are found. The error is not about the chart's rules: for example, its exceptions
+// cannot be read.
 func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 	exceptions, err := readExceptions(subject.Files, subject.Dir)
 	if err != nil {
@@ -137,7 +138,7 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 	return exceptions.from(found, !subject.Example), nil
 }
 
-// unloadable notes why a chart does not load: the faults that an error wraps, or the error itself.
+// unloadable adds why a chart does not load: the faults that an error wraps, or the error itself.
 func (f *findings) unloadable(err error) {
 	faults := faultsOf(err)
 	for _, fault := range faults {
@@ -149,7 +150,7 @@ func (f *findings) unloadable(err error) {
 }
 
 func faultsOf(err error) []*chart.Fault {
-	switch err := err.(type) { //nolint:errorlint // it follows all that is wrapped
+	switch err := err.(type) { //nolint:errorlint // it unwraps recursively
 	case *chart.Fault:
 		return []*chart.Fault{err}
 	case interface{ Unwrap() []error }:
@@ -164,13 +165,13 @@ func faultsOf(err error) []*chart.Fault {
 	return nil
 }
 
-// uses notes what templates use and is not declared, and what is declared and no template uses.
+// uses adds the values that templates use without a declaration, and the declarations that no template uses.
 func (f *findings) uses(loaded *helmchart.Chart, kind schema.GroupVersionKind) error {
 	survey, err := fields.Look(loaded, ".", kind)
 	if err != nil {
 		return err
 	}
-	fieldless := slices.DeleteFunc(survey.Fieldless, func(p fields.Problem) bool { // to remove it is enough
+	fieldless := slices.DeleteFunc(survey.Fieldless, func(p fields.Problem) bool { // Idle asks to remove these already
 		return slices.ContainsFunc(survey.Idle, func(idle fields.Problem) bool { return idle.Line == p.Line })
 	})
 	for _, each := range []struct {

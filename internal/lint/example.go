@@ -7,7 +7,7 @@ import (
 	"github.com/example/appservice-operator/internal/definition"
 )
 
-// Example is a resource with what its definition requires, and nothing else.
+// Example returns a case with only the fields that the definition of its kind requires. The spec is empty without a definition.
 func Example(kind schema.GroupVersionKind, d *definition.Definition) Case {
 	resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	resource.SetGroupVersionKind(kind)

@@ -11,15 +11,15 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// ExceptionsFile is the file of a chart with what rules do not hold for. The chart's .helmignore keeps it out of the chart itself.
+// ExceptionsFile is the file of a chart with its exceptions from rules. The chart's .helmignore should list it.
 const ExceptionsFile = ".lint.yaml"
 
-// exception is a finding that is none.
+// exception suppresses findings of a rule.
 type exception struct {
 	Rule string `json:"rule"`
-	// About is a part of the message.
+	// About is a substring of the message.
 	About string `json:"about"`
-	// Reason says why the rule does not hold for it.
+	// Reason is why the rule does not apply.
 	Reason string `json:"reason"`
 }
 
@@ -45,7 +45,7 @@ func readExceptions(files fs.FS, dir string) (exceptions, error) {
 	return list, nil
 }
 
-// from returns findings without the exceptions, and says which exceptions are not needed if stale ones are looked for.
+// from returns the findings that no exception matches. If stale is set, it adds a finding for each exception that matches nothing.
 func (e exceptions) from(found findings, stale bool) findings {
 	used := make([]bool, len(e))
 	left := slices.DeleteFunc(found, func(f Finding) bool {

@@ -16,10 +16,10 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// newest is the version of Kubernetes whose types the program knows: what is deprecated in it goes.
+// newest is the version of Kubernetes whose deprecations helm lint reports: that of the built-in types.
 var newest = chartutil.KubeVersion{Version: "v1.37.0", Major: "1", Minor: "37"}
 
-// helm notes what helm lint --strict says, with the values of the first case. It reads folders only, so the chart is written to one.
+// helm adds the messages of helm lint --strict, with the values of the first case. Helm lints folders only, so the chart is written to one.
 func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Subject) error {
 	parent, err := os.MkdirTemp("", "lint-")
 	if err != nil {
@@ -35,7 +35,7 @@ func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Su
 		resource := subject.Cases[0].Resource
 		namespace = resource.GetNamespace()
 		if given, err = values.For(subject.Kind, loaded, subject.Overrides).Translate(ctx, resource); err != nil {
-			return nil // rendering has said so
+			return nil // rendering has reported it
 		}
 	}
 	for _, message := range helmlint.AllWithKubeVersion(dir, given, namespace, &newest).Messages {
@@ -47,7 +47,7 @@ func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Su
 	return nil
 }
 
-// folderName is how the folder of a chart is called, which Helm compares with its name.
+// folderName returns the name of the chart's folder, which Helm compares with the chart's name.
 func folderName(loaded *helmchart.Chart, subject Subject) string {
 	if base := path.Base(path.Clean(subject.Dir)); base != "." && base != "/" {
 		return base
@@ -55,7 +55,7 @@ func folderName(loaded *helmchart.Chart, subject Subject) string {
 	return loaded.Name()
 }
 
-// write writes the files of a chart and its subcharts.
+// write writes the files of a chart and its subcharts to a folder.
 func write(c *helmchart.Chart, dir string) error {
 	for _, file := range c.Raw {
 		name := filepath.Join(dir, filepath.FromSlash(file.Name))

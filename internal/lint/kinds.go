@@ -17,7 +17,7 @@ func namedIn(c *helmchart.Chart, kind schema.GroupVersionKind) bool {
 	return slices.Contains(chart.Kinds(c), kind)
 }
 
-// kinds looks at the kinds that templates name in so many words, whether a case renders them or not.
+// kinds checks the kinds that templates name literally, whether or not a case renders them.
 func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
 	foreign, _ := chart.ForeignKinds(loaded) // a chart with a mistake there does not load
 	templates := chart.Templates(loaded)
@@ -27,10 +27,10 @@ func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
 		found := Finding{File: file, Line: line, Excerpt: chart.Excerpt(text, line, min(line, 1))}
 		if _, said := foreign[kind.GroupKind()]; !said && !scheme.Scheme.Recognizes(kind) {
 			found.Rule = ruleOf(ruleForeign)
-			found.Message = fmt.Sprintf("%s of %s is no part of Kubernetes, and Chart.yaml does not say what it is called in roles", kind.Kind, kind.Group)
+			found.Message = fmt.Sprintf("%s of %s is a custom kind, and Chart.yaml does not declare its resource name for roles", kind.Kind, kind.Group)
 			found.Remedy = fmt.Sprintf("add to the annotation %s of Chart.yaml: \"%s: {resource: …}\"", chart.AnnotationForeignKinds, kind.GroupKind())
 			f.add(found)
-			continue // what it is called, a role would have to know
+			continue // rights need the resource name
 		}
 		if subject.Granted == nil {
 			continue
@@ -44,7 +44,7 @@ func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
 	}
 }
 
-// lineOf is the line of a template that names a kind, and the template's text.
+// lineOf returns the line of a template that names a kind, 0 if there is none, and the template's text.
 func lineOf(c *helmchart.Chart, file string, kind schema.GroupVersionKind) (int, string) {
 	for _, template := range chart.TemplateFiles(c) {
 		if _, below, _ := strings.Cut(template.Name, "/"); below != file {

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/typed"
 )
 
-// object lists what breaks rules in an object, as the templates make it.
+// object returns the failures of an object as rendered by the templates.
 func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	var list []failure
 	kind := object.GroupVersionKind()
@@ -30,7 +30,7 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	if t.clusterScoped(kind) {
 		list = append(list, failure{
 			rule: ruleClusterScoped, path: []any{"kind"},
-			message: "lives outside of namespaces: it is deleted by a finalizer, and one namespace's resource can take what is another's",
+			message: "is cluster-scoped: it is deleted by a finalizer, and resources of different namespaces can conflict over it",
 		})
 	}
 	if scheme.Scheme.Recognizes(kind) {
@@ -39,13 +39,13 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	if _, says := object.GetAnnotations()[v1.AnnotationReadyWhen]; !says && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
-			message: "is of a kind that is no part of Kubernetes, so it is ready as soon as its conditions do not deny it: say when in annotation " + v1.AnnotationReadyWhen,
+			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,
 		})
 	}
 	return append(list, t.unnamed(object)...)
 }
 
-// unnamed notes that the operator may not write an object of a kind that no template names in so many words.
+// unnamed returns a failure if the operator has no right to write an object whose kind no template names literally.
 func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 	kind := object.GroupVersionKind()
 	if t.subject.Granted == nil || namedIn(t.chart, kind) {
@@ -59,7 +59,7 @@ func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 	return []failure{{rule: ruleRights, path: []any{"kind"}, message: fmt.Sprintf("is a kind that the operator may not %s: %s", strings.Join(missing, ", "), need.Remedy())}}
 }
 
-// placed is the error of a failure, by which render finds its line.
+// placed returns a failure as an error from which render finds the line.
 func placed(of failure) error {
 	return &placedError{of.message, typed.Misfits{{Path: of.path, Message: of.message}}}
 }

@@ -16,11 +16,11 @@ const pages = root + "/docs/lint"
 
 var shown = regexp.MustCompile("(?s)```text\n.*?```\n")
 
-// Each rule has a page, with what is printed of a chart that breaks it, and there is an index of them.
+// Each rule has a page, which contains the findings of a chart that breaks the rule, and an entry in the index.
 func TestPages(t *testing.T) {
 	want := map[string]string{}
-	index := "<!-- By make generate. -->\n# Rules for charts\n\n`kubectl appservice lint` and `make check-chart` hold charts to these. What a rule does not hold for, " +
-		"a chart says in `.lint.yaml`: a list of\n`rule`, `about`, which is a part of the message, and `reason`. Add that file to `.helmignore`.\n\n" +
+	index := "<!-- By make generate. -->\n# Rules for charts\n\n`kubectl appservice lint` and `make check-chart` check charts against these rules. A chart lists its " +
+		"exceptions in `.lint.yaml`, each with\n`rule`, `about`, which is a part of the message, and `reason`. Add that file to `.helmignore`.\n\n" +
 		"| rule | breaks it | level |\n|---|---|---|\n"
 	for _, rule := range Rules {
 		name := rule.ID + ".md"

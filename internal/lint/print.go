@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// Report is what is found in one chart.
+// Report contains the findings of one chart.
 type Report struct {
-	// Dir of the chart, as people call it.
+	// Dir is the chart's folder, which is prepended to the files of findings.
 	Dir      string
 	Findings []Finding
 }
 
-// Formats are those that Print knows.
+// Formats are the formats of Print.
 var Formats = []string{"text", "json", "sarif", "github"}
 
 // Print writes reports in one of the formats.
@@ -78,13 +78,13 @@ func encode(out io.Writer, value any) error {
 	return encoder.Encode(value)
 }
 
-// GitHub's workflow commands take some characters escaped, in properties more of them.
+// ofMessage and ofProperty escape text for GitHub's workflow commands.
 var (
 	ofMessage  = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	ofProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")
 )
 
-// printGitHub writes the commands by which a step of a workflow annotates lines of a change.
+// printGitHub writes GitHub workflow commands, which annotate lines of a pull request.
 func printGitHub(out io.Writer, reports []Report) error {
 	for _, report := range reports {
 		for _, f := range report.Findings {
@@ -104,7 +104,7 @@ func printGitHub(out io.Writer, reports []Report) error {
 	return nil
 }
 
-// said is the message with the remedy.
+// said returns the message with the remedy.
 func (f Finding) said() string {
 	if f.Remedy == "" {
 		return f.Message

@@ -10,7 +10,7 @@ import (
 	"github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// printed are all findings of the rules' charts in a format.
+// printed returns the findings of all rules' charts in a format.
 func printed(t *testing.T, format string) string {
 	t.Helper()
 	var all Report

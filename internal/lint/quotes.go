@@ -14,16 +14,16 @@ import (
 )
 
 var (
-	// before is what comes before a scalar that is written by an action alone.
+	// before matches the text before an action that writes a whole scalar.
 	before = regexp.MustCompile(`(?:^|\n)[ -]*(?:[^\s#:"'{][^\n#"'{]*:|-) +$`)
-	// after is what follows it.
+	// after matches the text after such an action.
 	after = regexp.MustCompile(`^[ \t]*(?:\n|\r|$)`)
 )
 
-// passing are functions that return a text as it was, or a part of it.
+// passing are functions that return their text without quotes; "" is a pipeline that ends without a function.
 var passing = []string{"", "default", "coalesce", "required", "trim", "lower", "upper", "trunc", "trimSuffix", "trimPrefix", "replace", "toString", "print"}
 
-// unquoted looks for texts of specs that a template writes as they are: one that says true, 1 or "a: b" becomes something else.
+// unquoted adds the strings of specs that a template writes without quotes: true, 1 or "a: b" would not be read as a string.
 func (f *findings) unquoted(loaded *helmchart.Chart) {
 	for _, file := range slices.Backward(chart.TemplateFiles(loaded)) {
 		if strings.HasSuffix(file.Name, "NOTES.txt") {
@@ -33,7 +33,7 @@ func (f *findings) unquoted(loaded *helmchart.Chart) {
 		tree := parse.New("file")
 		tree.Mode = parse.SkipFuncCheck
 		if _, err := tree.Parse(file.Text, "", "", trees); err != nil {
-			continue // it has parsed before
+			continue // other checks report syntax errors
 		}
 		q := &quotes{chart: file.Chart}
 		for _, each := range trees {
@@ -48,7 +48,7 @@ func (f *findings) unquoted(loaded *helmchart.Chart) {
 			f.addFault(&chart.Fault{
 				Rule: ruleUnquoted, File: below, Text: file.Text,
 				Line: 1 + strings.Count(file.Text[:at], "\n"), Column: at - strings.LastIndexByte(file.Text[:at], '\n'),
-				Message: fmt.Sprintf("%s is written as it is: if it says true, 1 or \"a: b\", it is no text any more", each.what),
+				Message: fmt.Sprintf("%s is written without quotes: true, 1 or \"a: b\" would not be read as a string", each.what),
 				Remedy:  "end with | quote, or | toJson",
 			})
 		}
@@ -95,7 +95,7 @@ func textOf(node parse.Node) string {
 	return "…" // neither before nor after matches it
 }
 
-// action notes an action that writes a text as it is.
+// action adds an action that writes a string without quotes.
 func (q *quotes) action(node *parse.ActionNode) {
 	if len(node.Pipe.Decl) > 0 || !slices.Contains(passing, lastFunction(node.Pipe)) {
 		return
@@ -110,7 +110,7 @@ func (q *quotes) action(node *parse.ActionNode) {
 	}
 }
 
-// lastFunction is that of the last command of a pipeline; empty for a value.
+// lastFunction returns the function of the last command of a pipeline; empty if that is a value.
 func lastFunction(pipe *parse.PipeNode) string {
 	last := pipe.Cmds[len(pipe.Cmds)-1]
 	if function, is := last.Args[0].(*parse.IdentifierNode); is {
@@ -119,7 +119,7 @@ func lastFunction(pipe *parse.PipeNode) string {
 	return ""
 }
 
-// pathOf is the path of a field of what all templates see, as in Values.image or $.Values.image.
+// pathOf returns the path of a field of the root object, as in Values.image or $.Values.image; nil for other nodes.
 func pathOf(node parse.Node) []string {
 	switch node := node.(type) {
 	case *parse.FieldNode:
@@ -132,7 +132,7 @@ func pathOf(node parse.Node) []string {
 	return nil
 }
 
-// isText reports whether a value is a text, by values.schema.json or, without it, by values.yaml.
+// isText reports whether a value is a string without an enum, by values.schema.json, or, if that has no type for it, by values.yaml.
 func (q *quotes) isText(path []string) bool {
 	var at map[string]any
 	if json.Unmarshal(q.chart.Schema, &at) == nil {

@@ -1,8 +1,8 @@
-// Package lint owns the rules that charts are held to before they are served: what the operator refuses when it loads or renders a chart,
-// and what would go wrong later. It renders cases as the operator does, and reads no cluster. docs/lint has a page of each rule.
+// Package lint owns the rules that charts are checked against before they are served: mistakes that the operator refuses when it loads or
+// renders a chart, and mistakes that would show later. It renders cases like the operator, and reads no cluster. docs/lint has a page for each rule.
 //
-// Of built-in kinds it knows all fields, their types and the values that Kubernetes marks as the only ones. What only the API server knows, it
-// does not find: rules between fields, and the fields of other kinds.
+// It checks the fields, types and enums of built-in kinds. It cannot find what only the API server validates: rules across fields, and the fields of
+// custom resources.
 package lint
 
 import (
@@ -12,24 +12,24 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 )
 
-// Level says how bad it is to break a rule.
+// Level is the severity of a rule.
 type Level string
 
-// An Error keeps a resource from becoming what it says; a Warning does so later, or for another resource.
+// An Error breaks the resource itself; a Warning may break it later, or break another resource.
 const (
 	Error   Level = "error"
 	Warning Level = "warning"
 )
 
-// Rule is what charts are held to. Its ID never changes.
+// Rule is a rule for charts. Its ID never changes.
 type Rule struct {
 	ID    string
 	Level Level
-	// Title says in one line what a chart does that breaks the rule.
+	// Title is one line about a chart that breaks the rule.
 	Title string
 }
 
-// The rules that are not found while a chart is loaded.
+// The IDs of the rules that are not checked when a chart is loaded.
 const (
 	ruleFails          = "does-not-render"
 	ruleAPI            = "api-fields"
@@ -50,46 +50,46 @@ const (
 	ruleStaleException = "stale-exception"
 )
 
-// Rules are all, in the order in which they are looked at.
+// Rules are all rules, in the order in which they are checked.
 var Rules = []Rule{
-	{chart.RuleUnusable, Error, "The files of the chart do not make a chart"},
-	{chart.RuleFields, Error, "fields.yaml does not declare fields"},
+	{chart.RuleUnusable, Error, "The chart cannot be loaded"},
+	{chart.RuleFields, Error, "fields.yaml is invalid"},
 	{chart.RuleSyntax, Error, "A template does not parse"},
-	{chart.RuleRandom, Error, "A template uses chance or the clock"},
-	{chart.RuleOutside, Error, "A template asks the cluster or the network"},
-	{chart.RuleOrder, Error, "A template uses keys or values in whatever order they come"},
-	{chart.RuleTpl, Error, "A template runs what a spec says as a template"},
+	{chart.RuleRandom, Error, "A template uses random values or the time"},
+	{chart.RuleOutside, Error, "A template reads the cluster or the network"},
+	{chart.RuleOrder, Error, "A template uses keys or values in random order"},
+	{chart.RuleTpl, Error, "A template runs a value of the spec as a template"},
 	{chart.RuleRevision, Error, "A template uses the revision of the release"},
-	{chart.RuleHook, Error, "A template makes a Helm hook"},
+	{chart.RuleHook, Error, "A template renders a Helm hook"},
 	{chart.RuleReadyWhen, Error, "An expression of the annotation ready-when is wrong"},
 	{chart.RuleUndeclared, Error, "A template uses a value that is not declared"},
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},
 	{ruleFieldless, Warning, "An entry of values.yaml is no field, so no spec can set it"},
-	{ruleUnquoted, Error, "A template writes a text without quotes"},
-	{ruleRights, Error, "The operator has no right to write what the chart renders"},
-	{ruleForeign, Error, "Chart.yaml does not say what a kind is that is no part of Kubernetes"},
-	{chart.RuleBadValues, Error, "values.yaml does not fit values.schema.json"},
+	{ruleUnquoted, Error, "A template writes a string without quotes"},
+	{ruleRights, Error, "The operator has no right to write an object of the chart"},
+	{ruleForeign, Error, "Chart.yaml does not declare a custom kind"},
+	{chart.RuleBadValues, Error, "values.yaml does not match values.schema.json"},
 	{ruleFails, Error, "A case does not render"},
-	{chart.RuleBounds, Error, "A template takes too much time, output or depth"},
-	{chart.RuleNoYAML, Error, "A template renders what is no object"},
+	{chart.RuleBounds, Error, "A template exceeds the limits of time, output or depth"},
+	{chart.RuleNoYAML, Error, "A template renders something other than an object"},
 	{chart.RuleDuplicate, Error, "Two templates render the same object"},
 	{ruleAPI, Error, "An object has a field, or a value, that its kind does not have"},
 	{ruleNamespace, Error, "An object is rendered into another namespace"},
-	{ruleClusterScoped, Warning, "An object lives outside of namespaces"},
-	{rulePodSecurity, Error, "Pods are below the level of the Pod Security Standards that the chart has to meet"},
-	{ruleReady, Warning, "Nothing says when an object of a kind that is no part of Kubernetes is ready"},
+	{ruleClusterScoped, Warning, "An object is cluster-scoped"},
+	{rulePodSecurity, Error, "Pods do not meet the required level of the Pod Security Standards"},
+	{ruleReady, Warning, "Nothing defines when an object of a custom kind is ready"},
 	{ruleUnstable, Error, "Two renders of the same resource differ"},
 	{ruleSelector, Error, "The selector of a workload changes with the spec"},
 	{ruleFixedName, Error, "The name of an object is the same for all resources"},
-	{ruleHelm, Error, "helm lint --strict complains"},
+	{ruleHelm, Error, "helm lint --strict reports a problem"},
 	{ruleStaleException, Warning, "An exception of .lint.yaml is not needed"},
 }
 
-// page is where the page of a rule is.
+// page is the address of the folder with the pages of rules.
 const page = "https://github.com/example/appservice-operator/blob/main/docs/lint/"
 
-// Help is the address of the rule's page.
+// Help returns the address of the rule's page.
 func (r Rule) Help() string { return page + r.ID + ".md" }
 
 func ruleOf(id string) Rule {

@@ -39,7 +39,7 @@ func resource(t *testing.T, file string) *unstructured.Unstructured {
 	return object
 }
 
-// overlaid are the files of a chart, each folder's in place of those before.
+// overlaid returns the files of several folders; those of later folders win.
 func overlaid(t *testing.T, folders ...string) fs.FS {
 	t.Helper()
 	files := fstest.MapFS{}
@@ -85,7 +85,7 @@ func list(found []Finding) string {
 	return out.String()
 }
 
-// Each rule has a folder with what makes the chart of testdata break it, and only it, and one with what is right.
+// Each rule has a folder breaks with files that make testdata/chart break only this rule, and a folder holds with files that break none.
 func TestRules(t *testing.T) {
 	if found := checked(t, "testdata/chart"); len(found) > 0 {
 		t.Fatalf("the sound chart has mistakes:\n%s", list(found))

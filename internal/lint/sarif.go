@@ -7,7 +7,7 @@ import (
 	"github.com/example/appservice-operator/internal/version"
 )
 
-// SARIF 2.1.0, as far as it is needed: https://docs.oasis-open.org/sarif/sarif/v2.1.0/. Its types in Go would be ten times of what is used.
+// The subset of SARIF 2.1.0 in use: https://docs.oasis-open.org/sarif/sarif/v2.1.0/. All of its types would be ten times as much code.
 type (
 	sarifLog struct {
 		Schema  string     `json:"$schema"`

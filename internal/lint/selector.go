@@ -14,14 +14,14 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// selector is that of a workload, and which case it was seen in.
+// selector is the selector of a workload as JSON, and the name of its case.
 type selector struct{ text, in string }
 
-// anyName is what resources are called to compare what becomes of them.
+// anyName is the name of resources whose renderings are compared.
 const anyName = "web"
 
-// selector notes a workload whose selector is another than in an earlier case: any spec of a resource may follow any other, and the API
-// server lets no selector change.
+// selector adds a finding if the selector of a workload differs from that of an earlier case: any spec may replace any other, and selectors
+// are immutable.
 func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructured, name string, found *findings) {
 	result, err := t.again.Render(ctx, called(resource, anyName), t.capabilities)
 	if err != nil {
@@ -32,7 +32,7 @@ func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructure
 		if !there || object.GroupVersionKind().Group != appsv1.GroupName {
 			continue
 		}
-		text, _ := json.Marshal(value) // it was JSON
+		text, _ := json.Marshal(value) // it is valid JSON
 		key := kube.KeyOf(object)
 		before, seen := t.selectors[key]
 		if !seen {
@@ -45,14 +45,14 @@ func (t *trial) selector(ctx context.Context, resource *unstructured.Unstructure
 		_, file, _ := strings.Cut(result.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleSelector), File: file,
-			Message: fmt.Sprintf("%s: spec.selector.matchLabels is another with %s than with %s, and the API server lets no selector change", key.Kind, name, before.in),
-			Remedy:  "make it of .Release.Name and constants",
+			Message: fmt.Sprintf("%s: spec.selector.matchLabels differs between %s and %s, and selectors are immutable", key.Kind, name, before.in),
+			Remedy:  "build it from .Release.Name and constants",
 		})
 		return
 	}
 }
 
-// vary changes each value of the chart that a case leaves as it is, one at a time, and looks at selectors. What is refused, is.
+// vary changes each value of the chart that a case does not set, one at a time, and compares selectors. It skips changes that do not render.
 func (t *trial) vary(ctx context.Context, of Case, found *findings) {
 	spec, _, _ := unstructured.NestedMap(of.Resource.Object, "spec")
 	eachLeaf(t.chart.Values, nil, func(path []string, value any) {
@@ -78,7 +78,7 @@ func eachLeaf(values map[string]any, path []string, visit func(path []string, va
 	}
 }
 
-// another is a value of the same type.
+// another returns a different value of the same type, and whether there is one.
 func another(value any) (any, bool) {
 	switch value := value.(type) {
 	case string:

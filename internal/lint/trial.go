@@ -22,26 +22,26 @@ import (
 	"github.com/example/appservice-operator/internal/values"
 )
 
-// trial renders cases in different ways, and looks at what they become.
+// trial renders cases in different ways, and checks the results.
 type trial struct {
 	chart        *helmchart.Chart
 	subject      Subject
 	capabilities *chartutil.Capabilities
-	// first and again are the same; next is a later revision.
+	// first and again render the same revision, next a later one. Only first checks objects.
 	first, again, next *render.Renderer
-	// failures of the case that is being rendered.
+	// failures are those of the case being rendered.
 	failures  []failure
 	selectors map[kube.Key]selector
 }
 
-// failure is what breaks a rule in a rendered object.
+// failure is a violation of a rule by a rendered object.
 type failure struct {
 	rule  string
 	index int // of the object
 	path  []any
-	// message follows the kind and the name of the object.
+	// message is printed after the kind and the name of the object.
 	message string
-	// ends says that hooks would say the same again.
+	// ends is set if later hooks would report the same failure.
 	ends bool
 }
 
@@ -57,7 +57,7 @@ func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
 	return t
 }
 
-// renderer renders as the manager does. The hook sees objects as the templates make them.
+// renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by the templates.
 func (t *trial) renderer(hook postrender.Hook) *render.Renderer {
 	r := &render.Renderer{
 		Chart:         t.chart,
@@ -89,7 +89,7 @@ func (t *trial) run(ctx context.Context, found *findings) {
 	}
 }
 
-// renders notes what is wrong with what a case becomes, and reports whether it becomes anything.
+// renders adds the findings about the objects of a case, and reports whether it renders.
 func (t *trial) renders(ctx context.Context, of Case, found *findings) bool {
 	t.failures = nil
 	_, err := t.first.Render(ctx, of.Resource, t.capabilities)
@@ -102,10 +102,10 @@ func (t *trial) renders(ctx context.Context, of Case, found *findings) bool {
 	return err == nil
 }
 
-// errEnds ends a render whose objects no hook can do anything with.
+// errEnds stops rendering if the objects are invalid, before the other hooks run.
 var errEnds = errors.New("the objects are not valid")
 
-// look is a hook that notes what breaks rules.
+// look is a hook that collects failures.
 func (t *trial) look(_ context.Context, in *postrender.Input, objects []*unstructured.Unstructured) error {
 	for i, object := range objects {
 		for _, each := range t.object(in.Owner, object) {
@@ -119,7 +119,7 @@ func (t *trial) look(_ context.Context, in *postrender.Input, objects []*unstruc
 	return nil
 }
 
-// place finds the line of a template that a failure comes from, by rendering once more.
+// place returns a failure as a finding with its template and line, which it finds by rendering again.
 func (t *trial) place(ctx context.Context, resource *unstructured.Unstructured, of failure) Finding {
 	fail := func(_ context.Context, _ *postrender.Input, objects []*unstructured.Unstructured) error {
 		return &postrender.ObjectError{Object: objects[of.index], Err: placed(of)}
@@ -130,7 +130,7 @@ func (t *trial) place(ctx context.Context, resource *unstructured.Unstructured, 
 	return found
 }
 
-// failed is the finding of an error of a render. What a spec is refused for is a mistake here, too: a case has to render.
+// failed returns the finding for an error of a render. A refused spec is a mistake, too: every case must render.
 func (t *trial) failed(err error) Finding {
 	found := Finding{Rule: ruleOf(ruleFails), File: "templates", Message: strings.Join(strings.Fields(err.Error()), " ")}
 	var ofChart *render.ChartError
@@ -160,7 +160,7 @@ func (t *trial) failed(err error) Finding {
 	return found
 }
 
-// same notes a case that renders differently the second time, or in a later revision.
+// same adds a finding if a case renders differently the second time, or in a later revision.
 func (t *trial) same(ctx context.Context, of Case, found *findings) {
 	one, err := t.again.Render(ctx, of.Resource, t.capabilities)
 	if err != nil {
@@ -177,12 +177,12 @@ func (t *trial) same(ctx context.Context, of Case, found *findings) {
 			continue
 		}
 		if one.Digest != other.Digest {
-			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": take what it says from the spec"}, of.Name)
+			found.add(Finding{Rule: ruleOf(ruleUnstable), File: differing(one, other), Message: by.differs + ": make it depend on the spec only"}, of.Name)
 		}
 	}
 }
 
-// differing is the template that renders differently.
+// differing returns the template of the first object that differs.
 func differing(one, other *render.Result) string {
 	for i, body := range one.Bodies {
 		if i >= len(other.Bodies) || string(body.JSON()) != string(other.Bodies[i].JSON()) {
@@ -193,7 +193,7 @@ func differing(one, other *render.Result) string {
 	return "templates"
 }
 
-// name notes objects that two resources of different names would both have, and whose name no spec says.
+// name adds a finding for each object that has the same name for resources of different names, unless the name is in the spec.
 func (t *trial) name(ctx context.Context, of Case, found *findings) {
 	one, err := t.again.Render(ctx, called(of.Resource, anyName), t.capabilities)
 	other, otherErr := t.again.Render(ctx, called(of.Resource, "other"), t.capabilities)
@@ -207,13 +207,13 @@ func (t *trial) name(ctx context.Context, of Case, found *findings) {
 		_, file, _ := strings.Cut(one.Sources[i], "/")
 		found.add(Finding{
 			Rule: ruleOf(ruleFixedName), File: file,
-			Message: fmt.Sprintf("%s %q has the same name whatever the resource is called, so there can be one of them in a namespace", key.Kind, key.Name),
+			Message: fmt.Sprintf("%s %q has the same name for all resources, so a namespace can have only one of them", key.Kind, key.Name),
 			Remedy:  "begin its name with .Release.Name",
 		}, of.Name)
 	}
 }
 
-// says reports whether a value is a text, or has it somewhere below.
+// says reports whether a value is or contains a string.
 func says(value any, text string) bool {
 	switch value := value.(type) {
 	case string:
@@ -226,7 +226,7 @@ func says(value any, text string) bool {
 	return false
 }
 
-// called is a copy of a resource with another name.
+// called returns a copy of a resource with another name.
 func called(resource *unstructured.Unstructured, name string) *unstructured.Unstructured {
 	copied := resource.DeepCopy()
 	copied.SetName(name)

@@ -21,7 +21,7 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 	u.must(t, 0, "kubectl appservice import deployment/legacy > legacy.yaml")
 	said := u.must(t, 1, "kubectl appservice adopt -f legacy.yaml --release legacy --yes")
 	for _, words := range []string{
-		"it cannot take over what is there", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
+		"it cannot take over the existing objects", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
 		"keep these fields in the spec, or allow it: --restart", "~ Deployment legacy, nobody's", "~ Service legacy, nobody's",
 	} {
 		if !strings.Contains(said, words) {

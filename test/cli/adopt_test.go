@@ -89,7 +89,7 @@ func TestAdoption(t *testing.T) {
 				adopting.restarted.Add(1)
 				t.Errorf("%s of before does not run any more", ended)
 			}
-			if again := u.must(t, 0, adopt); !strings.Contains(again, "nothing to take over: what is there is its own") {
+			if again := u.must(t, 0, adopt); !strings.Contains(again, "nothing to take over: the existing objects are its own") {
 				t.Errorf("afterwards, it says\n%s", again)
 			}
 		})

@@ -76,7 +76,7 @@ func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
 		for _, dry := range []string{"", " --dry-run=client"} {
 			got := u.run(t, "kubectl appservice "+step.verb+" appjob/migrate"+dry, nil)
 			refusal, remedy, _ := strings.Cut(strings.TrimSpace(got.stderr), ": kubectl ")
-			want := "error: cannot " + step.verb + " appjob/migrate: the operator heeds spec.paused of AppServices only. AppJob has spec.suspend (Suspend starts no run, and ends one that goes on; taken off, it starts again)"
+			want := "error: cannot " + step.verb + " appjob/migrate: the operator honors spec.paused of AppServices only. AppJob has spec.suspend (Suspend starts no run, and ends one that goes on; taken off, it starts again)"
 			if got.code != 2 || got.stdout != "" || refusal != want {
 				t.Errorf("got %d: %s", got.code, got.stderr)
 			}
@@ -87,7 +87,7 @@ func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
 				t.Errorf("after kubectl %s, spec.suspend is %q", remedy, is)
 			}
 		}
-		want := "error: cannot " + step.verb + " plain/one: the operator heeds spec.paused of AppServices only, and Plain has no spec.suspend: kubectl explain plain.spec lists what its chart lets be set\n"
+		want := "error: cannot " + step.verb + " plain/one: the operator honors spec.paused of AppServices only, and Plain has no spec.suspend: kubectl explain plain.spec lists the fields that its chart declares\n"
 		harness.Eventually(t, "the kind is served, and refused", func() error {
 			if got := u.run(t, "kubectl appservice "+step.verb+" plain/one", nil); got.code != 2 || got.stderr != want {
 				return fmt.Errorf("got %d: %s", got.code, got.stderr)

@@ -124,7 +124,7 @@ func TestWhySaysThatNobodyLooked(t *testing.T) {
 	if out := u.must(t, 1, "kubectl appservice why web"); !strings.Contains(out, "no operator has said anything of it yet") {
 		t.Errorf("got:\n%s", out)
 	}
-	if out := u.must(t, 0, "kubectl appservice status"); !strings.Contains(out, "no operator has looked at it yet") {
+	if out := u.must(t, 0, "kubectl appservice status"); !strings.Contains(out, "no operator has reconciled it yet") {
 		t.Errorf("got:\n%s", out)
 	}
 	for line, words := range map[string]string{
