@@ -62,10 +62,10 @@ func (f *Findings) unheard() *Node {
 	hint := &Node{Type: TypeHint, Name: "hint", Message: "if that lasts, ask the platform team whether the operator runs and serves namespace " + f.Resource.GetNamespace()}
 	n := &Node{Type: TypeCause, Name: "Unnoticed", State: StateWaiting, Children: []*Node{hint}}
 	if f.Status.ObservedGeneration == 0 {
-		n.Message = "no operator has said anything of it yet"
+		n.Message = "no operator has written its status yet"
 		return n
 	}
-	n.Message = fmt.Sprintf("the operator has not looked at generation %d of the spec yet; what follows is of generation %d", f.Resource.GetGeneration(), f.Status.ObservedGeneration)
+	n.Message = fmt.Sprintf("the operator has not processed generation %d of the spec yet; the rest is about generation %d", f.Resource.GetGeneration(), f.Status.ObservedGeneration)
 	return n
 }
 

@@ -135,7 +135,7 @@ func TestAStatusOfAnEarlierSpecSaysSo(t *testing.T) {
 	said := w.said(t)
 	w.app.SetGeneration(4)
 	found := w.look(t, said, nil)
-	inOrder(t, printed(t, Why(found), w.at), "the operator has not looked at generation 4 of the spec yet; what follows is of generation 3", "hint: ")
+	inOrder(t, printed(t, Why(found), w.at), "the operator has not processed generation 4 of the spec yet; the rest is about generation 3", "hint: ")
 	if Well(found) {
 		t.Error("it counts as well")
 	}

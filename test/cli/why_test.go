@@ -121,7 +121,7 @@ func TestWhySaysWhatIsHeldBackAndWhereValuesComeFrom(t *testing.T) {
 func TestWhySaysThatNobodyLooked(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	u.applyFile(t, "testdata/app.yaml")
-	if out := u.must(t, 1, "kubectl appservice why web"); !strings.Contains(out, "no operator has said anything of it yet") {
+	if out := u.must(t, 1, "kubectl appservice why web"); !strings.Contains(out, "no operator has written its status yet") {
 		t.Errorf("got:\n%s", out)
 	}
 	if out := u.must(t, 0, "kubectl appservice status"); !strings.Contains(out, "no operator has reconciled it yet") {

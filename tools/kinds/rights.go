@@ -167,12 +167,12 @@ func merged(rendered, code []rights.Need) []rights.Need {
 	return append(out, more...)
 }
 
-// unknownKind says what the chart has to say of a kind.
+// unknownKind returns the error for a kind that the chart has to declare.
 func unknownKind(folder, template string, kind schema.GroupVersionKind) error {
 	plural := strings.ToLower(kind.Kind) + "s"
-	return fmt.Errorf("%s/%s renders %s of API group %q, which is no part of Kubernetes: say in %s/Chart.yaml how it is called there, as in\n"+
+	return fmt.Errorf("%s/%s renders %s of API group %q, which is a custom kind: declare its resource name in %s/Chart.yaml, as in\n"+
 		"annotations:\n  %s: |\n    %s.%s: {resource: %s}\n"+
-		"with \"clusterScoped: true\" if it lives outside of namespaces, and \"option: NAME\" if only those installations shall have the right that ask for it",
+		"with \"clusterScoped: true\" if it is cluster-scoped, and \"option: NAME\" if the right is for installations with that option only",
 		folder, template, kind.Kind, kind.Group, folder, appchart.AnnotationForeignKinds, kind.Kind, kind.Group, plural)
 }
 

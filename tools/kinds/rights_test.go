@@ -90,7 +90,7 @@ func TestRightsFollowFromTemplates(t *testing.T) {
 func TestAKindThatNobodyKnowsIsNamed(t *testing.T) {
 	root, list := repository(t, "", "example.com/v1 Bucket")
 	err := grants(root, list)
-	for _, part := range []string{"helm-charts/probe/templates/Bucket.yaml renders Bucket", "say in helm-charts/probe/Chart.yaml", "    Bucket.example.com: {resource: buckets}"} {
+	for _, part := range []string{"helm-charts/probe/templates/Bucket.yaml renders Bucket", "declare its resource name in helm-charts/probe/Chart.yaml", "    Bucket.example.com: {resource: buckets}"} {
 		if err == nil || !strings.Contains(err.Error(), part) {
 			t.Errorf("got %v, want %s", err, part)
 		}
