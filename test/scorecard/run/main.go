@@ -72,7 +72,7 @@ func run(ctx context.Context, pods bool, untar string) (passed, failed int, err 
 			return
 		}
 		failed++
-		fmt.Printf("FAIL %s: %s\n", verdict.Name, strings.Join(slices.Compact(verdict.Errors), "; "))
+		fmt.Printf("FAIL %s: %s\n%s", verdict.Name, strings.Join(slices.Compact(verdict.Errors), "; "), verdict.Log)
 	}
 	if pods {
 		err = inPods(ctx, root, untar, wanted, count)
