@@ -14,8 +14,8 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// Workload reads a Deployment or StatefulSet, and the objects of its namespace that may say something of it. Kinds that the cluster does not
-// serve have no objects; those that the user may not list are named, as what they say is not known.
+// Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the cluster does
+// not serve are skipped; kinds that the user may not list are named in notes.
 func Workload(ctx context.Context, c client.Reader, kind string, key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
 	workload := &unstructured.Unstructured{}
 	workload.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind})
@@ -72,6 +72,6 @@ func Release(ctx context.Context, c client.Reader, key client.ObjectKey) ([]*uns
 
 func revision(secret *corev1.Secret) int {
 	number := 0
-	_, _ = fmt.Sscan(secret.Labels["version"], &number) // 0 of one that says none
+	_, _ = fmt.Sscan(secret.Labels["version"], &number) // 0 without a version
 	return number
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
-// Roles that are not a kind.
+// Roles of objects whose kind alone does not identify them.
 const (
 	roleWorkload = "workload"
 	roleHeadless = "Service that names replicas"
@@ -25,7 +25,7 @@ const (
 	roleFiles    = "ConfigMap of files"
 )
 
-// role says which object of an AppService one is.
+// role identifies an object among those of an AppService.
 func (s *subject) role(object *unstructured.Unstructured) string {
 	switch {
 	case isWorkload(object):
@@ -40,8 +40,8 @@ func (s *subject) role(object *unstructured.Unstructured) string {
 	return object.GetKind()
 }
 
-// comparables are objects by role, in a form in which they are equal if they say the same: with the API server's defaults, ports by number,
-// without what selects pods, and without the marks of the operator, of Helm and of Kubernetes.
+// comparables are objects by role, normalized so that equivalent objects are equal: with the API server's defaults and ports by
+// number, without selectors of pods, and without labels and annotations of the operator, Helm and Kubernetes.
 func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*unstructured.Unstructured {
 	side := &side{s: s, name: s.name}
 	for _, object := range objects {
@@ -59,7 +59,7 @@ func (s *subject) comparables(objects []*unstructured.Unstructured) map[string]*
 	return out
 }
 
-// templateOf returns the pods of a workload; those of the given one are adapted.
+// templateOf returns the pod template of a workload; that of the original is adapted first.
 func (s *subject) templateOf(object *unstructured.Unstructured) *corev1.PodTemplateSpec {
 	if object == s.workload {
 		return s.template
@@ -75,7 +75,7 @@ func (s *subject) templateOf(object *unstructured.Unstructured) *corev1.PodTempl
 	return &corev1.PodTemplateSpec{}
 }
 
-// side is what was given, or what was rendered.
+// side is one side of the comparison: the original objects, or the rendered ones.
 type side struct {
 	s        *subject
 	name     string
@@ -173,10 +173,10 @@ func (side *side) content(object *unstructured.Unstructured) map[string]any {
 	return side.other(object)
 }
 
-// pulled says of each container when its image is pulled.
+// pulled sets the default pull policy of each container.
 func (side *side) pulled(content map[string]any, object *unstructured.Unstructured) map[string]any {
 	content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
-	_ = postrender.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it never fails
+	_ = postrender.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it returns no error
 	return content
 }
 
@@ -234,11 +234,11 @@ func (side *side) pods(template *corev1.PodTemplateSpec) {
 	}
 	if account := side.s.account; account != nil && side.s.template.Spec.AutomountServiceAccountToken == nil && account.read.AutomountServiceAccountToken != nil &&
 		!*account.read.AutomountServiceAccountToken && *pod.AutomountServiceAccountToken {
-		*pod.AutomountServiceAccountToken = false // the account says so
+		*pod.AutomountServiceAccountToken = false // the account decides
 	}
 }
 
-// anyNumber is the number of a port of the pods, as text; the name if there is none.
+// anyNumber returns the number of a port of the pods, as text; the name if the port is not found.
 func (side *side) anyNumber(port intstr.IntOrString) string {
 	if side.template == nil {
 		return port.String()
@@ -298,7 +298,7 @@ func (side *side) networkPolicy(p *networkingv1.NetworkPolicy) {
 	}
 }
 
-// other are kinds that are no Go types here.
+// other are kinds without a Go type here.
 func (side *side) other(object *unstructured.Unstructured) map[string]any {
 	out := object.DeepCopy().Object
 	spec, _ := out["spec"].(map[string]any)
@@ -368,7 +368,7 @@ func (side *side) rule(rule map[string]any) {
 	}
 }
 
-// unless sets a field that is not there.
+// unless sets a field if it is missing.
 func unless(content map[string]any, field string, value any) {
 	if _, there := content[field]; !there {
 		content[field] = value

@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// compare has a note for each field in which what is rendered is not what was given.
+// compare adds a note for each field that differs between the original and the rendered objects.
 func (s *subject) compare(rendered []*unstructured.Unstructured) {
 	before, after := s.comparables(s.given), s.comparables(rendered)
 	s.selectors(rendered)
@@ -35,7 +35,7 @@ func (s *subject) compare(rendered []*unstructured.Unstructured) {
 	}
 }
 
-// selectors notes that the pods are selected by other labels, unless they are the same.
+// selectors adds a note if the pods are selected by other labels.
 func (s *subject) selectors(rendered []*unstructured.Unstructured) {
 	if maps.Equal(s.selector.MatchLabels, selecting(s.name)) && len(s.selector.MatchExpressions) == 0 {
 		return
@@ -59,7 +59,7 @@ func (s *subject) roleIn(rendered []*unstructured.Unstructured, object *unstruct
 	return slices.ContainsFunc(rendered, func(made *unstructured.Unstructured) bool { return s.role(made) == s.role(object) })
 }
 
-// lostLabels has one note for labels of objects, as charts put the same ones on each.
+// lostLabels adds one note for the labels of all objects, because charts set the same labels on each.
 func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured) {
 	of := map[string][]string{}
 	for _, object := range s.given {
@@ -86,7 +86,7 @@ func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured
 	}
 }
 
-// notMade says why there is nothing in the place of an object.
+// notMade adds a note on why an object is not rendered.
 func (s *subject) notMade(object *unstructured.Unstructured) {
 	for _, refusal := range s.refused {
 		if refusal.from.object == describe(object) {
@@ -104,7 +104,7 @@ func (s *subject) notMade(object *unstructured.Unstructured) {
 	}
 }
 
-// added says why there is an object where there was none.
+// added adds a note on why an object is new.
 func (s *subject) added(object *unstructured.Unstructured) {
 	switch object.GetKind() {
 	case "PodDisruptionBudget":
@@ -120,9 +120,9 @@ func (s *subject) added(object *unstructured.Unstructured) {
 	}
 }
 
-// explain says why a field is another one.
+// explain adds a note on why a field differs.
 func (s *subject) explain(role, object string, d release.Difference) {
-	if d.Field == "spec.template.metadata.annotations" && changeOf(d) == goes { // all that there were
+	if d.Field == "spec.template.metadata.annotations" && changeOf(d) == goes { // all annotations
 		for _, key := range slices.Sorted(maps.Keys(foreignAnnotations(s.template.Annotations))) {
 			s.explain(role, object, release.Difference{Field: d.Field + "." + key, Old: d.Old, New: d.New})
 		}

@@ -20,7 +20,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Compose makes an AppService of each service of a Compose file. Variables come from the options, and files that it names are read.
+// Compose returns an AppService for each service of a Compose file. Variables come from the options, and the files that it refers
+// to are read.
 func (i *Importer) Compose(ctx context.Context, text []byte, options FileOptions) ([]Result, []Note, error) {
 	project, err := loader.LoadWithContext(ctx, compose.ConfigDetails{
 		WorkingDir:  options.Dir,
@@ -57,7 +58,7 @@ func (i *Importer) Compose(ctx context.Context, text []byte, options FileOptions
 	return results, left, nil
 }
 
-// service is one service of a Compose file on its way.
+// service is the state of the conversion of one service.
 type service struct {
 	*draft
 	compose.ServiceConfig
@@ -94,7 +95,7 @@ func (c *service) translate() error {
 	return nil
 }
 
-// escaped keeps Kubernetes from replacing what looks like its references to variables.
+// escaped returns text in which Kubernetes does not expand $(NAME).
 func escaped(words []string) []string {
 	var out []string
 	for _, word := range words {
@@ -114,7 +115,7 @@ func (c *service) environment() {
 	}
 }
 
-// ports are those of the containers: services reach each other by them. Those of the host are published otherwise.
+// ports takes the ports of the container, by which services reach each other. Published ports of the host are left out.
 func (c *service) ports() {
 	type key struct {
 		port     int32
@@ -199,7 +200,7 @@ func (c *service) health() {
 	c.note("healthcheck", "it becomes the readiness probe: a pod for which it fails gets no traffic, and goes on", "set spec.probes.liveness if it has to be started again then")
 }
 
-// seconds of a duration, rounded up.
+// seconds returns the seconds of a duration, rounded up.
 func seconds(d *compose.Duration, otherwise int32) *int32 {
 	if d == nil {
 		return &otherwise
@@ -337,7 +338,7 @@ func (c *service) empty(field, target string, medium corev1.StorageMedium) {
 	})
 }
 
-// contents are configs, as files, and secrets, as a Secret that has to be made.
+// contents takes configs, as files, and secrets, as a Secret that has to be created.
 func (c *service) contents() {
 	for _, config := range c.Configs {
 		target := config.Target
@@ -387,14 +388,14 @@ func (c *service) contents() {
 	}
 }
 
-// taken are the fields of a service that the steps before take, and those that say nothing in a cluster.
+// taken are the fields of a service that the other steps convert, and those without a meaning in a cluster.
 var taken = []string{
 	"image", "entrypoint", "command", "working_dir", "environment", "env_file", "ports", "expose", "healthcheck", "scale", "deploy", "cpus", "mem_limit",
 	"mem_reservation", "stop_grace_period", "restart", "user", "read_only", "privileged", "cap_add", "cap_drop", "volumes", "tmpfs", "configs",
 	"secrets", "extra_hosts", "dns", "dns_search", "build", "container_name", "name", "networks", "attach", "pull_policy", "init",
 }
 
-// remedies for fields that have no equal.
+// remedies for fields without an equivalent.
 var remedies = map[string]string{
 	"depends_on":   "nothing to do if it tries again by itself; else wait in spec.initContainers",
 	"labels":       "set spec.podLabels or spec.podAnnotations, and spec.ingress where a proxy reads them",
@@ -409,7 +410,7 @@ var remedies = map[string]string{
 	"devices":      "ask for a device plugin's resource in spec.resources",
 }
 
-// rest has a note for each field that is set and that no step takes.
+// rest adds a note for each field that is set and that no step converts.
 func (c *service) rest() {
 	for _, name := range slices.Sorted(maps.Keys(fieldsSet(reflect.ValueOf(c.ServiceConfig)))) {
 		if slices.Contains(taken, name) || name == "#extensions" {
@@ -430,7 +431,7 @@ func (c *service) rest() {
 	}
 }
 
-// fieldsSet are the fields of a service that have a value, by their names in the file.
+// fieldsSet returns the names of the fields of a service that are set, as in the file.
 func fieldsSet(value reflect.Value) map[string]bool {
 	set := map[string]bool{}
 	for n := range value.NumField() {

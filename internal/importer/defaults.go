@@ -8,8 +8,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// The API server's defaults, of what an AppService becomes. They are filled in on both sides of a comparison: a live object has them, and a
-// rendered one does not.
+// The API server's defaults for rendered kinds. They are set on both sides of a comparison, because live objects have them and
+// rendered ones do not.
 
 // fill sets a field that is not set.
 func fill[T comparable](field *T, value T) {
@@ -19,14 +19,14 @@ func fill[T comparable](field *T, value T) {
 	}
 }
 
-// fillPointer does so for a field that may be zero.
+// fillPointer sets a field that is nil.
 func fillPointer[T any](field **T, value T) {
 	if *field == nil {
 		*field = &value
 	}
 }
 
-// omit clears a field that says what leaving it out says.
+// omit clears a field that has its default.
 func omit[T comparable](field **T, value T) {
 	if *field != nil && **field == value {
 		*field = nil
@@ -68,7 +68,7 @@ func defaultStatefulSet(s *appsv1.StatefulSet) {
 
 func defaultClaim(c *corev1.PersistentVolumeClaimSpec) {
 	fillPointer(&c.VolumeMode, corev1.PersistentVolumeFilesystem)
-	c.VolumeName = "" // which volume it was bound to
+	c.VolumeName = "" // the volume that it was bound to
 }
 
 func defaultPod(p *corev1.PodSpec) {
@@ -76,7 +76,7 @@ func defaultPod(p *corev1.PodSpec) {
 	fill(&p.DNSPolicy, corev1.DNSClusterFirst)
 	fill(&p.SchedulerName, corev1.DefaultSchedulerName)
 	fill(&p.ServiceAccountName, "default")
-	p.DeprecatedServiceAccount = "" // an old name of the field before it
+	p.DeprecatedServiceAccount = "" // a deprecated name of the field above
 	fillPointer(&p.TerminationGracePeriodSeconds, 30)
 	fillPointer(&p.EnableServiceLinks, true)
 	fillPointer(&p.AutomountServiceAccountToken, true)
@@ -137,7 +137,7 @@ func defaultGet(get *corev1.HTTPGetAction) {
 	}
 }
 
-// defaultResources makes requests of limits that have none.
+// defaultResources sets missing requests to the limits.
 func defaultResources(r *corev1.ResourceRequirements) {
 	for name, limit := range r.Limits {
 		if _, there := r.Requests[name]; !there {
@@ -163,7 +163,7 @@ func defaultVolume(v *corev1.Volume) {
 	}
 }
 
-// defaultService also takes away what the API server allocates.
+// defaultService also clears the fields that the API server allocates.
 func defaultService(s *corev1.Service) {
 	fill(&s.Spec.Type, corev1.ServiceTypeClusterIP)
 	fill(&s.Spec.SessionAffinity, corev1.ServiceAffinityNone)
@@ -225,7 +225,7 @@ func defaultScaler(a *autoscalingv2.HorizontalPodAutoscaler) {
 	defaultScaling(&a.Spec.Behavior.ScaleDown, -1, []autoscalingv2.HPAScalingPolicy{{Type: autoscalingv2.PercentScalingPolicy, Value: 100, PeriodSeconds: 15}})
 }
 
-// defaultScaling fills one direction. There is no default window where it is negative.
+// defaultScaling sets the defaults of one direction. A negative window stands for none.
 func defaultScaling(rules **autoscalingv2.HPAScalingRules, window int32, policies []autoscalingv2.HPAScalingPolicy) {
 	fillPointer(rules, autoscalingv2.HPAScalingRules{})
 	if window >= 0 {

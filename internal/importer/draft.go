@@ -16,14 +16,14 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// draft is an AppService in the making, of a file that knows no objects.
+// draft is an AppService under construction from a file without Kubernetes objects.
 type draft struct {
 	types.NamespacedName
-	// of is what it is made of, as in "service web".
+	// of is its source, as in "service web".
 	of     string
 	pieces []piece
 	notes  []Note
-	// mounted are the files that spec.config.files has already.
+	// mounted are the files that are in spec.config.files already.
 	mounted map[string]bool
 }
 
@@ -35,7 +35,7 @@ func (d *draft) note(field, reason, remedy string) {
 	d.notes = append(d.notes, Note{Object: d.of, Field: field, Reason: reason, Remedy: remedy})
 }
 
-// finish puts the pieces together, as far as the operator takes them.
+// finish returns the AppService of all pieces that the operator accepts.
 func (i *Importer) finish(ctx context.Context, d *draft) (*Result, error) {
 	app, refused, err := i.place(ctx, d.NamespacedName, d.pieces)
 	if err != nil {
@@ -49,7 +49,7 @@ func (i *Importer) finish(ctx context.Context, d *draft) (*Result, error) {
 	return &Result{AppService: app, Notes: d.notes}, nil
 }
 
-// file puts a file with its content where it is wanted: nothing else that the image has there is hidden.
+// file adds a file at a path, without hiding other files of the image in the same folder.
 func (d *draft) file(field, target, content string) {
 	if d.mounted == nil {
 		d.mounted = map[string]bool{}
@@ -71,12 +71,12 @@ func (d *draft) file(field, target, content string) {
 	})
 }
 
-// variable is literal, or has parts that a Secret has.
+// variable adds an environment variable, a literal or one with parts from a Secret.
 func (d *draft) variable(field, name, value string) {
 	d.set(field, func(spec *v1.AppServiceSpec) { spec.Envs = append(spec.Envs, corev1.EnvVar{Name: name, Value: value}) })
 }
 
-// volume that lasts: the first becomes spec.persistence.
+// claim adds a persistent volume: the first becomes spec.persistence.
 func (d *draft) claim(field, name, mountPath string, first bool) {
 	if first {
 		d.set(field, func(spec *v1.AppServiceSpec) {
@@ -97,7 +97,7 @@ func (d *draft) claim(field, name, mountPath string, first bool) {
 	d.note(field, "spec.persistence makes one volume only", "make a PersistentVolumeClaim "+claim+" beside the AppService")
 }
 
-// objectName makes a name of Kubernetes of one that need not be.
+// objectName returns a valid name of Kubernetes for any name.
 func objectName(name string) string {
 	mapped := strings.Map(func(r rune) rune {
 		switch {

@@ -15,36 +15,37 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Importer makes AppServices.
+// Importer converts workloads into AppServices.
 type Importer struct {
-	// Render returns what an AppService becomes, without access to a cluster, or why the operator would refuse it.
+	// Render returns the rendered objects of an AppService, without access to a cluster, or the error with which the operator
+	// would refuse it.
 	Render func(context.Context, *unstructured.Unstructured) ([]*unstructured.Unstructured, error)
-	// Check returns why the API server would refuse an AppService. It may be nil.
+	// Check returns the error with which the API server would refuse an AppService. It may be nil.
 	Check func(*unstructured.Unstructured) error
 }
 
-// Result is one AppService, and what is not the same with it.
+// Result is one AppService, with notes on differences from the original.
 type Result struct {
 	AppService *unstructured.Unstructured
-	// Notes in the order of the objects that they are about.
+	// Notes are ordered by their objects.
 	Notes []Note
 }
 
-// Note says of a field, or of a whole object, why it is another one with the AppService, and what to do about it.
+// Note explains why a field, or a whole object, differs with the AppService, and has a remedy.
 type Note struct {
-	// Object is its kind and name, as in "Deployment web", or what stands for one in a file.
+	// Object is its kind and name, as in "Deployment web", or its counterpart in a file.
 	Object string
 	// Field is its path; empty for the object as a whole.
 	Field string
-	// Reason says what differs, and why.
+	// Reason is the difference and its cause.
 	Reason string
-	// Remedy says what to do, or how to have it as it was.
+	// Remedy is what to do, or how to keep the original.
 	Remedy string
-	// Unexplained differences are mistakes of this package.
+	// Unexplained is set for a difference that no rule explains, which is a bug of this package.
 	Unexplained bool
 }
 
-// String is the note in one line.
+// String returns the note in one line.
 func (n Note) String() string {
 	at := n.Object
 	if n.Field != "" {
@@ -57,8 +58,8 @@ func (n Note) String() string {
 	return text
 }
 
-// Objects makes one AppService of each Deployment and StatefulSet among objects, in their order, or of those with a name only. What
-// belongs to none of them is said in notes that belong to no AppService.
+// Objects returns an AppService for each Deployment and StatefulSet among objects, in their order, or only for those with a name.
+// Objects that belong to none of them have notes without an AppService.
 func (i *Importer) Objects(ctx context.Context, objects []*unstructured.Unstructured, only string) ([]Result, []Note, error) {
 	w := sorted(objects)
 	var results []Result
@@ -88,7 +89,7 @@ func named(name string) string {
 	return fmt.Sprintf(" %q", name)
 }
 
-// workload imports one workload and what belongs to it.
+// workload imports one workload and the objects that belong to it.
 func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unstructured) (*Result, error) {
 	s, err := w.sourceOf(of)
 	if err != nil {
@@ -112,7 +113,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 	return &Result{AppService: app, Notes: s.notes}, nil
 }
 
-// appService makes an AppService of a spec.
+// appService returns an AppService with a spec.
 func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured.Unstructured, error) {
 	data, err := json.Marshal(spec)
 	if err != nil {
@@ -132,7 +133,7 @@ func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured
 	return app, nil
 }
 
-// whole turns the numbers of JSON that are whole into those of the API machinery.
+// whole converts whole numbers of JSON to int64, as the API machinery reads them.
 func whole(value any) any {
 	switch value := value.(type) {
 	case map[string]any:
@@ -151,7 +152,7 @@ func whole(value any) any {
 	return value
 }
 
-// refused returns why an AppService is refused, nil if it is not.
+// refused returns the error with which an AppService is refused; nil if it is accepted.
 func (i *Importer) refused(ctx context.Context, app *unstructured.Unstructured) error {
 	if i.Check != nil {
 		if err := i.Check(app); err != nil {
@@ -162,14 +163,14 @@ func (i *Importer) refused(ctx context.Context, app *unstructured.Unstructured) 
 	return err
 }
 
-// describe is a kind and a name.
+// describe returns kind and name of an object.
 func describe(object *unstructured.Unstructured) string {
 	return object.GetKind() + " " + object.GetName()
 }
 
 // piece is a part of a spec.
 type piece struct {
-	// from is the field of the workload, or of another object, that says it.
+	// from is its source: a field of the workload or of another object.
 	from source
 	set  func(*v1.AppServiceSpec)
 }
@@ -177,13 +178,13 @@ type piece struct {
 // source is a field of an object.
 type source struct{ object, field string }
 
-// refusal says why a piece was left out.
+// refusal is the error because of which a piece was left out.
 type refusal struct {
 	from source
 	err  error
 }
 
-// place puts together the pieces that are accepted. One by one they are tried only if not all are.
+// place returns a spec of the pieces that are accepted. They are tried one by one only if they are refused together.
 func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []piece) (*unstructured.Unstructured, []refusal, error) {
 	build := func(pieces []piece) (*unstructured.Unstructured, error) {
 		spec := &v1.AppServiceSpec{}
@@ -216,10 +217,10 @@ func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []
 	return app, refused, nil
 }
 
-// oneLine keeps a note in one line.
+// oneLine returns the text of an error in one line.
 func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
 
-// matches reports whether a selector of labels selects some; one that is nil or empty selects nothing here.
+// matches reports whether a selector selects labels; one that is nil or empty selects nothing here.
 func matches(selector *metav1.LabelSelector, set map[string]string) bool {
 	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return false

@@ -4,7 +4,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
-// Kinds are those that Objects reads, by what the API server calls their lists, in the versions that it reads them in.
+// Kinds are the kinds that Objects reads, with the versions in which it reads them.
 var Kinds = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Service"},
 	{Version: "v1", Kind: "ConfigMap"},

@@ -13,15 +13,15 @@ import (
 )
 
 const (
-	// containerAnnotation names the container that kubectl takes.
+	// containerAnnotation names the default container of kubectl.
 	containerAnnotation = "kubectl.kubernetes.io/default-container"
-	// checksumPrefix is that of annotations by which charts roll pods when what they refer to changes.
+	// checksumPrefix is the prefix of annotations with which charts roll pods when a ConfigMap or Secret changes.
 	checksumPrefix = "checksum/"
-	// versionLabel is that of the image which a chart was made for.
+	// versionLabel is the label with the version of the application that a chart is for.
 	versionLabel = "app.kubernetes.io/version"
 )
 
-// ownPods reports whether a selector selects the pods of the workload by the labels that it selects them by itself.
+// ownPods reports whether a selector selects the pods of the workload by labels of the workload's own selector.
 func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
 	if selector == nil || len(selector.MatchExpressions) > 0 || len(selector.MatchLabels) == 0 {
 		return false
@@ -29,7 +29,7 @@ func (s *subject) ownPods(selector *metav1.LabelSelector) bool {
 	return maps.Equal(selector.MatchLabels, s.selector.MatchLabels) || maps.Equal(selector.MatchLabels, selecting(s.name))
 }
 
-// ownLabels are the labels that a spec may set: neither the selector's nor those of Helm, Kubernetes and the operator.
+// ownLabels returns the labels that a spec may set: all except those of the selector, Helm, Kubernetes and the operator.
 func (s *subject) ownLabels(all map[string]string) map[string]string {
 	out := map[string]string{}
 	for key, value := range all {
@@ -47,7 +47,7 @@ func (s *subject) ownLabels(all map[string]string) map[string]string {
 
 func hasDomain(domain, of string) bool { return domain == of || strings.HasSuffix(domain, "."+of) }
 
-// commonLabels are those that all objects and the pods have.
+// commonLabels returns the labels that all objects and the pods have in common.
 func (s *subject) commonLabels() map[string]string {
 	common := s.ownLabels(s.template.Labels)
 	for _, object := range s.given {
@@ -83,7 +83,7 @@ func (s *subject) labelPieces() []piece {
 // stamped reports whether an AppService rendered the workload.
 func (s *subject) stamped() bool { return s.workload.GetAnnotations()[v1.AnnotationStamp] != "" }
 
-// anyNumber is the number of a port of any container, as text.
+// anyNumber returns the number of a port of any container, as text.
 func (s *subject) anyNumber(port intstr.IntOrString) string {
 	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
 		for n := range list {

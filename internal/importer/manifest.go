@@ -12,7 +12,7 @@ import (
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Format is what a file is written in.
+// Format is the format of a file.
 type Format string
 
 // Formats of files.
@@ -22,7 +22,7 @@ const (
 	FormatScore    Format = "score"
 )
 
-// FormatOf recognises a file by what is at its top.
+// FormatOf recognises the format of a file by its top-level fields.
 func FormatOf(text []byte) (Format, error) {
 	documents, err := split(text)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *subject) networkPieces() []piece {
 	return list
 }
 
-// toIngress takes the hosts and paths that lead to the Service.
+// toIngress converts the hosts and paths that lead to the Service.
 func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 	given := s.ingress.read
 	out := &v1.Ingress{ClassName: given.Spec.IngressClassName}
@@ -90,7 +90,7 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 	}
 }
 
-// backend is the port of our Service that a backend leads to.
+// backend returns the port of the imported Service that a backend refers to.
 func (s *subject) backend(b networkingv1.IngressBackend) (int32, bool) {
 	if b.Service == nil || s.service == nil || b.Service.Name != s.service.read.Name {
 		return 0, false
@@ -106,7 +106,8 @@ func (s *subject) backend(b networkingv1.IngressBackend) (int32, bool) {
 	return 0, false
 }
 
-// takePolicy takes a policy that an AppService can say: everybody of a list may reach the ports of the Service, and no other.
+// takePolicy converts a NetworkPolicy that an AppService can express: the peers of one list may reach the ports of the Service,
+// and no others.
 func (s *subject) takePolicy(list []pair[networkingv1.NetworkPolicy]) {
 	for _, p := range list {
 		if s.policy == nil && s.sayable(p.read) {
@@ -161,7 +162,7 @@ func protocolOf[T ~string](protocol T) string {
 	return string(protocol)
 }
 
-// takeRoute takes a route that an AppService can say.
+// takeRoute converts a route that an AppService can express.
 func (s *subject) takeRoute(list []*unstructured.Unstructured) {
 	for _, object := range list {
 		if _, sayable := s.toRoute(object); sayable && s.route == nil {
@@ -173,7 +174,7 @@ func (s *subject) takeRoute(list []*unstructured.Unstructured) {
 	}
 }
 
-// toRoute reads a route, and reports whether nothing of it is lost.
+// toRoute converts a route, and reports whether it is converted completely.
 func (s *subject) toRoute(object *unstructured.Unstructured) (*v1.Route, bool) {
 	spec, _, _ := unstructured.NestedMap(object.Object, "spec")
 	out, sayable := &v1.Route{}, true
@@ -235,7 +236,7 @@ func (s *subject) routeRule(rule fields) v1.RouteRule {
 	return out
 }
 
-// fields reads a map, field by field; whole becomes false if something is left.
+// fields reads a map field by field; whole becomes false if a field is not read.
 type fields struct {
 	content map[string]any
 	whole   *bool
@@ -259,7 +260,7 @@ func (f fields) list(name string) []map[string]any {
 	return items
 }
 
-// may leaves a field out that has its default.
+// may drops a field that has its default.
 func (f fields) may(name string, value any) {
 	if f.content[name] == value {
 		delete(f.content, name)

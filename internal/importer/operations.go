@@ -57,7 +57,7 @@ func (s *subject) toAutoscaling(spec *v1.AppServiceSpec) {
 	spec.Autoscaling = out
 }
 
-// takeMonitor takes a ServiceMonitor with one endpoint.
+// takeMonitor converts a ServiceMonitor with one endpoint.
 func (s *subject) takeMonitor(monitors []*unstructured.Unstructured) {
 	for _, monitor := range monitors {
 		endpoints, _, _ := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
@@ -70,7 +70,7 @@ func (s *subject) takeMonitor(monitors []*unstructured.Unstructured) {
 	}
 }
 
-// scraped is the entry of the Service that a monitor scrapes.
+// scraped returns the port of the Service that a ServiceMonitor scrapes.
 func (s *subject) scraped(monitor *unstructured.Unstructured) *corev1.ServicePort {
 	endpoints, _, _ := unstructured.NestedSlice(monitor.Object, "spec", "endpoints")
 	if s.service == nil || len(endpoints) == 0 {
@@ -108,7 +108,7 @@ func (s *subject) toMonitoring(spec *v1.AppServiceSpec) {
 	spec.Monitoring = out
 }
 
-// takeClaim takes the claim of the workload's name, if the main container sees all of it, and no other container does.
+// takeClaim converts the PersistentVolumeClaim of the workload's name, if only the main container mounts it, and as a whole.
 func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 	for _, p := range list {
 		if s.stateful == nil && p.read.Name == s.name {
@@ -125,7 +125,7 @@ func (s *subject) takeClaim(list []pair[corev1.PersistentVolumeClaim]) {
 	}
 }
 
-// claimVolume is the name of the volume that the claim is used by.
+// claimVolume returns the name of the volume of the PersistentVolumeClaim.
 func (s *subject) claimVolume() string {
 	at := slices.IndexFunc(s.template.Spec.Volumes, func(v corev1.Volume) bool {
 		return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == s.claim.read.Name && !v.PersistentVolumeClaim.ReadOnly
@@ -136,7 +136,7 @@ func (s *subject) claimVolume() string {
 	return s.template.Spec.Volumes[at].Name
 }
 
-// claimTemplate is that of a StatefulSet which spec.persistence can make.
+// claimTemplate returns the volumeClaimTemplate of a StatefulSet that spec.persistence can express.
 func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 	if s.stateful == nil {
 		return nil
@@ -149,7 +149,7 @@ func (s *subject) claimTemplate() *corev1.PersistentVolumeClaim {
 	return nil
 }
 
-// perReplica sets persistence of a StatefulSet.
+// perReplica sets spec.persistence of a StatefulSet.
 func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 	template := s.claimTemplate()
 	if template == nil {
@@ -164,8 +164,8 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 	}
 }
 
-// accountPieces keep the account of the pods. A token is mounted if it was asked for, or if an account was created, which is not done without
-// a reason.
+// accountPieces returns the pieces for the service account of the pods. A token is mounted if the original asks for it, or
+// creates an account.
 func (s *subject) accountPieces() []piece {
 	pod := &s.template.Spec
 	name := pod.ServiceAccountName

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// fragment is a field of the pods, or of one of their containers, as a patch has it.
+// fragment is a field of the pods, or of one of their containers, for a patch.
 type fragment struct {
 	// list and container are empty for a field of the pods.
 	list, container string
@@ -31,7 +31,7 @@ func (f fragment) path() string {
 	return path
 }
 
-// patch adds spec.podTemplate for what no field says, as far as the operator takes it.
+// patch adds spec.podTemplate for fields of pods that no field of the spec sets, as far as the operator accepts it.
 func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unstructured) error {
 	rendered, err := i.Render(ctx, app)
 	if err != nil {
@@ -41,7 +41,7 @@ func (i *Importer) patch(ctx context.Context, s *subject, app *unstructured.Unst
 	set := func(fragments []fragment) error {
 		unstructured.RemoveNestedField(app.Object, "spec", "podTemplate")
 		if len(fragments) > 0 {
-			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec") // they are copies of JSON
+			_ = unstructured.SetNestedMap(app.Object, assemble(fragments), "spec", "podTemplate", "spec") // the fragments are copies of JSON values
 		}
 		err := i.refused(ctx, app)
 		return err
@@ -65,10 +65,10 @@ func podOf(objects map[string]*unstructured.Unstructured) map[string]any {
 	return pod
 }
 
-// settled are fields of pods of which the fields of an AppService say all there is to say.
+// settled are fields of pods that fields of an AppService determine completely.
 var settled = regexp.MustCompile(`^(serviceAccountName|automountServiceAccountToken|securityContext|topologySpreadConstraints|containers\[app\]\.(terminationMessagePolicy|readinessProbe|livenessProbe|startupProbe|lifecycle|env|envFrom|volumeMounts|resources))$`)
 
-// missing are the fields that given has, and rendered has not, or otherwise.
+// missing returns the fields of given that rendered lacks, or has with another value.
 func missing(given, rendered map[string]any) []fragment {
 	var found []fragment
 	for _, field := range slices.Sorted(maps.Keys(given)) {
@@ -86,7 +86,7 @@ func missing(given, rendered map[string]any) []fragment {
 	return found
 }
 
-// missingOf are those of a container. What was refused as a whole is not there to be patched.
+// missingOf returns the missing fields of a container. Containers that are not rendered cannot be patched.
 func missingOf(in, name string, given, rendered map[string]any) []fragment {
 	if rendered == nil || in == "initContainers" {
 		return nil // a spec takes init containers as they are
@@ -111,7 +111,7 @@ func missingOf(in, name string, given, rendered map[string]any) []fragment {
 	return found
 }
 
-// otherSecurity is what spec.security.container has no fields for.
+// otherSecurity returns the fields of a security context that spec.security.container lacks.
 func otherSecurity(in, name string, given any) []fragment {
 	var found []fragment
 	context, _ := given.(map[string]any)
@@ -123,7 +123,7 @@ func otherSecurity(in, name string, given any) []fragment {
 	return found
 }
 
-// morePorts are those that the Service does not lead to. The name of one that it leads to is that of the entry which does.
+// morePorts returns the ports that no port of the Service targets. A port that is targeted has the name of its entry.
 func morePorts(given, rendered any) []map[string]any {
 	var more []map[string]any
 	for _, port := range list(given) {
@@ -145,7 +145,7 @@ func entryOf(value any, name string) map[string]any {
 	return nil
 }
 
-// assemble makes one patch of fragments.
+// assemble returns one patch of all fragments.
 func assemble(fragments []fragment) map[string]any {
 	patch := map[string]any{}
 	for _, f := range fragments {

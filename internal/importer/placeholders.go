@@ -36,7 +36,7 @@ func parts(text string) []part {
 	return append(list, part{literal: text[end:]})
 }
 
-// value of a part, if it is known: metadata, and the names of other workloads.
+// value returns the value of a part, if it is known: metadata, and the names of other workloads.
 func (s *score) value(p part) (string, bool) {
 	switch {
 	case p.path == nil:
@@ -49,7 +49,7 @@ func (s *score) value(p part) (string, bool) {
 	return "", false
 }
 
-// known replaces the placeholders whose value is known, and reports whether those are all.
+// known replaces the placeholders with known values, and reports whether no other is left.
 func (s *score) known(text string) (string, bool) {
 	var out strings.Builder
 	all := true
@@ -84,7 +84,8 @@ func (s *score) isService(name string) bool {
 	return resource != nil && resource.Type == "service"
 }
 
-// variables in the order of their names, those first that others refer to. What a resource says comes from a Secret of its name.
+// variables adds the variables, ordered by name, after those that they refer to. Values of a resource come from a Secret of its
+// name.
 func (s *score) variables(at string, given map[string]string) []corev1.EnvVar {
 	var first, list []corev1.EnvVar
 	for _, name := range sortedKeys(given) {
@@ -120,10 +121,10 @@ func (s *score) variables(at string, given map[string]string) []corev1.EnvVar {
 	return append(first, list...)
 }
 
-// unreferring keeps Kubernetes from replacing what looks like its references to variables.
+// unreferring returns text in which Kubernetes does not expand $(NAME).
 func unreferring(text string) string { return strings.ReplaceAll(text, "$(", "$$(") }
 
-// secret is where a placeholder's value comes from: the key of a Secret of the workload and the resource.
+// secret returns the source of a placeholder's value: a key of the Secret of workload and resource.
 func (s *score) secret(field string, p part) *corev1.EnvVarSource {
 	path := p.path
 	if len(path) < 3 || path[0] != "resources" {
@@ -144,7 +145,7 @@ func (s *score) secret(field string, p part) *corev1.EnvVarSource {
 
 func (s *score) secretName(resource string) string { return s.Name + "-" + objectName(resource) }
 
-// resources have no provisioner here: what they are taken for is said.
+// resources adds notes on the resources, because nothing provisions them here.
 func (s *score) resources() {
 	for _, name := range sortedKeys(s.file.Resources) {
 		resource, field := s.file.Resources[name], "resources."+name
@@ -157,7 +158,7 @@ func (s *score) resources() {
 			s.note(field, "it is taken for the AppService "+objectName(name)+" of the same namespace", "write another host name in spec.envs if it is elsewhere")
 		case resource.Type == "route":
 			s.route(field, resource)
-		case resource.Type == "volume" && len(keys) == 0: // what mounts it has a note
+		case resource.Type == "volume" && len(keys) == 0: // its mounts have notes
 		case len(keys) > 0:
 			slices.Sort(keys)
 			s.note(field, "an AppService makes no "+resource.Type+": what it says comes from a Secret", fmt.Sprintf("make the Secret %s with %s", s.secretName(name), strings.Join(keys, ", ")))

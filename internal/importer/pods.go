@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 )
 
-// adaptPods renames and moves what has another name or place in the pods of an AppService.
+// adaptPods renames and moves parts of the pods that have another name or place in the pods of an AppService.
 func (s *subject) adaptPods() {
 	pod := &s.template.Spec
 	at := s.mainIndex()
@@ -37,7 +37,7 @@ func (s *subject) adaptPods() {
 	s.adaptVolumes()
 }
 
-// noteAffinity says of affinity to the workload's own pods that they may have other labels.
+// noteAffinity adds a note on affinity to the workload's own pods, which may have other labels then.
 func (s *subject) noteAffinity() {
 	if s.template.Spec.Affinity == nil {
 		return
@@ -51,7 +51,7 @@ func (s *subject) noteAffinity() {
 	}
 }
 
-// adaptInit puts sidecars first, as an AppService does.
+// adaptInit moves sidecars before init containers, as an AppService does.
 func (s *subject) adaptInit(sidecars []corev1.Container) {
 	var waiting []corev1.Container
 	moved := false
@@ -69,7 +69,7 @@ func (s *subject) adaptInit(sidecars []corev1.Container) {
 	s.template.Spec.InitContainers = slices.Concat(sidecars, waiting)
 }
 
-// adaptVolumes leaves out what no AppService may have: folders of the node.
+// adaptVolumes removes volumes that no AppService may have: folders of the node.
 func (s *subject) adaptVolumes() {
 	pod := &s.template.Spec
 	pod.Volumes = slices.DeleteFunc(slices.Clone(pod.Volumes), func(v corev1.Volume) bool {
@@ -111,7 +111,7 @@ func (s *subject) renameVolume(from, to string) {
 
 func templatePath(field string) string { return "spec.template.spec." + field }
 
-// portOf returns the number of the port of a container that an entry of a Service leads to.
+// portOf returns the number of the container port that a port of a Service targets.
 func portOf(c *corev1.Container, entry corev1.ServicePort) (int32, bool) {
 	target := entry.TargetPort
 	if target == (intstr.IntOrString{}) {

@@ -39,7 +39,7 @@ func (s *subject) probePieces() []piece {
 	return list
 }
 
-// probe is one of a pod in the form of a spec, its port by number.
+// probe returns a probe of a pod in the form of a spec, with its port as a number.
 func (s *subject) probe(p *corev1.Probe) v1.Probe {
 	out := v1.Probe{
 		Exec:                          p.Exec,
@@ -64,7 +64,7 @@ func (s *subject) probe(p *corev1.Probe) v1.Probe {
 	return out
 }
 
-// number resolves the name of a port of the main container.
+// number returns the number of a port of the main container.
 func (s *subject) number(port intstr.IntOrString) intstr.IntOrString {
 	return resolve(s.container(), port)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// change is on which side a field is.
+// change is the side of the comparison on which a field is.
 type change int
 
 const (
@@ -28,13 +28,13 @@ func changeOf(d release.Difference) change {
 	return differs
 }
 
-// rule explains a field in which an AppService becomes something else, by the role of the object.
+// rule explains a difference in a field of the object with a role.
 type rule struct {
 	role           string
 	field          *regexp.Regexp
 	of             change
 	reason, remedy string
-	// values says that the note shows both values.
+	// values is set if the note shows both values.
 	values bool
 }
 
@@ -45,7 +45,7 @@ const (
 	container = `spec\.template\.spec\.(containers|initContainers)\[[^]]*\]\.`
 )
 
-// rules of which the first that fits counts.
+// rules are tried in order; the first that matches counts.
 var rules = []rule{
 	{"Service", at(`metadata\.name`), anyChange, "what an AppService becomes has its name, by which others call it", "keep a Service of the old name beside it as long as somebody uses that", true},
 	{"", at(`metadata\.name`), anyChange, "what an AppService becomes has its name", "", true},

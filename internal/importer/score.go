@@ -83,7 +83,7 @@ type (
 	}
 )
 
-// keyed is a map by target, or a list of entries that say theirs.
+// keyed is a map by target, or a list of entries with a target.
 type keyed[T any] map[string]T
 
 // UnmarshalJSON reads both forms.
@@ -111,7 +111,7 @@ func (k *keyed[T]) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// Score makes an AppService of a Score file.
+// Score returns an AppService for a Score file.
 func (i *Importer) Score(ctx context.Context, text []byte, options FileOptions) ([]Result, error) {
 	var file scoreFile
 	if err := yaml.UnmarshalStrict(text, &file); err != nil {
@@ -132,17 +132,17 @@ func (i *Importer) Score(ctx context.Context, text []byte, options FileOptions) 
 	return []Result{*result}, nil
 }
 
-// FileOptions are what files of workloads do not say.
+// FileOptions complete files of workloads.
 type FileOptions struct {
 	Namespace string
-	// Image is that of what has none, because it is built first.
+	// Image is used for services without an image, which are built first.
 	Image string
-	// Environment has the variables that files may refer to, and Dir is the folder that their paths are relative to.
+	// Environment has the variables that files may refer to, and Dir is the folder for relative paths.
 	Environment map[string]string
 	Dir         string
 }
 
-// score is one Score file on its way.
+// score is the state of the conversion of one Score file.
 type score struct {
 	*draft
 	file    scoreFile
@@ -178,7 +178,7 @@ func (s *score) translate() error {
 	return nil
 }
 
-// main is the name of the container which is the AppService's own: the workload's, main, or the first.
+// main returns the name of the main container: that of the workload, else main, else the first.
 func (s *score) main() string {
 	names := sortedKeys(s.file.Containers)
 	for _, name := range []string{s.Name, "main", mainContainer} {
@@ -189,7 +189,7 @@ func (s *score) main() string {
 	return names[0]
 }
 
-// image is that of a container; a dot stands for one that is built.
+// image returns the image of a container; a dot stands for an image that is built.
 func (s *score) image(name string) (string, error) {
 	image := s.file.Containers[name].Image
 	if image != "." {
@@ -319,7 +319,7 @@ func readOnlyLast(volume scoreVolume) int {
 	return 0
 }
 
-// sidecar is another container of the workload.
+// sidecar adds another container of the workload.
 func (s *score) sidecar(name string) error {
 	c, at := s.file.Containers[name], "containers."+name
 	image, err := s.image(name)

@@ -9,8 +9,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
-// shorten leaves out each field without which the AppService becomes the same, which is how it finds all defaults: those of the chart, of the
-// API server, and those that follow from other fields. said is what the objects say.
+// shorten removes each field without which the AppService renders the same objects. So it finds all defaults: those of the chart,
+// of the API server, and those that follow from other fields. said has the fields that the objects set.
 func (i *Importer) shorten(ctx context.Context, app *unstructured.Unstructured, said func([]*unstructured.Unstructured) any) {
 	rendered, err := i.Render(ctx, app)
 	if err != nil {

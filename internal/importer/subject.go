@@ -14,21 +14,21 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// mainContainer is the name of the container that an AppService runs its image in.
+// mainContainer is the name of an AppService's main container.
 const mainContainer = "app"
 
-// subject is one workload with all that says something of its AppService: at most one object of each role. The pods are those of the
-// AppService already: what has another name there, or another place, was renamed or moved, with a note.
+// subject is one workload with the objects that its AppService is made of, at most one of each role. The pods are adapted
+// already: parts with another name or place in an AppService were renamed or moved, with a note.
 type subject struct {
 	world    *world
 	name     string
 	workload *unstructured.Unstructured
-	// Either is set.
+	// One of the two is set.
 	deployment *appsv1.Deployment
 	stateful   *appsv1.StatefulSet
 	template   *corev1.PodTemplateSpec
 	selector   *metav1.LabelSelector
-	// main is what the main container was called.
+	// main is the original name of the main container.
 	main string
 
 	service  *pair[corev1.Service]
@@ -49,7 +49,7 @@ type subject struct {
 	refused []refusal
 }
 
-// sourceOf finds what belongs to a workload.
+// sourceOf returns the objects that belong to a workload.
 func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 	s := &subject{world: w, name: of.GetName(), workload: of}
 	var err error
@@ -93,7 +93,8 @@ func (s *subject) takeWorkload() {
 	s.take(s.workload)
 }
 
-// aside says of an object that it cannot be part of the AppService, which has another one in its role, or cannot say what it says.
+// aside adds a note on an object that cannot be part of the AppService, because another one has its role or no field expresses
+// it.
 func (s *subject) aside(object *unstructured.Unstructured, reason, remedy string) {
 	s.world.taken[object] = true
 	s.note(describe(object), "", reason, remedy)
@@ -103,7 +104,7 @@ func (s *subject) note(object, field, reason, remedy string) {
 	s.notes = append(s.notes, Note{Object: object, Field: field, Reason: reason, Remedy: remedy})
 }
 
-// rank orders notes by what they are about.
+// rank orders notes by their objects.
 func (s *subject) rank(object string) int {
 	if at := slices.IndexFunc(s.given, func(o *unstructured.Unstructured) bool { return describe(o) == object }); at >= 0 {
 		return at
@@ -111,7 +112,8 @@ func (s *subject) rank(object string) int {
 	return len(s.given)
 }
 
-// takeServices takes the Service of the workload's name, or the first that is not headless, or any. A StatefulSet has one more.
+// takeServices chooses the Service of the workload's name, else the first that is not headless, else any. A StatefulSet has one
+// more.
 func (s *subject) takeServices(services []pair[corev1.Service]) {
 	headlessName := s.name + "-headless"
 	if s.stateful != nil {
@@ -150,7 +152,7 @@ func (s *subject) takeServices(services []pair[corev1.Service]) {
 	}
 }
 
-// first takes the first of a role, the one of the workload's name if there is one, and puts the others aside.
+// first chooses the object of the workload's name, else the first, for a role, and puts the others aside.
 func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
 	if len(list) == 0 {
 		return nil
@@ -176,7 +178,7 @@ func (s *subject) takeRest(n neighbours) {
 	s.takeRoute(n.routes)
 }
 
-// takeAccount takes the account that is the workload's own: of its name, or of its release.
+// takeAccount chooses the service account of the workload: that of its name, or of its release.
 func (s *subject) takeAccount(list []pair[corev1.ServiceAccount]) {
 	for _, p := range list {
 		if s.world.taken[p.object] {
@@ -189,7 +191,7 @@ func (s *subject) takeAccount(list []pair[corev1.ServiceAccount]) {
 	}
 }
 
-// sameRelease reports whether two objects come from one Helm release, or say that they do.
+// sameRelease reports whether two objects belong to the same Helm release, by annotations or labels.
 func sameRelease(a, b *unstructured.Unstructured) bool {
 	const annotation, label = "meta.helm.sh/release-name", "app.kubernetes.io/instance"
 	x, y := a.GetAnnotations()[annotation], b.GetAnnotations()[annotation]
@@ -200,7 +202,7 @@ func sameRelease(a, b *unstructured.Unstructured) bool {
 	return x != "" && x == y
 }
 
-// takeConfig takes the ConfigMaps that have the names of what spec.config makes.
+// takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
 func (s *subject) takeConfig() error {
 	if object := s.world.find("", "ConfigMap", s.name+"-config"); object != nil && s.configFrom() == 0 {
 		read, err := as[corev1.ConfigMap](object)
@@ -230,8 +232,8 @@ func (s *subject) container() *corev1.Container {
 	return &s.template.Spec.Containers[s.mainIndex()]
 }
 
-// mainIndex is that of the container which the AppService's image is of: the default of kubectl, the one that the Service leads to, the one
-// of the workload's name, or the first.
+// mainIndex returns the index of the main container: the default of kubectl, else the one that the Service targets, else the one
+// of the workload's name, else the first.
 func (s *subject) mainIndex() int {
 	list := s.template.Spec.Containers
 	byName := func(name string) int {
@@ -254,7 +256,8 @@ func (s *subject) mainIndex() int {
 	return 0
 }
 
-// configFrom is where the main container takes the ConfigMap NAME-config from; -1 if it does not, or not as an AppService does.
+// configFrom returns the index in envFrom of the main container of the ConfigMap NAME-config; -1 if it is not there, or not as an
+// AppService renders it.
 func (s *subject) configFrom() int {
 	return slices.IndexFunc(s.container().EnvFrom, func(from corev1.EnvFromSource) bool {
 		return from.Prefix == "" && from.ConfigMapRef != nil && from.ConfigMapRef.Name == s.name+"-config"
@@ -266,7 +269,8 @@ const (
 	dataVolume  = "data"
 )
 
-// filesMount is where the main container sees the ConfigMap NAME-files; nil if it does not, or not as an AppService makes it.
+// filesMount returns the mount of the ConfigMap NAME-files in the main container; nil if there is none, or not as an AppService
+// renders it.
 func (s *subject) filesMount() *corev1.VolumeMount {
 	for _, volume := range s.template.Spec.Volumes {
 		if volume.Name != filesVolume || volume.ConfigMap == nil || volume.ConfigMap.Name != s.name+"-files" || len(volume.ConfigMap.Items) > 0 {
@@ -300,7 +304,7 @@ func (s *subject) mountsOf(volume string) []*corev1.VolumeMount {
 	return mounts
 }
 
-// content is an object of a Go type as the API machinery reads it.
+// content returns an object of a Go type as unstructured content.
 func content(object runtime.Object, from *unstructured.Unstructured) map[string]any {
 	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
 	if err != nil {
@@ -310,7 +314,7 @@ func content(object runtime.Object, from *unstructured.Unstructured) map[string]
 	return out
 }
 
-// selecting are the labels by which an AppService selects its pods.
+// selecting returns the labels by which an AppService selects its pods.
 func selecting(name string) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": name}
 }

@@ -13,7 +13,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// pieces of the spec, the image first. What equals a default is shortened later.
+// pieces returns the pieces of the spec, the image first. Defaults are removed later.
 func (s *subject) pieces() []piece {
 	list := s.containerPieces()
 	list = append(list, s.podPieces()...)
@@ -28,7 +28,7 @@ func (s *subject) pieces() []piece {
 	return append(list, s.labelPieces()...)
 }
 
-// from is a field of the workload.
+// from returns the source for a field of the workload.
 func (s *subject) from(field string) source { return source{describe(s.workload), field} }
 
 func (s *subject) fromPod(field string) source { return s.from(templatePath(field)) }
@@ -76,7 +76,7 @@ func (s *subject) containerPieces() []piece {
 	return list
 }
 
-// saysPort reports whether a variable is the one that an AppService sets by itself: PORT, the first target port.
+// saysPort reports whether a variable is PORT with the first target port, which an AppService sets by itself.
 func (s *subject) saysPort(variable corev1.EnvVar) bool {
 	if variable.Name != "PORT" || s.service == nil {
 		return false
@@ -131,7 +131,7 @@ func (s *subject) podPieces() []piece {
 	return list
 }
 
-// spread are the constraints, of which those of the workload's own pods need no selector.
+// spread returns the topology spread constraints; those on the workload's own pods need no selector.
 func (s *subject) spread() []corev1.TopologySpreadConstraint {
 	list := slices.Clone(s.template.Spec.TopologySpreadConstraints)
 	for n := range list {
@@ -181,7 +181,7 @@ func notZero(value int32) *int32 {
 	return &value
 }
 
-// portPieces are the ports of the Service, which lead to those of the container.
+// portPieces returns the pieces for the ports of the Service.
 func (s *subject) portPieces() []piece {
 	if s.service == nil {
 		return nil
@@ -228,7 +228,7 @@ func (s *subject) portPieces() []piece {
 	return list
 }
 
-// target is the number of the main container's port, or the name of a sidecar's.
+// target returns the number of a port of the main container, or the name of a port of a sidecar.
 func (s *subject) target(entry corev1.ServicePort) *intstr.IntOrString {
 	if number, found := portOf(s.container(), entry); found {
 		target := intstr.FromInt32(number)
@@ -274,7 +274,7 @@ func convert[T any](set map[string]string, as func(string) T) map[string]T {
 	return out
 }
 
-// foreignAnnotations are those that neither the operator, nor Helm, nor Kubernetes sets.
+// foreignAnnotations returns the annotations that are not set by the operator, Helm or Kubernetes.
 func foreignAnnotations(all map[string]string) map[string]string {
 	out := maps.Clone(all)
 	maps.DeleteFunc(out, func(key, _ string) bool {

@@ -16,15 +16,15 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 )
 
-// world is everything that was given, by what it is.
+// world holds all given objects by kind.
 type world struct {
 	objects   []*unstructured.Unstructured
 	workloads []*unstructured.Unstructured
-	// taken are the objects that say something of an AppService.
+	// taken are the objects that became part of an AppService.
 	taken map[*unstructured.Unstructured]bool
 }
 
-// hookAnnotation marks objects that only Helm makes, for a moment.
+// hookAnnotation marks hooks of Helm, which exist only temporarily.
 const hookAnnotation = "helm.sh/hook"
 
 func sorted(objects []*unstructured.Unstructured) *world {
@@ -58,7 +58,7 @@ func (w *world) of(group, kind string) []*unstructured.Unstructured {
 	return list
 }
 
-// find returns the object of a name, or nil.
+// find returns the object of a name; nil if there is none.
 func (w *world) find(group, kind, name string) *unstructured.Unstructured {
 	for _, object := range w.of(group, kind) {
 		if object.GetName() == name {
@@ -81,7 +81,7 @@ func as[T any](object *unstructured.Unstructured) (*T, error) {
 	return into, err
 }
 
-// only returns those objects of which keep is true, and takes them.
+// only returns the objects for which keep returns true, and marks them as taken.
 func only[T any](w *world, group, kind string, keep func(*T) bool) ([]pair[T], error) {
 	var list []pair[T]
 	for _, object := range w.of(group, kind) {
@@ -96,7 +96,7 @@ func only[T any](w *world, group, kind string, keep func(*T) bool) ([]pair[T], e
 	return list, nil
 }
 
-// pair is an object as it was given, and as its Go type.
+// pair is an object as it was given, and converted to its Go type.
 type pair[T any] struct {
 	object *unstructured.Unstructured
 	read   *T
@@ -110,7 +110,7 @@ type unreadable struct {
 func (e *unreadable) Error() string { return describe(e.object) + ": " + e.err.Error() }
 func (e *unreadable) Unwrap() error { return e.err }
 
-// neighbours are the objects around a workload, found by how they refer to it.
+// neighbours are the objects related to a workload by references or selectors.
 type neighbours struct {
 	services  []pair[corev1.Service]
 	ingresses []pair[networkingv1.Ingress]
@@ -205,7 +205,7 @@ func (w *world) routesTo(n neighbours) []*unstructured.Unstructured {
 	return list
 }
 
-// backends are the names of the Services that an Ingress sends traffic to.
+// backends returns the names of the Services that an Ingress sends traffic to.
 func backends(i *networkingv1.Ingress) []string {
 	var names []string
 	add := func(b *networkingv1.IngressBackend) {
@@ -224,7 +224,7 @@ func backends(i *networkingv1.Ingress) []string {
 	return names
 }
 
-// leftOver has a note for each object that says nothing of any AppService.
+// leftOver adds a note for each object that became part of no AppService.
 func (w *world) leftOver() []Note {
 	var notes []Note
 	for _, object := range w.objects {
