@@ -1,6 +1,6 @@
-// Package compare owns what a change means: of two renderings of a resource it says what differs, and first what comes of that (pods restart,
-// ports and hosts go away, data is lost, the API server refuses it). It renders with the manager's own code, compares nothing but renderings,
-// and neither reads nor writes a cluster: the caller says what is there. It prints nothing, it returns lines.
+// Package compare compares two renderings of a resource. It reports the effects of a change first (pods restart, ports and hosts
+// are removed, data is lost, the API server refuses it), then the differences. It renders with the manager's own code. It neither
+// reads nor writes a cluster, whose state the caller passes in, and it returns lines instead of printing them.
 package compare
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// Charts are one version of what the operator serves.
+// Charts are one version of the served kinds and their charts.
 type Charts struct {
-	// Kinds in the order of watches.yaml.
+	// Kinds are in the order of watches.yaml.
 	Kinds     []schema.GroupVersionKind
 	Renderers map[schema.GroupVersionKind]*render.Renderer
-	// Selectors say which resources of a kind are served.
+	// Selectors select the resources of a kind that are served.
 	Selectors map[schema.GroupVersionKind]labels.Selector
 }
 
@@ -42,7 +42,7 @@ func ChartsOf(list []watches.Watch) (*Charts, error) {
 	return c, nil
 }
 
-// Kinds are those that one of two versions serves.
+// Kinds returns the kinds that one of two versions serves.
 func Kinds(before, after *Charts) []schema.GroupVersionKind {
 	all := slices.Clone(after.Kinds)
 	for _, kind := range before.Kinds {
@@ -53,7 +53,7 @@ func Kinds(before, after *Charts) []schema.GroupVersionKind {
 	return all
 }
 
-// Serving are the capabilities of a cluster of which nothing else is known: it serves all kinds that the templates of some charts name.
+// Serving returns the capabilities to assume for an unknown cluster: it serves all kinds in the templates of the charts.
 func Serving(all ...*Charts) *chartutil.Capabilities {
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	for _, charts := range all {

@@ -12,36 +12,36 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// Effect is what a consequence does, the worst first.
+// Effect is the type of a consequence; lower values are worse.
 type Effect int
 
 // The effects.
 const (
-	// Refused: the API server would not take it. Nothing of it is written, and what runs stays as it is.
+	// Refused: the API server would refuse the change. Nothing is written, and the objects stay as they are.
 	Refused Effect = iota
-	// Loses: data goes.
+	// Loses: data is lost.
 	Loses
-	// Restarts: pods that run are replaced.
+	// Restarts: running pods are replaced.
 	Restarts
-	// Stops: what others can reach is no longer there.
+	// Stops: a port or host is removed.
 	Stops
-	// Keeps: something stays although nothing renders it any more.
+	// Keeps: something stays although it is no longer rendered.
 	Keeps
 )
 
-// names are the effects in JSON.
+// names are the names of effects in JSON.
 var names = map[Effect]string{Refused: "refused", Loses: "losesData", Restarts: "restartsPods", Stops: "goesAway", Keeps: "stays"}
 
-// String is the name of the effect, as JSON has it.
+// String returns the name of the effect in JSON.
 func (e Effect) String() string { return names[e] }
 
-// Consequence is something that people have to know of a change, in words.
+// Consequence is an effect of a change, described for users.
 type Consequence struct {
 	Effect Effect
 	Text   string
 }
 
-// Consequences are what comes of the changes between two renderings, the worst first.
+// Consequences returns the effects of the changes between two renderings, the worst first.
 func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) []Consequence {
 	var list []Consequence
 	add := func(effect Effect, text string, args ...any) {
@@ -94,7 +94,7 @@ func restarts(change Change) string {
 	return text
 }
 
-// portsThatGo lists the ports of a Service, as clients know them, that are no longer there.
+// portsThatGo returns the ports that a Service no longer has, as clients know them.
 func portsThatGo(change Change) []string {
 	if change.Old.GroupVersionKind().GroupKind() != corev1.SchemeGroupVersion.WithKind("Service").GroupKind() {
 		return nil
@@ -122,7 +122,7 @@ func portsOf(object *unstructured.Unstructured) []string {
 	return list
 }
 
-// hostsThatGo lists the hosts that nothing of a resource claims any more.
+// hostsThatGo returns the hosts that no object of a resource claims any more.
 func hostsThatGo(before, after []*unstructured.Unstructured) []string {
 	claimed := func(objects []*unstructured.Unstructured) []string {
 		var list []string
@@ -139,7 +139,7 @@ func hostsThatGo(before, after []*unstructured.Unstructured) []string {
 	return slices.DeleteFunc(claimed(before), func(host string) bool { return slices.Contains(stay, host) })
 }
 
-// fate says what becomes of the data of a claim, or of the claims of a StatefulSet, that go.
+// fate returns the effect on the data of a PersistentVolumeClaim, or of those of a StatefulSet, that is removed.
 func fate(change Change) (Effect, string) {
 	old, key := change.Old, kube.KeyOf(change.Old)
 	switch {
@@ -174,7 +174,7 @@ func policy(object *unstructured.Unstructured, when string) string {
 	return text
 }
 
-// replicas of a workload, and whether it says how many: one that is autoscaled does not.
+// replicas returns the replicas of a workload, and whether they are set: with autoscaling they are not.
 func replicas(object *unstructured.Unstructured) (count int64, said bool) {
 	count, said, _ = unstructured.NestedInt64(object.Object, "spec", "replicas")
 	return count, said

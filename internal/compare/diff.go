@@ -8,16 +8,16 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Diff is what differs between two renderings of a resource.
+// Diff is the difference between two renderings of a resource.
 type Diff struct {
-	// Name is how people call the resource.
+	// Name is the resource's name for users.
 	Name string
 	// Before and After are the renderings.
 	Before, After Outcome
 	Changes       []Change
-	// Consequences of the changes, the worst first.
+	// Consequences are the effects of the changes, the worst first.
 	Consequences []Consequence
-	// Idle are the fields of the spec that did something and no longer do.
+	// Idle are the fields of the spec that no longer have an effect.
 	Idle []string
 }
 
@@ -47,7 +47,7 @@ func (d *Diff) Empty() bool {
 	return same && len(d.Changes) == 0 && len(d.Idle) == 0
 }
 
-// Has reports whether a change has an effect.
+// Has reports whether one of the consequences has an effect.
 func (d *Diff) Has(effect Effect) bool {
 	return slices.ContainsFunc(d.Consequences, func(c Consequence) bool { return c.Effect == effect })
 }
@@ -55,7 +55,7 @@ func (d *Diff) Has(effect Effect) bool {
 // Restarts reports whether pods restart.
 func (d *Diff) Restarts() bool { return d.Has(Restarts) }
 
-// Summary is one line.
+// Summary returns the diff in one line.
 func (d *Diff) Summary() string {
 	switch {
 	case d.After.Err != nil && d.Before.Err != nil:
@@ -82,7 +82,7 @@ func (d *Diff) Summary() string {
 	return strings.Join(parts, "; ")
 }
 
-// Mark is what a line of a diff is about.
+// Mark is the type of a line of a diff.
 type Mark rune
 
 // The marks.
@@ -96,13 +96,13 @@ const (
 	Explanation Mark = '?'
 )
 
-// Line is one of the lines that a diff is printed in.
+// Line is a line of a printed diff.
 type Line struct {
 	Mark Mark
 	Text string
 }
 
-// Lines are what people read: the summary, what comes of the changes, and the changes.
+// Lines returns the diff as text: the summary, the effects of the changes, and the changes.
 func (d *Diff) Lines() []Line {
 	lines := []Line{{Head, d.Name + ": " + d.Summary()}}
 	for _, consequence := range d.Consequences {

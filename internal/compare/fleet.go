@@ -12,29 +12,29 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// few is how many resources are named where many have the same difference.
+// few is the number of resources that are named if many have the same difference.
 const few = 3
 
-// Fleet is what a change does to all resources of one kind.
+// Fleet is the effect of a change on all resources of one kind.
 type Fleet struct {
 	Kind string
-	// Total resources; of these Change, Restart their pods, or Fail: they can no longer be rendered.
+	// Total is the number of resources. Change of them change, Restart restart their pods, and Fail can no longer be rendered.
 	Total, Change, Restart, Fail int
-	// Refused would change in what cannot be changed.
+	// Refused would change immutable fields.
 	Refused int
 
-	failed, mend, idle int // those that could not be rendered before, either, those that can again, and those with fields that do nothing
+	failed, mend, idle int // resources that failed before, too; that no longer fail; and that have fields without an effect
 	groups             []*group
 }
 
-// group is something that is to be said of many resources.
+// group is a line that applies to many resources.
 type group struct {
-	first bool // before what only differs
+	first bool // an effect, printed before mere differences
 	text  string
 	names []string
 }
 
-// Add notes what becomes of one resource. Before and after are its renderings.
+// Add adds the renderings of one resource before and after the change.
 func (f *Fleet) Add(s Subject, before, after Outcome) {
 	f.Total++
 	switch {
@@ -64,7 +64,7 @@ func (f *Fleet) compare(s Subject, d *Diff) {
 	}
 	name := s.Resource.GetName()
 	for _, consequence := range d.Consequences {
-		if consequence.Effect != Restarts { // each field says that itself
+		if consequence.Effect != Restarts { // the lines of the fields mention it
 			f.note(true, anonymousText(consequence.Text, name), s.Name)
 		}
 	}
@@ -86,10 +86,10 @@ func (f *Fleet) compare(s Subject, d *Diff) {
 	}
 }
 
-// own stands for the name of the resource, so that what is the same but for it is one group.
+// own stands for the name of the resource, so that lines that differ only in it form one group.
 const own = "NAME"
 
-// title names an object: its kind, and its name unless that is the resource's.
+// title returns the kind of an object, and its name unless that is the resource's.
 func title(object *unstructured.Unstructured, name string) string {
 	if object.GetName() == name {
 		return object.GetKind()
@@ -110,7 +110,7 @@ func withoutName(text, name string) string {
 	return text
 }
 
-// anonymousText is a sentence without the name of the resource, in quotes or not.
+// anonymousText returns a text without the name of the resource, in quotes or not.
 func anonymousText(text, name string) string {
 	words := strings.Split(text, " ")
 	for i, word := range words {
@@ -135,10 +135,10 @@ func (f *Fleet) note(first bool, text, name string) {
 	f.groups[at].names = append(f.groups[at].names, name)
 }
 
-// Empty reports whether nothing becomes of anything.
+// Empty reports whether no resource changes.
 func (f *Fleet) Empty() bool { return f.Change+f.Fail+f.mend+f.idle == 0 }
 
-// Summary is the first line.
+// Summary returns the first line.
 func (f *Fleet) Summary() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "%s: %d change, %d restart pods", plural(f.Total, f.Kind), f.Change, f.Restart)
@@ -156,7 +156,7 @@ func (f *Fleet) Summary() string {
 	return out.String()
 }
 
-// String returns the summary and, below it, what comes of the change, then what differs, each in most resources first.
+// String returns the summary, the effects of the change, and the differences, the most frequent first.
 func (f *Fleet) String() string {
 	var out strings.Builder
 	out.WriteString(f.Summary() + "\n")

@@ -2,7 +2,7 @@ package compare
 
 import "github.com/example/appservice-operator/internal/kube"
 
-// Report is a diff as programs read it.
+// Report is a diff as JSON.
 type Report struct {
 	Name         string              `json:"name"`
 	Summary      string              `json:"summary"`
@@ -12,13 +12,13 @@ type Report struct {
 	Objects      []ReportObject      `json:"objects,omitempty"`
 }
 
-// ReportConsequence is something that people have to know.
+// ReportConsequence is an effect of the change.
 type ReportConsequence struct {
 	Effect string `json:"effect"`
 	Text   string `json:"text"`
 }
 
-// ReportObject is what becomes of an object: created, changed or deleted.
+// ReportObject is an object that is created, changed or deleted.
 type ReportObject struct {
 	Kind   string        `json:"kind"`
 	Name   string        `json:"name"`
@@ -26,7 +26,7 @@ type ReportObject struct {
 	Fields []ReportField `json:"fields,omitempty"`
 }
 
-// ReportField is a field that differs. Old and New are empty if they are not for print.
+// ReportField is a field that differs. Old and New are empty if they must not be printed.
 type ReportField struct {
 	Field    string `json:"field"`
 	Old      string `json:"old,omitempty"`
@@ -34,7 +34,7 @@ type ReportField struct {
 	Restarts bool   `json:"restartsPods,omitempty"`
 }
 
-// Report returns the diff for programs.
+// Report returns the diff as JSON has it.
 func (d *Diff) Report() Report {
 	r := Report{Name: d.Name, Summary: d.Summary(), Restarts: d.Restarts()}
 	if d.After.Err != nil {

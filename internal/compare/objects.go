@@ -7,14 +7,14 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// Change is what becomes of an object: Old is nil of one that is new, New of one that goes.
+// Change is the change of an object: Old is nil if it is created, New is nil if it is deleted.
 type Change struct {
 	Old, New *unstructured.Unstructured
-	// Fields are what differs in one that stays.
+	// Fields are the differences of an object that stays.
 	Fields []release.Difference
 }
 
-// Object is the object as it is to be, or, of one that goes, as it was.
+// Object returns the new object, or the old one if it is deleted.
 func (c Change) Object() *unstructured.Unstructured {
 	if c.New != nil {
 		return c.New
@@ -22,7 +22,8 @@ func (c Change) Object() *unstructured.Unstructured {
 	return c.Old
 }
 
-// Changes lists the objects that differ between two renderings: first those that are there afterwards, in the order in which they are applied.
+// Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in which they are
+// applied.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
 	there := byKey(old)

@@ -13,22 +13,22 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// Subject is a resource that is rendered, and what is known of where it lives.
+// Subject is a resource to render, with what is known about its namespace and cluster.
 type Subject struct {
-	// Name is how people call it.
+	// Name is its name for users.
 	Name     string
 	Resource *unstructured.Unstructured
 	Facts    postrender.Facts
-	// Defaults are what the namespace says beneath the spec.
+	// Defaults are the defaults of the namespace.
 	Defaults defaults.Text
 }
 
-// Outcome is what a resource becomes, or why it cannot be rendered. The zero value stands for nothing at all: its kind is not served.
+// Outcome is the result of rendering a resource: its objects or an error. The zero value stands for a kind that is not served.
 type Outcome struct {
 	Objects []*unstructured.Unstructured
-	// Digest identifies the objects, as the label of a release record does; empty if that is not known.
+	// Digest identifies the objects, like the label of a release record; empty if it is not known.
 	Digest string
-	// Unknown are the fields of the spec that do nothing.
+	// Unknown are the fields of the spec without an effect.
 	Unknown []string
 	Err     error
 }
@@ -54,7 +54,7 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	return OutcomeOf(result)
 }
 
-// Selectors returns by which labels workloads select their pods. They cannot change, so whatever is rendered in their place keeps to them.
+// Selectors returns the labels by which workloads select their pods. Selectors are immutable, so later renderings keep them.
 func (o Outcome) Selectors() map[kube.Key]map[string]string {
 	kept := map[kube.Key]map[string]string{}
 	for _, object := range o.Objects {
@@ -75,7 +75,7 @@ func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
 	return true
 }
 
-// OutcomeOf is that of a rendering. What nothing can do without, and the cluster does not serve, is an error, as it is for the operator.
+// OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the operator.
 func OutcomeOf(result *render.Result) Outcome {
 	if len(result.Lacking) > 0 {
 		return Outcome{Err: &render.UnservedError{Lack: result.Lacking[0]}}
