@@ -77,7 +77,7 @@ var rows = map[string]row{
 	"quota-used-up":                {reason: v1.ReasonQuotaExceeded, words: []string{`ResourceQuota "team" is used up`, "0 of 0 pods are used, a pod asks for 1"}, hint: "quota", effect: lasting},
 	"quota-wants-limits":           {reason: v1.ReasonQuotaExceeded, words: []string{`ResourceQuota "team"`, "limits.memory"}, hint: "spec.resources", effect: lasting},
 	"pod-security":                 {reason: v1.ReasonPodSecurityViolation, words: []string{`level "restricted"`, "allowPrivilegeEscalation"}, hint: "spec.security", effect: lasting},
-	"admission-policy":             {reason: v1.ReasonAdmissionDenied, words: []string{`ValidatingAdmissionPolicy "recorded-no-latest"`, "every container needs limits"}, hint: "the cluster's", effect: lasting},
+	"admission-policy":             {reason: v1.ReasonAdmissionDenied, words: []string{`ValidatingAdmissionPolicy "recorded-no-latest"`, "every container needs limits"}, hint: "who set the rule", effect: lasting},
 	"admission-webhook-away":       {reason: v1.ReasonAdmissionDenied, words: []string{`webhook "guard.example.com" does not answer`}, hint: "platform team", effect: lasting},
 	"limit-range":                  {reason: v1.ReasonAdmissionDenied, words: []string{"LimitRange", "64Mi"}, hint: "describe limitrange", effect: lasting},
 	"priority-class-missing":       {reason: v1.ReasonDependencyMissing, words: []string{`PriorityClass "urgent"`}, hint: "get priorityclass", effect: lasting},

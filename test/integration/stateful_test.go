@@ -264,7 +264,7 @@ func TestWhatCannotBecomeOfClaimsIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 	}{
 		"a size that its class does not allow": {
 			func(p *v1.Persistence) { p.Size = resource.MustParse("2Gi") },
-			[]string{`spec.resources.requests.storage of PersistentVolumeClaim "data-web-0" cannot change from 1Gi to 2Gi, because its StorageClass does not let claims grow`},
+			[]string{`spec.resources.requests.storage of PersistentVolumeClaim "data-web-0" cannot change from 1Gi to 2Gi, because its StorageClass does not allow expansion`},
 		},
 		"another class": {
 			func(p *v1.Persistence) { p.StorageClassName = ptr.To("other") },
