@@ -59,6 +59,15 @@ func (s *suite) manager(ctx context.Context, arch string, targets ...string) err
 	return equal(got, want)
 }
 
+// pushed builds an image with make targets, which take its name from a variable, pushes it and returns it.
+func (s *suite) pushed(ctx context.Context, name, variable string, targets ...string) (v1.Image, error) {
+	tag := s.registry + "/" + name + ":v" + version
+	if err := s.make(ctx, append(targets, variable+"="+tag)...); err != nil {
+		return nil, err
+	}
+	return s.pull(ctx, tag, runtime.GOARCH)
+}
+
 // equal compares settings and contents.
 func equal(got, want v1.Image, without ...string) error {
 	all, err := contents(want)
@@ -95,11 +104,7 @@ func scorecard(ctx context.Context, s *suite) error {
 	if err := s.offer(ctx, "test/scorecard/Dockerfile"); err != nil {
 		return err
 	}
-	tag := s.registry + "/scorecard:v" + version
-	if err := s.make(ctx, "scorecard-build", "scorecard-push", "SCORECARD_IMG="+tag); err != nil {
-		return err
-	}
-	got, err := s.pull(ctx, tag, runtime.GOARCH)
+	got, err := s.pushed(ctx, "scorecard", "SCORECARD_IMG", "scorecard-build", "scorecard-push")
 	if err != nil {
 		return err
 	}
@@ -124,11 +129,7 @@ func scorecard(ctx context.Context, s *suite) error {
 }
 
 func charts(ctx context.Context, s *suite) error {
-	tag := s.registry + "/charts:v" + version
-	if err := s.make(ctx, "charts-build", "charts-push", "CHARTS_IMG="+tag); err != nil {
-		return err
-	}
-	got, err := s.pull(ctx, tag, runtime.GOARCH)
+	got, err := s.pushed(ctx, "charts", "CHARTS_IMG", "charts-build", "charts-push")
 	if err != nil {
 		return err
 	}
@@ -143,11 +144,7 @@ var annotation = regexp.MustCompile(`(?m)^  (operators\.operatorframework\.io\.\
 
 // bundle compares the image with the folder, and its labels with the annotations: OLM takes them for the same.
 func bundle(ctx context.Context, s *suite) error {
-	tag := s.registry + "/bundle:v" + version
-	if err := s.make(ctx, "bundle-build", "bundle-push", "BUNDLE_IMG="+tag); err != nil {
-		return err
-	}
-	got, err := s.pull(ctx, tag, runtime.GOARCH)
+	got, err := s.pushed(ctx, "bundle", "BUNDLE_IMG", "bundle-build", "bundle-push")
 	if err != nil {
 		return err
 	}
@@ -182,11 +179,7 @@ func catalog(ctx context.Context, s *suite) error {
 	if err := s.offer(ctx, "catalog.Dockerfile"); err != nil {
 		return err
 	}
-	tag := s.registry + "/catalog:v" + version
-	if err := s.make(ctx, "catalog-build", "catalog-push", "CATALOG_IMG="+tag); err != nil {
-		return err
-	}
-	got, err := s.pull(ctx, tag, runtime.GOARCH)
+	got, err := s.pushed(ctx, "catalog", "CATALOG_IMG", "catalog-build", "catalog-push")
 	if err != nil {
 		return err
 	}
