@@ -36,11 +36,12 @@ func rightsAreThoseUsed(whole bool) bool {
 			fmt.Println("not used:", right)
 		}
 	}
-	line := fmt.Sprintf("unused_rights=%d forbidden=%d", len(unused), len(forbidden))
-	fmt.Println("RIGHTS", line)
-	if !whole {
+	if !whole { // a part of the tests does not use all rights
+		fmt.Printf("RIGHTS forbidden=%d\n", len(forbidden))
 		return len(forbidden) == 0
 	}
+	line := fmt.Sprintf("unused_rights=%d forbidden=%d", len(unused), len(forbidden))
+	fmt.Println("RIGHTS", line)
 	if err := keep(line); err != nil {
 		fmt.Fprintln(os.Stderr, "cannot write down which rights were used:", err)
 		return false
