@@ -2,7 +2,6 @@ package cli
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -51,7 +50,7 @@ func TestTheCommandsOfDocumentsWork(t *testing.T) {
 		}
 	}
 	met := map[string]bool{}
-	for _, page := range documents(t) {
+	for _, page := range files.Documents(t) {
 		if followed[page] != "" {
 			continue
 		}
@@ -131,30 +130,6 @@ func ranElsewhere(command string) string {
 		}
 	}
 	return ""
-}
-
-// documents returns the paths of all pages with commands, relative to the repository: those at its top, and in docs.
-func documents(t *testing.T) []string {
-	t.Helper()
-	list, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			list = append(list, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
-	}
-	for i := range list {
-		if list[i], err = filepath.Rel(root, list[i]); err != nil {
-			t.Fatal(err)
-		}
-	}
-	return list
 }
 
 // documented returns the commands of a page, without comments behind them.

@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
+	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -26,6 +28,26 @@ func Root(t testing.TB) string {
 		t.Fatal(err)
 	}
 	return root
+}
+
+// Documents returns the paths of all documents, relative to the repository: those at its top, and in docs.
+func Documents(t testing.TB) []string {
+	t.Helper()
+	repository := os.DirFS(Root(t))
+	paths, err := fs.Glob(repository, "*.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	err = fs.WalkDir(repository, "docs", func(path string, _ fs.DirEntry, err error) error {
+		if err == nil && strings.HasSuffix(path, ".md") {
+			paths = append(paths, path)
+		}
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return paths
 }
 
 // Text is what a file has in it, given its path or where it is in the repository.

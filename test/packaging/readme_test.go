@@ -2,7 +2,6 @@ package packaging
 
 import (
 	"encoding/json"
-	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -11,6 +10,8 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 	"sigs.k8s.io/yaml"
+
+	"github.com/example/appservice-operator/test/files"
 )
 
 const (
@@ -123,18 +124,9 @@ func TestTargetsThatAreNamedAreThere(t *testing.T) {
 // markdown lists the documents.
 func markdown(t *testing.T) []string {
 	t.Helper()
-	paths, err := filepath.Glob(filepath.Join(root, "*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	err = filepath.WalkDir(filepath.Join(root, "docs"), func(path string, entry fs.DirEntry, err error) error {
-		if err == nil && strings.HasSuffix(path, ".md") {
-			paths = append(paths, path)
-		}
-		return err
-	})
-	if err != nil {
-		t.Fatal(err)
+	paths := files.Documents(t)
+	for i := range paths {
+		paths[i] = filepath.Join(root, paths[i])
 	}
 	return paths
 }
