@@ -90,12 +90,10 @@ func besideManager(ctx context.Context, root, folder string, tests []test, count
 	return nil
 }
 
-// verdict runs a test and counts what it prints.
+// verdict runs a test and counts what it prints. As in the log of a pod, nothing but the result may be there, on either stream.
 func verdict(test test, command *exec.Cmd, count func(result.Result)) {
 	name := test.Entrypoint[1]
-	var complaint bytes.Buffer
-	command.Stderr = &complaint
-	output, err := command.Output()
+	output, err := command.CombinedOutput()
 	var status result.Status
 	if err == nil {
 		err = json.Unmarshal(output, &status)
@@ -104,7 +102,7 @@ func verdict(test test, command *exec.Cmd, count func(result.Result)) {
 		err = fmt.Errorf("it gave %d results, want one", len(status.Results))
 	}
 	if err != nil {
-		count(result.Of(name, "", fmt.Errorf("%w: %s", err, complaint.String())))
+		count(result.Of(name, "", fmt.Errorf("%w: %s", err, output)))
 		return
 	}
 	count(status.Results[0])
