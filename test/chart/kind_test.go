@@ -63,10 +63,7 @@ func probeIsServed(t *testing.T, r repository) {
 	}
 	sample.SetNamespace(namespace)
 	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
-	harness.Eventually(t, "the Probe is ready", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the Probe is ready", sample, func() error {
 		list, _, _ := unstructured.NestedSlice(sample.Object, "status", "conditions")
 		for _, entry := range list {
 			if condition := entry.(map[string]any); condition["type"] == v1.ConditionReady && condition["status"] == "True" {

@@ -35,10 +35,7 @@ func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 	})
 	cluster.Manager(t, namespace) // not before: for a minute, a watch that is older than the schema would hand out objects without the field
 	cluster.Ready(t, app)
-	harness.Eventually(t, "the problem is reported", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the problem is reported", app, func() error {
 		for _, problem := range app.Status.Problems {
 			if problem.Type == v1.ProblemWarning && problem.Reason == v1.ReasonFieldUnknown && problem.Source == "spec.backup" {
 				return nil

@@ -6,6 +6,8 @@ import (
 	"testing"
 	"time"
 
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
 	"github.com/example/appservice-operator/tools/poll"
 )
 
@@ -48,5 +50,16 @@ func (m *Manager) Rest(t *testing.T) {
 			return fmt.Errorf("it has been still for only %s", still)
 		}
 		return nil
+	})
+}
+
+// Becomes reads an object again and again until check returns nil, as Eventually does.
+func (c *Cluster) Becomes(t *testing.T, what string, object client.Object, check func() error) {
+	t.Helper()
+	Eventually(t, what, func() error {
+		if err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
+			return err
+		}
+		return check()
 	})
 }

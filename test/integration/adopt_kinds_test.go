@@ -254,10 +254,7 @@ func TestWhatAnAppJobTakesOver(t *testing.T) {
 		second := appJob(namespace, map[string]any{"image": "report:1"})
 		second.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
 		cluster.Create(t, second)
-		harness.Eventually(t, "it is refused", func() error {
-			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(second), second); err != nil {
-				return err
-			}
+		cluster.Becomes(t, "it is refused", second, func() error {
 			return stands(second, map[string]string{v1.ConditionReady: "False " + v1.ReasonAdoptionRefused})
 		})
 	})

@@ -50,12 +50,7 @@ func byHand(t *testing.T, namespace string, label map[string]string, meta metav1
 	service := &corev1.Service{ObjectMeta: *meta.DeepCopy(), Spec: corev1.ServiceSpec{Selector: label, Ports: []corev1.ServicePort{{Name: "mine", Port: 80}}}}
 	cluster.Create(t, deployment)
 	cluster.Create(t, service)
-	harness.Eventually(t, "its pods run", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
-			return err
-		}
-		return want("available", deployment.Status.AvailableReplicas, 2)
-	})
+	cluster.Becomes(t, "its pods run", deployment, func() error { return want("available", deployment.Status.AvailableReplicas, 2) })
 	return theirs{deployment, service}
 }
 

@@ -40,13 +40,8 @@ func TestAClaimThatGrewStays(t *testing.T) {
 	app := harness.Seed(namespace, "web")
 	app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", StorageClassName: &class.Name}
 	cluster.Create(t, app)
-	claim := &corev1.PersistentVolumeClaim{}
-	harness.Eventually(t, "the claim is bound", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), claim); err != nil {
-			return err
-		}
-		return want("phase", claim.Status.Phase, corev1.ClaimBound)
-	})
+	claim := named(app, &corev1.PersistentVolumeClaim{})
+	cluster.Becomes(t, "the claim is bound", claim, func() error { return want("phase", claim.Status.Phase, corev1.ClaimBound) })
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}`))
 	cluster.Patch(t, claim, patch)
 	manager.Rest(t)

@@ -29,17 +29,7 @@ func TestADeletedObjectReturns(t *testing.T) {
 	} {
 		key := client.ObjectKey{Namespace: app.Namespace, Name: strings.TrimSpace(name)}
 		cluster.Get(t, key, object)
-		old := object.GetUID()
-		cluster.Delete(t, object)
-		harness.Eventually(t, fmt.Sprintf("%T returns", object), func() error {
-			if err := cluster.Client.Get(t.Context(), key, object); err != nil {
-				return err
-			}
-			if object.GetUID() == old {
-				return fmt.Errorf("it is still the old one")
-			}
-			return nil
-		})
+		returns(t, object, vanish(t, object))
 	}
 	cluster.Ready(t, app)
 	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
@@ -79,12 +69,7 @@ func TestAnObjectThatHangsInDeletionIsWaitedFor(t *testing.T) {
 			t.Errorf("%s: got the requests %v, want one status write", kind, made)
 		}
 		finalizers(`null`)
-		harness.Eventually(t, kind+" returns", func() error {
-			if err := cluster.Client.Get(t.Context(), key, object); err != nil {
-				return err
-			}
-			return want("is the old one", object.GetUID() == old, false)
-		})
+		returns(t, object, old)
 		cluster.Ready(t, app)
 	}
 }
@@ -127,10 +112,7 @@ func TestAnEditedFieldIsPutBackAndAnEventSaysSo(t *testing.T) {
 		if err := cluster.Client.Patch(t.Context(), edit.object, client.RawPatch(types.MergePatchType, []byte(edit.patch))); err != nil {
 			t.Fatalf("%s: cannot edit: %v", edit.name, err)
 		}
-		harness.Eventually(t, edit.name+" is put back", func() error {
-			if err := cluster.Client.Get(t.Context(), edit.key, edit.object); err != nil {
-				return err
-			}
+		cluster.Becomes(t, edit.name+" is put back", edit.object, func() error {
 			if edit.object.GetUID() != uid {
 				t.Fatalf("%s: the object was replaced instead of repaired", edit.name)
 			}

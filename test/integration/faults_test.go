@@ -7,7 +7,6 @@ import (
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -31,10 +30,7 @@ func TestAnObjectThatIsMalformedIsTheFaultOfTheChart(t *testing.T) {
 			})
 			app := harness.Seed(namespace, "web")
 			cluster.Create(t, app)
-			harness.Eventually(t, "the chart is blamed", func() error {
-				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-					return err
-				}
+			cluster.Becomes(t, "the chart is blamed", app, func() error {
 				ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
 				if ready == nil || len(app.Status.Problems) != 1 {
 					return want("problems", len(app.Status.Problems), 1)

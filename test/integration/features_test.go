@@ -318,10 +318,7 @@ func TestAnAPIThatAppearsIsNoticed(t *testing.T) {
 	}
 	cluster.Install(t, monitorCRD())
 	begin := time.Now()
-	harness.Eventually(t, "the ServiceMonitor is made", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the ServiceMonitor is made", app, func() error {
 		if len(app.Status.Problems) > 0 {
 			return fmt.Errorf("problems: %v", app.Status.Problems)
 		}

@@ -9,7 +9,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -61,16 +60,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		before := deployment(t, serving)
 		deleteIt(t, serving, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: two, Name: "serving"}})
 		deleteIt(t, serving, before)
-		harness.Eventually(t, "the Deployment is back", func() error {
-			live := &appsv1.Deployment{}
-			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(serving), live); err != nil {
-				return err
-			}
-			if live.UID == before.UID {
-				return fmt.Errorf("it is still the old one")
-			}
-			return nil
-		})
+		returns(t, named(serving, &appsv1.Deployment{}), before.UID)
 		hasHost(t, serving, host)
 		if err := gone(t, one, "older", &networkingv1.Ingress{}); err != nil {
 			t.Error(err)
@@ -100,13 +90,8 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 // hasHost waits until an AppService has an Ingress of its own for a host.
 func hasHost(t *testing.T, app *v1.AppService, host string) {
 	t.Helper()
-	harness.Eventually(t, app.Name+" serves "+host, func() error {
-		live := &networkingv1.Ingress{}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), live); err != nil {
-			return err
-		}
-		return want("host", live.Spec.Rules[0].Host, host)
-	})
+	live := named(app, &networkingv1.Ingress{})
+	cluster.Becomes(t, app.Name+" serves "+host, live, func() error { return want("host", live.Spec.Rules[0].Host, host) })
 }
 
 func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {

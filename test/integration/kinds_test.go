@@ -64,10 +64,7 @@ func TestAFurtherKindIsServedWithoutGo(t *testing.T) {
 		}
 		return want("data", config.Data["message"]+" "+config.Data["place"], "hello PARIS")
 	})
-	harness.Eventually(t, "it is ready, and held because of the ClusterRole", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(widget), widget); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "it is ready, and held because of the ClusterRole", widget, func() error {
 		phase, _, _ := unstructured.NestedString(widget.Object, "status", "phase")
 		return want("phase and finalizers", fmt.Sprint(phase, widget.GetFinalizers()), "Running["+v1.Finalizer+"]")
 	})

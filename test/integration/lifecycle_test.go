@@ -156,11 +156,8 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 	for _, step := range cases { // one after the other: they build on one another
 		cluster.Change(t, app, func(app *v1.AppService) { step.change(&app.Spec) })
 		cluster.Ready(t, app)
-		harness.Eventually(t, step.name, func() error {
-			deployment := &appsv1.Deployment{}
-			if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), deployment); err != nil {
-				return err
-			}
+		deployment := named(app, &appsv1.Deployment{})
+		cluster.Becomes(t, step.name, deployment, func() error {
 			return step.check(changed{deployment, deployment.Spec.Template.Spec.Containers[0]})
 		})
 	}

@@ -95,15 +95,7 @@ func followsItsConfigMap(t *testing.T, app *v1.AppService) {
 	changed := rendered.DeepCopy()
 	changed.Data["LEVEL"] = "more"
 	cluster.Update(t, changed)
-	harness.Eventually(t, "the ConfigMap is put right", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(rendered), changed); err != nil {
-			return err
-		}
-		if changed.Data["LEVEL"] != rendered.Data["LEVEL"] {
-			return fmt.Errorf("it says %q", changed.Data["LEVEL"])
-		}
-		return nil
-	})
+	cluster.Becomes(t, "the ConfigMap is put right", changed, func() error { return want("level", changed.Data["LEVEL"], rendered.Data["LEVEL"]) })
 }
 
 // memory reads how many megabytes of a process are resident, and how many were at the most.

@@ -153,12 +153,7 @@ func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) 
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"services": resourceZero}
 	cluster.Create(t, quota)
-	harness.Eventually(t, "the quota counts", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
-			return err
-		}
-		return want("resources counted", len(quota.Status.Used), 1)
-	})
+	cluster.Becomes(t, "the quota counts", quota, func() error { return want("resources counted", len(quota.Status.Used), 1) })
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)

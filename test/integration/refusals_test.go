@@ -364,11 +364,6 @@ func noPods(t *testing.T, namespace string) client.Object {
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "none"}}
 	quota.Spec.Hard = corev1.ResourceList{"pods": resourceZero}
 	cluster.Create(t, quota)
-	harness.Eventually(t, "the quota counts", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
-			return err
-		}
-		return want("resources counted", len(quota.Status.Used), 1)
-	})
+	cluster.Becomes(t, "the quota counts", quota, func() error { return want("resources counted", len(quota.Status.Used), 1) })
 	return quota
 }

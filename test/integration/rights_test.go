@@ -239,16 +239,8 @@ func scale(t *testing.T, app *v1.AppService, replicas int32) {
 func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	scale(t, app, 5)
-	harness.Eventually(t, "the size is put right", func() error {
-		deployment := &appsv1.Deployment{}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), deployment); err != nil {
-			return err
-		}
-		if *deployment.Spec.Replicas != 2 {
-			return fmt.Errorf("it is %d", *deployment.Spec.Replicas)
-		}
-		return nil
-	})
+	deployment := named(app, &appsv1.Deployment{})
+	cluster.Becomes(t, "the size is put right", deployment, func() error { return want("replicas", *deployment.Spec.Replicas, 2) })
 }
 
 // namesTheRight waits until an application says which right is missing, and does something before each look. It is touched meanwhile: that a right was taken away

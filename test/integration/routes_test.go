@@ -61,12 +61,7 @@ func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 
 func hasURL(t *testing.T, app *v1.AppService, url string) {
 	t.Helper()
-	harness.Eventually(t, app.Name+" has the URL "+url, func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
-		return want("URL", app.Status.URL, url)
-	})
+	cluster.Becomes(t, app.Name+" has the URL "+url, app, func() error { return want("URL", app.Status.URL, url) })
 }
 
 // readsOf counts how often an operator has read a Gateway since a mark.

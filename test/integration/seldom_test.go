@@ -99,13 +99,7 @@ func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v1"}}
 	pending := client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"status":"pending-install"}}}`))
 	cluster.Patch(t, record, pending)
-	harness.Eventually(t, "the record says deployed", func() error {
-		now := &corev1.Secret{}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(record), now); err != nil {
-			return err
-		}
-		return want("status", now.Labels["status"], "deployed")
-	})
+	cluster.Becomes(t, "the record says deployed", record, func() error { return want("status", record.Labels["status"], "deployed") })
 	cluster.Ready(t, app)
 }
 
@@ -133,16 +127,12 @@ func TestACertificateThatCannotBeIssued(t *testing.T) {
 	host := namespace + ".example.com"
 	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: host}}, TLS: []v1.IngressTLS{{Hosts: []string{host}, SecretName: secret}}}
 	cluster.Create(t, app)
-	harness.Eventually(t, "the status says what cert-manager says", func() error {
-		now := &v1.AppService{}
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), now); err != nil {
-			return err
-		}
-		for _, problem := range now.Status.Problems {
+	cluster.Becomes(t, "the status says what cert-manager says", app, func() error {
+		for _, problem := range app.Status.Problems {
 			if problem.Reason == v1.ReasonCertificateMissing && problem.Source == "Certificate web" {
 				return nil
 			}
 		}
-		return fmt.Errorf("the problems are %v", now.Status.Problems)
+		return fmt.Errorf("the problems are %v", app.Status.Problems)
 	})
 }

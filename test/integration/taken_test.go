@@ -9,7 +9,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/test/harness"
 )
 
 // Somebody else's object that has the name is looked at, of whatever kind it is, and said to be in the way.
@@ -38,10 +37,7 @@ func TestObjectsThatHaveTheName(t *testing.T) {
 				cluster.Create(t, object)
 			}
 			cluster.Manager(t, namespace)
-			harness.Eventually(t, "it is in the way", func() error {
-				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(sample), sample); err != nil {
-					return err
-				}
+			cluster.Becomes(t, "it is in the way", sample, func() error {
 				return stands(sample, map[string]string{v1.ConditionReady: "False " + v1.ReasonResourceExists})
 			})
 		})

@@ -131,10 +131,7 @@ func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 		}
 	}
 	scale(0) // as KEDA does when there is nothing to do
-	harness.Eventually(t, "it is ready without a replica", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "it is ready without a replica", app, func() error {
 		return want("reason of Ready", meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady).Reason, v1.ReasonScaledToZero)
 	})
 	if app.Status.Phase != v1.PhaseRunning || len(app.Status.Problems) > 0 {

@@ -37,10 +37,7 @@ func named[T any](app *v1.AppService, object *T) *T {
 // returns waits until an object that was deleted is there again, as another one.
 func returns(t *testing.T, object client.Object, before types.UID) {
 	t.Helper()
-	harness.Eventually(t, fmt.Sprintf("%T %s returns", object, object.GetName()), func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object); err != nil {
-			return err
-		}
+	cluster.Becomes(t, fmt.Sprintf("%T %s returns", object, object.GetName()), object, func() error {
 		if object.GetUID() == before {
 			return errors.New("it is still the one that was deleted")
 		}
@@ -100,10 +97,7 @@ func TestObjectsAreRepairedThoughTheReleaseCannotBeRecorded(t *testing.T) {
 	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-secrets"}}
 	quota.Spec.Hard = corev1.ResourceList{"secrets": resource.MustParse("0")}
 	cluster.Create(t, quota)
-	harness.Eventually(t, "the quota counts", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(quota), quota); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the quota counts", quota, func() error {
 		if len(quota.Status.Hard) == 0 {
 			return errors.New("it has no status yet")
 		}
@@ -174,10 +168,7 @@ func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	undone.Spec.Template = before
 	undone.Spec.Template.Annotations = map[string]string{"kubectl.kubernetes.io/restartedAt": "now", "example.com/mine": "yes"}
 	cluster.Update(t, undone, client.FieldOwner("kubectl-rollout"))
-	harness.Eventually(t, "the template is the rendered one again", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deployment), deployment); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the template is the rendered one again", deployment, func() error {
 		template := deployment.Spec.Template
 		containers := template.Spec.Containers
 		switch {
@@ -212,10 +203,7 @@ func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	if err := cluster.Client.Status().Patch(t.Context(), app, patch); err != nil {
 		t.Fatal(err)
 	}
-	harness.Eventually(t, "the status says what is", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app); err != nil {
-			return err
-		}
+	cluster.Becomes(t, "the status says what is", app, func() error {
 		if app.Status.Phase != v1.PhaseRunning || app.Status.ReadyReplicas != 2 {
 			return fmt.Errorf("it says %s and %d ready", app.Status.Phase, app.Status.ReadyReplicas)
 		}

@@ -258,10 +258,7 @@ spec: {accessModes: [ReadWriteOnce], storageClassName: nobody, resources: {reque
 			cluster.Unbound().Manager(t, namespace, rendering(t, test.template))
 			widget := newWidget(namespace, "w", map[string]any{})
 			cluster.Create(t, widget)
-			harness.Eventually(t, "it stands as it should", func() error {
-				if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(widget), widget); err != nil {
-					return err
-				}
+			cluster.Becomes(t, "it stands as it should", widget, func() error {
 				return stands(widget, map[string]string{v1.ConditionReady: test.ready + " " + test.reason})
 			})
 		})
