@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	crdvalidation "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/validation"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,18 +30,14 @@ type admission struct{ *definition.Definition }
 func crdFile(t *testing.T) []byte {
 	t.Helper()
 	text, err := os.ReadFile("../../config/crd/bases/app.example.com_appservices.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }
 
 func newAdmission(t *testing.T) *admission {
 	t.Helper()
 	read, err := definition.Read(crdFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &admission{read}
 }
 
@@ -54,13 +51,9 @@ func (a *admission) admit(t *testing.T, in *unstructured.Unstructured) (stored *
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	return object
 }
 
@@ -83,9 +76,7 @@ func cases(t *testing.T) map[string]*unstructured.Unstructured {
 	out := map[string]*unstructured.Unstructured{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		object := parse(t, string(text))
 		object.SetNamespace("shop")
 		out[filepath.Base(filepath.Dir(file))] = object
@@ -104,9 +95,7 @@ func TestTheDefinitionIsValid(t *testing.T) {
 func TestTheDefinitionIsSmallEnoughForPlainApply(t *testing.T) {
 	const limit = 180 << 10
 	compact, err := yaml.YAMLToJSON(crdFile(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(compact) > limit {
 		t.Errorf("it has %d bytes, want at most %d", len(compact), limit)
 	}
@@ -128,23 +117,17 @@ func TestGoldenCasesAreAdmitted(t *testing.T) {
 // same, so that a rendering on a desk is one in the cluster.
 func TestTheChartHasTheDefaultsOfTheDefinition(t *testing.T) {
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	a := newAdmission(t)
 	for name, object := range cases(t) {
 		t.Run(name, func(t *testing.T) {
 			stored, _, err := a.admit(t, object)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var manifests [2]string
 			for i, resource := range []*unstructured.Unstructured{object, stored} {
 				result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				manifests[i] = result.Manifest()
 			}
 			if manifests[0] != manifests[1] {
@@ -401,9 +384,7 @@ func TestUnknownFieldsAreNamed(t *testing.T) {
 
 func TestDefaults(t *testing.T) {
 	stored, _, err := newAdmission(t).admit(t, named(t, "web", "{image: a, ports: [{port: 1}]}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := parse(t, "{image: a, size: 1, ports: [{port: 1, protocol: TCP}]}").Object
 	if got := stored.Object["spec"]; !reflect.DeepEqual(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
@@ -92,9 +93,7 @@ func flaw(field explained) string {
 
 func TestKubectlExplainReadsWell(t *testing.T) {
 	definition := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.UnmarshalStrict(crdFile(t), definition); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict(crdFile(t), definition))
 	schema := *definition.Spec.Versions[0].Schema.OpenAPIV3Schema
 	fields := explain(t, "appservice", reflect.TypeFor[v1.AppService](), schema)
 	if len(fields) < 150 {

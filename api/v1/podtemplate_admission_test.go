@@ -5,6 +5,8 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestTheEdgesOfPodTemplates(t *testing.T) {
@@ -49,9 +51,7 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 		})
 	}
 	stored, _, err := a.admit(t, named(t, "web", "{image: a, podTemplate: {metadata: {labels: {a: null}}}}"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got, want := stored.Object["spec"].(map[string]any)["podTemplate"], map[string]any{"metadata": map[string]any{"labels": map[string]any{}}}; !reflect.DeepEqual(got, any(want)) {
 		t.Errorf("got %v stored of a label that is null, want %v", got, want)
 	}

@@ -8,15 +8,15 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // reasons returns the constants of conditions.go whose names begin with Reason, with what is said of each.
 func reasons(t *testing.T) map[string]string {
 	t.Helper()
 	file, err := parser.ParseFile(token.NewFileSet(), "conditions.go", nil, parser.ParseComments)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := map[string]string{}
 	ast.Inspect(file, func(node ast.Node) bool {
 		spec, ok := node.(*ast.ValueSpec)
@@ -24,9 +24,7 @@ func reasons(t *testing.T) map[string]string {
 			return true
 		}
 		value, err := strconv.Unquote(spec.Values[0].(*ast.BasicLit).Value)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if name := strings.TrimPrefix(spec.Names[0].Name, "Reason"); name != value {
 			t.Errorf("%s is called %q", spec.Names[0].Name, value)
 		}
@@ -39,9 +37,7 @@ func reasons(t *testing.T) map[string]string {
 // Each reason has a section in the page that people look it up in, and there is no section of anything else.
 func TestReasonsAreDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../docs/troubleshooting.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(text), "\n### ")[1:] {
 		title, rest, _ := strings.Cut(section, "\n")

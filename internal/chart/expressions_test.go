@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 )
 
@@ -67,15 +69,11 @@ func TestTheChartsHereLoad(t *testing.T) {
 
 func TestTheExamplesInTheDocumentationAreRight(t *testing.T) {
 	text, err := os.ReadFile("../../docs/chart-maintainers.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	check := func(text []byte) error {
 		return checkExpressions(&chart.Chart{Metadata: &chart.Metadata{Name: "docs"}, Templates: []*chart.File{{Name: "text", Data: text}}})
 	}
-	if err := check(text); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, check(text))
 	for _, example := range []string{`.phase == "Bound"`, `c.type == "Ready" &&`, `[0].message`} {
 		if check(bytes.ReplaceAll(text, []byte(example), []byte("("))) == nil {
 			t.Errorf("%q is not looked at", example)

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chart/loader"
 
@@ -27,9 +28,7 @@ const (
 
 func TestTheEmbeddedChartIsTheOneThatHelmLoadsFromDisk(t *testing.T) {
 	want, err := loader.LoadDir(onDisk)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := load(t, appservice.Files, shipped)
 	compare(t, got, want)
 	for _, file := range got.Raw {
@@ -41,9 +40,7 @@ func TestTheEmbeddedChartIsTheOneThatHelmLoadsFromDisk(t *testing.T) {
 
 func TestWhatIsIgnoredIsWhatHelmIgnores(t *testing.T) {
 	ignore, err := fs.ReadFile(appservice.Files, shipped+"/.helmignore")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cases := map[string]struct {
 		ignore string
 		files  map[string]string
@@ -89,9 +86,7 @@ func TestWhatIsIgnoredIsWhatHelmIgnores(t *testing.T) {
 			maps.Copy(files, tc.files)
 			dir := onto(t, files)
 			want, err := loader.LoadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := load(t, os.DirFS(dir), ".")
 			compare(t, got, want)
 			have := byName(got.Raw)
@@ -123,9 +118,7 @@ func TestChartsOnDiskLoadAsHelmLoadsThem(t *testing.T) {
 			dir := onto(t, minimal())
 			change(t, dir)
 			want, err := loader.LoadDir(dir)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			compare(t, load(t, os.DirFS(filepath.Dir(dir)), filepath.Base(dir)), want)
 		})
 	}
@@ -280,9 +273,7 @@ func digestOf(t *testing.T, files map[string]string) string {
 func load(t *testing.T, fsys fs.FS, dir string) *chart.Chart {
 	t.Helper()
 	c, err := Load(fsys, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -366,18 +357,12 @@ func write(t *testing.T, dir string, files map[string]string) {
 	t.Helper()
 	for name, text := range files {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 	}
 }
 
 func link(t *testing.T, target, name string) {
 	t.Helper()
-	if err := os.Symlink(target, name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(target, name))
 }

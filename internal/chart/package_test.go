@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
@@ -16,13 +17,9 @@ import (
 func packed(t *testing.T, files map[string]string) []byte {
 	t.Helper()
 	name, err := chartutil.Save(load(t, memory("web", files), "web"), t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return data
 }
 
@@ -52,21 +49,13 @@ func TestAChartInAMountedConfigMap(t *testing.T) {
 		files := minimal()
 		files["values.yaml"] = "from: " + version + "\n"
 		folder := filepath.Join(mounted, version)
-		if err := os.MkdirAll(folder, 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(filepath.Join(folder, "web.tgz"), packed(t, files), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(folder, 0o755))
+		require.NoError(t, os.WriteFile(filepath.Join(folder, "web.tgz"), packed(t, files), 0o644))
 	}
 	link := func(target, name string) {
 		t.Helper()
-		if err := os.Symlink(target, filepath.Join(mounted, name+".new")); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(filepath.Join(mounted, name+".new"), filepath.Join(mounted, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(target, filepath.Join(mounted, name+".new")))
+		require.NoError(t, os.Rename(filepath.Join(mounted, name+".new"), filepath.Join(mounted, name)))
 	}
 	link("..data/web.tgz", "web.tgz")
 	for _, version := range []string{"..first", "..second"} {

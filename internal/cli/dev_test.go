@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -54,16 +55,10 @@ func TestDev(t *testing.T) {
 	write := func(name, text string) {
 		t.Helper()
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 		half := filepath.Join(dir, "half") // renamed when complete: the watcher must not read half a file
-		if err := os.WriteFile(half, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Rename(half, path); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(half, []byte(text), 0o600))
+		require.NoError(t, os.Rename(half, path))
 	}
 	const template = "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}, labels: {release: one, image: {{ .Values.image | quote }}}}\n"
 	write("chart/Chart.yaml", "apiVersion: v2\nname: appservice\nversion: 9.9.9\n")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
@@ -35,9 +36,7 @@ func TestImportOfAFile(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			file := filepath.Join(t.TempDir(), "file.yaml")
-			if err := os.WriteFile(file, []byte(strings.ReplaceAll(test.text, "IMAGE", "nginx:1.29")), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(strings.ReplaceAll(test.text, "IMAGE", "nginx:1.29")), 0o600))
 			streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 			args := append([]string{"import", "-f", file, "--kubeconfig", "/nonexistent"}, test.args...)
 			if code := Run(t.Context(), args, streams); code != test.code {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -193,9 +195,7 @@ func snapshot(t *testing.T, o *Observer) *Snapshot {
 		rendered = append(rendered, kube.KeyOf(object))
 	}
 	s, err := o.Snapshot(t.Context(), resource(), rendered)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 
@@ -537,9 +537,7 @@ func TestTrack(t *testing.T) {
 		o := New(shown, shown, &api{})
 		for kind, want := range map[schema.GroupVersionKind]string{kube.SecretKind: "*v1.PartialObjectMetadata", configMaps: "*v1.ConfigMap", routes: "*unstructured.Unstructured"} {
 			object, err := o.Track(t.Context(), kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := fmt.Sprintf("%T", object); got != want {
 				t.Errorf("%s: got %s, want %s", kind.Kind, got, want)
 			}
@@ -647,9 +645,7 @@ func TestSnapshotsMissNothingThatIsSeenWhileTheyAreMade(t *testing.T) {
 					o.Seen(me, test.event, test.gone)
 				}
 			}
-			if err := test.check(snapshot(t, o)); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, test.check(snapshot(t, o)))
 		})
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -24,9 +25,7 @@ func objects(t *testing.T, text string) []*unstructured.Unstructured {
 		if err == nil {
 			err = utiljson.Unmarshal(data, &object.Object)
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		list = append(list, object)
 	}
 	return list

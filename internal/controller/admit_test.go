@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,9 +47,7 @@ func deployedBench(t *testing.T) *bench {
 	b.reconcile(t)
 	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{})
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.memory.of(webName).verified = release.VerifyLastGood(snapshot.Record.Digest, snapshot.Objects)
 	b.events()
 	return b
@@ -121,9 +120,7 @@ func TestWhatMayNotCountAgainstAChart(t *testing.T) {
 	b.Gates.Chart.Note(b.Chart(), otherName, fleet.Standing{Waits: true})
 	web := b.web(t)
 	meta.SetStatusCondition(&web.Status.Conditions, metav1.Condition{Type: v1.ConditionReady, Status: metav1.ConditionFalse, Reason: v1.ReasonRenderFailed})
-	if err := b.client.Status().Update(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Status().Update(t.Context(), web))
 	b.reconcile(t)
 	if hold := b.Gates.Chart.Hold(b.Chart()); hold.Closed() {
 		t.Errorf("a resource that could not be rendered before holds the chart back: %+v", hold)

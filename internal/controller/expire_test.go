@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,9 +53,7 @@ func (m *mortal) spec(t *testing.T, change func(*v1.AppService)) {
 	web := m.web(t)
 	change(web)
 	web.Generation++
-	if err := m.client.Update(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, m.client.Update(t.Context(), web))
 }
 
 // at reconciles at a time since the creation and returns the events.

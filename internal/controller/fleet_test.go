@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -56,9 +57,7 @@ func TestAChartThatFailsForTwoTouchesNobody(t *testing.T) {
 	w.run()
 	w.expect(map[string]int{"one": many - 1, "two": 1}, many, many-1)
 
-	if err := w.Delete(t.Context(), w.app(7)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Delete(t.Context(), w.app(7)))
 	w.Add(reconcile.Request{NamespacedName: types.NamespacedName{Namespace: "demo", Name: nameOf(7)}})
 	w.edit(11, func(spec *v1.AppServiceSpec) { spec.Paused = true })
 	w.run()

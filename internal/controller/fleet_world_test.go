@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -86,9 +87,7 @@ func newWorld(t *testing.T) *world {
 	log.SetLogger(logr.Discard())
 	scheme := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
-		if err := add(scheme); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, add(scheme))
 	}
 	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(10_000), sick: func(appsv1.DeploymentSpec) bool { return false }, atATime: forever}
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
@@ -98,9 +97,7 @@ func newWorld(t *testing.T) *world {
 		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{
 			Namespace: "demo", Name: nameOf(i), UID: types.UID("uid-of-" + nameOf(i)), Generation: 1,
 		}, Spec: v1.AppServiceSpec{Image: "nginx"}}
-		if err := w.Create(t.Context(), app); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, w.Create(t.Context(), app))
 	}
 	w.restart()
 	w.run()

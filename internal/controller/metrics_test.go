@@ -9,6 +9,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/tools/record"
@@ -55,9 +56,7 @@ func counted(t *testing.T, all *metrics.Metrics, lines ...string) {
 		name, _, _ := strings.Cut(line, "{")
 		family := strings.TrimSuffix(strings.TrimSuffix(name, "_count"), "_sum")
 		text, err := testutil.CollectAndFormat(all, expfmt.TypeTextPlain, family)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if !strings.Contains(string(text), line+"\n") {
 			t.Errorf("want %s in\n%s", line, text)
 		}
@@ -87,9 +86,7 @@ func TestReconcilesAreCounted(t *testing.T) {
 	b.installed(t)
 	b.clock.SetTime(b.clock.Now().Add(time.Minute))
 	b.reconcile(t)
-	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Delete(t.Context(), b.web(t)))
 	b.reconcile(t)
 	b.Client = interceptor.NewClient(b.client.(client.WithWatch), interceptor.Funcs{
 		Get: func(context.Context, client.WithWatch, client.ObjectKey, client.Object, ...client.GetOption) error {

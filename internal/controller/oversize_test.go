@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -67,9 +68,7 @@ func TestATooLargeResourceIsLeftAloneWhileItIsPaused(t *testing.T) {
 	b.Client = compacting{b.client}
 	web := b.web(t)
 	web.Spec.Paused, web.Spec.Image = true, strings.Repeat("x", extent.Resource)
-	if err := b.client.Update(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Update(t.Context(), web))
 	b.reconcile(t)
 	if ready := meta.FindStatusCondition(b.web(t).Status.Conditions, v1.ConditionReady); ready.Reason != v1.ReasonPaused {
 		t.Errorf("got %s, want %s", ready.Reason, v1.ReasonPaused)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/go-logr/logr/funcr"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -118,9 +119,7 @@ func (k known) Get(context.Context) (*chartutil.Capabilities, int64, error) {
 func newBench(t *testing.T, image string) *bench {
 	t.Helper()
 	scheme := runtime.NewScheme()
-	if err := v1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v1.AddToScheme(scheme))
 	web := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "web-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: image}}
 	b := &bench{clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(100)}
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithObjects(web).WithStatusSubresource(web).Build()
@@ -203,18 +202,14 @@ func (f translatorFunc) Translate(ctx context.Context, resource *unstructured.Un
 func (b *bench) reconcile(t *testing.T) time.Duration {
 	t.Helper()
 	result, err := b.Reconcile(t.Context(), reconcile.Request{NamespacedName: webName})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result.RequeueAfter
 }
 
 func (b *bench) web(t *testing.T) *v1.AppService {
 	t.Helper()
 	web := &v1.AppService{}
-	if err := b.client.Get(t.Context(), webName, web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Get(t.Context(), webName, web))
 	return web
 }
 
@@ -224,9 +219,7 @@ func (b *bench) change(t *testing.T, image string) {
 	web := b.web(t)
 	web.Spec.Image = image
 	web.Generation++
-	if err := b.client.Update(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Update(t.Context(), web))
 }
 
 // installed lets the journal know of a release and objects as they are rendered.
@@ -257,15 +250,11 @@ func (b *bench) released(t *testing.T) *render.Result {
 func (b *bench) rendered(t *testing.T) *render.Result {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(b.web(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resource := &unstructured.Unstructured{Object: content}
 	resource.SetGroupVersionKind(appService)
 	desired, err := b.Charts.Get().Render(t.Context(), resource, chartutil.DefaultCapabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.renders = 0
 	return desired
 }
@@ -567,12 +556,8 @@ func TestAResourceThatGoesIsLeftToTheGarbageCollector(t *testing.T) {
 	b := newBench(t, "nginx")
 	web := b.web(t)
 	web.Finalizers = []string{"example.com/hold"}
-	if err := b.client.Update(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
-	if err := b.client.Delete(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Update(t.Context(), web))
+	require.NoError(t, b.client.Delete(t.Context(), web))
 	if next := b.reconcile(t); next != 0 || b.renders != 0 || b.statuses != 0 {
 		t.Errorf("got a next one after %s, %d renders and %d status writes, want none", next, b.renders, b.statuses)
 	}
@@ -582,16 +567,12 @@ func TestAResourceThatIsGoneIsForgotten(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	b.reconcile(t)
-	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Delete(t.Context(), b.web(t)))
 	if next := b.reconcile(t); next != 0 {
 		t.Errorf("the next one comes after %s, want none", next)
 	}
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(snapshot.Objects) != 0 || snapshot.Record != nil {
 		t.Errorf("the journal still shows %v and %v", snapshot.Objects, snapshot.Record)
 	}
@@ -606,21 +587,15 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	b.installed(t)
 	b.reconcile(t)
 	web := b.web(t)
-	if err := b.client.Delete(t.Context(), web); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Delete(t.Context(), web))
 	again := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "refused"}}
-	if err := b.client.Create(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Create(t.Context(), again))
 	b.reconcile(t)
 	if b.renders != 2 {
 		t.Error("what was rendered for the first was taken for the second")
 	}
 	snapshot, err := b.Observer.Snapshot(t.Context(), app("web-uid"), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(snapshot.Objects) != 0 || snapshot.Record != nil {
 		t.Errorf("the journal still has objects of the first: %v", snapshot.Objects)
 	}
@@ -672,13 +647,9 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	if b.Rollouts.Begin(b.candidate(webName)).Waits {
 		t.Fatal("there is no place")
 	}
-	if err := b.client.Delete(t.Context(), b.web(t)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Delete(t.Context(), b.web(t)))
 	again := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "refused"}}
-	if err := b.client.Create(t.Context(), again); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Create(t.Context(), again))
 	b.reconcile(t)
 	if b.Rollouts.Begin(b.candidate(types.NamespacedName{Namespace: "demo", Name: "other"})).Waits {
 		t.Error("the place is still taken")
@@ -689,13 +660,9 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 func TestAStatusNeverFallsOnAnotherResourceOfTheName(t *testing.T) {
 	b := newBench(t, "refused")
 	first := b.web(t)
-	if err := b.client.Delete(t.Context(), first.DeepCopy()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Delete(t.Context(), first.DeepCopy()))
 	second := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "nginx"}}
-	if err := b.client.Create(t.Context(), second); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.client.Create(t.Context(), second))
 	b.Client = showing(b.client, first)
 	b.reconcile(t)
 	if b.statuses != 1 {

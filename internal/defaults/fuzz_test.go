@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/validation"
 )
@@ -26,9 +27,7 @@ func FuzzRead(f *testing.F) {
 			return // the API server takes no others
 		}
 		stripped, err := Strip(&corev1.ConfigMap{Data: map[string]string{key: text}})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		said := Of(stripped.(*corev1.ConfigMap), "AppService")
 		first, err := said.Read("AppService", allowed)
 		if err != nil {

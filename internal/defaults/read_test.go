@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
@@ -36,9 +37,7 @@ func TestReadIsStrict(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			stripped, err := Strip(&corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: Name}, Data: map[string]string{test.key: test.text}})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			text := Of(stripped.(*corev1.ConfigMap), "AppService")
 			if text.Digest == "" {
 				t.Fatal("what is said has no digest")

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -16,26 +17,18 @@ const root = "../.."
 func definition(t *testing.T) *Definition {
 	t.Helper()
 	text, err := os.ReadFile(root + "/config/crd/bases/app.example.com_appservices.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	d, err := Read(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return d
 }
 
 func parse(t *testing.T, text []byte) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	return object
 }
 
@@ -48,9 +41,7 @@ func TestFewRulesSayWhatAllSay(t *testing.T) {
 	d, refused := definition(t), 0
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		whole := parse(t, text)
 		whole.SetNamespace("shop")
 		spec := whole.Object["spec"].(map[string]any)

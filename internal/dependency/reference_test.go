@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -14,9 +15,7 @@ import (
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := yaml.UnmarshalStrict([]byte(text), &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &object.Object))
 	return object
 }
 

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -50,9 +51,7 @@ func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 	look := func(payloads int) State {
 		t.Helper()
 		state, err := d.Look(t.Context(), "demo", settingsObject, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if live.payloads != payloads {
 			t.Errorf("the payload was read %d times, want %d", live.payloads, payloads)
 		}
@@ -63,14 +62,10 @@ func TestAPayloadIsReadOnceForEachVersion(t *testing.T) {
 		t.Errorf("the second look differs:\n%s", diff)
 	}
 	changed := &corev1.ConfigMap{}
-	if err := live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, changed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, changed))
 	live.payloads = 1
 	changed.Data["a"] = "2"
-	if err := live.Update(t.Context(), changed); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, live.Update(t.Context(), changed))
 	if second := look(2); second.Data["a"] == first.Data["a"] || second.Data["a"] == "2" {
 		t.Errorf("got %v after %v, want another digest and never the value", second.Data, first.Data)
 	}
@@ -91,17 +86,11 @@ func TestAVersionOfContentLastsAsLongAsTheContent(t *testing.T) {
 		{what: "changed back", value: "1", label: "x", same: "changed back"},
 	} {
 		object := &corev1.ConfigMap{}
-		if err := live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, object); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, live.Get(t.Context(), client.ObjectKey{Namespace: "demo", Name: "settings"}, object))
 		object.Data["a"], object.Labels = step.value, map[string]string{"label": step.label}
-		if err := live.Update(t.Context(), object); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, live.Update(t.Context(), object))
 		state, err := d.Look(t.Context(), "demo", settingsObject, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		seen[step.what] = state.Version
 		for earlier, version := range seen {
 			if (version == state.Version) != (earlier == step.what || earlier == step.same) {
@@ -163,14 +152,10 @@ func TestAGatewayIsReadOnceForEachGeneration(t *testing.T) {
 		t.Helper()
 		current := &unstructured.Unstructured{}
 		current.SetGroupVersionKind(gateway.Kind)
-		if err := live.Get(t.Context(), client.ObjectKeyFromObject(edge), current); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, live.Get(t.Context(), client.ObjectKeyFromObject(edge), current))
 		live.payloads-- // the test's own
 		edit(current)
-		if err := live.Update(t.Context(), current); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, live.Update(t.Context(), current))
 	}
 	look(1, "https")
 	look(1, "https")

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -22,9 +23,7 @@ var nothingToDo = map[string]bool{
 
 func TestEachReasonHasAHint(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../../api/v1/conditions.go", nil, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	known := map[string]bool{}
 	ast.Inspect(file, func(node ast.Node) bool {
 		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") {

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta/testrestmapper"
@@ -36,9 +37,7 @@ func (w *world) client(t *testing.T, more ...client.Object) client.Client {
 	t.Helper()
 	known := runtime.NewScheme()
 	for _, add := range []func(*runtime.Scheme) error{scheme.AddToScheme, v1.AddToScheme} {
-		if err := add(known); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, add(known))
 	}
 	return fake.NewClientBuilder().WithScheme(known).WithObjects(kube.Typed(w.deployment)).WithObjects(w.others...).WithObjects(more...).
 		WithIndex(&corev1.Event{}, "involvedObject.uid", func(object client.Object) []string {
@@ -49,16 +48,12 @@ func (w *world) client(t *testing.T, more ...client.Object) client.Client {
 func recorded(t *testing.T, name string) *world {
 	t.Helper()
 	text, err := os.ReadFile("../../test/testdata/diagnosis/" + name + ".yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var recording struct {
 		Time    time.Time                   `json:"time"`
 		Objects []unstructured.Unstructured `json:"objects"`
 	}
-	if err := yaml.Unmarshal(text, &recording); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, &recording))
 	w := &world{at: recording.Time, app: &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{"image": "nginx"}}}}
 	w.app.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
 	w.app.SetName("web")
@@ -84,9 +79,7 @@ func (w *world) said(t *testing.T) *v1.AppServiceStatus {
 	key := kube.Key{GroupKind: appsv1.SchemeGroupVersion.WithKind("Deployment").GroupKind(), Name: w.deployment.GetName()}
 	looked := &diagnose.Findings{Now: w.at}
 	looked.Workload, _ = diagnose.WorkloadOf(w.deployment)
-	if err := diagnose.Collect(t.Context(), w.client(t), looked); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, diagnose.Collect(t.Context(), w.client(t), looked))
 	out, _ := status.Summarize(status.Input{
 		Resource: w.app, Previous: &v1.AppServiceStatus{}, Now: metav1.NewTime(w.at),
 		Snapshot: &cluster.Snapshot{
@@ -101,9 +94,7 @@ func (w *world) said(t *testing.T) *v1.AppServiceStatus {
 func (w *world) look(t *testing.T, said *v1.AppServiceStatus, reader func(client.Client) client.Reader) *Findings {
 	t.Helper()
 	text, err := runtime.DefaultUnstructuredConverter.ToUnstructured(said)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	w.app.Object["status"] = text
 	there := w.client(t, w.app.DeepCopy())
 	looker := Looker{Reader: there, Mapper: testrestmapper.TestOnlyStaticRESTMapper(there.Scheme()), Now: func() time.Time { return w.at }}
@@ -111,18 +102,14 @@ func (w *world) look(t *testing.T, said *v1.AppServiceStatus, reader func(client
 		looker.Reader = reader(there)
 	}
 	found, err := looker.Look(t.Context(), w.app.GroupVersionKind(), client.ObjectKeyFromObject(w.app), false)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
 func printed(t *testing.T, n *Node, now time.Time) string {
 	t.Helper()
 	var out strings.Builder
-	if err := n.Print(&out, func(_ State, text string) string { return text }, now); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, n.Print(&out, func(_ State, text string) string { return text }, now))
 	return out.String()
 }
 

@@ -8,6 +8,8 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/stretchr/testify/require"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
@@ -66,9 +68,7 @@ func TestOnlySoMuchIsReconciledAtATime(t *testing.T) {
 	}
 	var none *InFlight
 	end, err := none.Begin(t.Context(), 100*Resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	end()
 }
 
@@ -78,9 +78,7 @@ func inFlight(t *testing.T, under []int, next int, waits bool) {
 	var ends []func()
 	for _, bytes := range under {
 		end, err := f.Begin(t.Context(), bytes)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		ends = append(ends, end)
 	}
 	begun := false
@@ -106,9 +104,7 @@ func inFlight(t *testing.T, under []int, next int, waits bool) {
 	}
 	over, cancel := context.WithCancel(t.Context())
 	end, err := f.Begin(over, Resource+1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	time.AfterFunc(time.Second, cancel)
 	if _, err := f.Begin(over, Resource); err == nil {
 		t.Error("it began although its time was over")

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -56,9 +57,7 @@ func FuzzParse(f *testing.F) {
 			t.Errorf("made twice, the schema differs: %v\n%s\n%s", err, first, second)
 		}
 		var document map[string]any
-		if err := json.Unmarshal(first, &document); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, json.Unmarshal(first, &document))
 		if _, err := compile(document); err != nil {
 			t.Errorf("the schema does not compile: %v\n%s", err, first)
 		}

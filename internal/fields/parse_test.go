@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -146,13 +147,9 @@ fields:
   resources: {$ref: AppService.spec.resources}
   image: {$ref: AppService.spec.image}
 `))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := json.Marshal(file.Defaults())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const want = `{"a":"b","envs":[],"lacking":{},"list":[],"map":{},"memory":"1Gi","no":false,"object":{"count":3,"deep":{}},"resources":{}}`
 	if string(got) != want {
 		t.Errorf("got %s\nwant %s", got, want)

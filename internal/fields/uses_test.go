@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appservice "github.com/example/appservice-operator"
@@ -90,13 +91,9 @@ fields:
 				"chart/fields.yaml":      {Data: []byte(declared)},
 				"chart/templates/a.yaml": {Data: []byte(test.template)},
 			}, "chart")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			survey, err := fields.Look(c, "chart", test.kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := slices.Concat(survey.Undeclared, survey.Unused)
 			slices.SortFunc(got, func(a, b fields.Problem) int { return strings.Compare(a.Error(), b.Error()) })
 			if len(got) != len(test.want) {
@@ -114,18 +111,12 @@ fields:
 // The charts here use what is declared, and declare what they use.
 func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
 	text, err := os.ReadFile("../../watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := watches.Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, watch := range list {
 		survey, err := fields.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, problem := range slices.Concat(survey.Undeclared, survey.Unused, survey.Ignored, survey.Idle) {
 			t.Error(problem)
 		}

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/go-logr/logr"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
 )
 
@@ -33,9 +34,7 @@ func newTown(t *testing.T) *town {
 			}
 		},
 	}
-	if err := w.Wake().Start(t.Context(), &w.woken); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, w.Wake().Start(t.Context(), &w.woken))
 	return w
 }
 

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -32,9 +33,7 @@ func candidate(number int) Candidate {
 func lined(t *testing.T, limit, count int) (*Rollouts, *woken) {
 	t.Helper()
 	rollouts, queue := &Rollouts{Limit: limit}, &woken{}
-	if err := rollouts.Wake(schema.GroupKind{Kind: "Web"}).Start(t.Context(), queue); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rollouts.Wake(schema.GroupKind{Kind: "Web"}).Start(t.Context(), queue))
 	for i := range count {
 		rollouts.Begin(candidate(i))
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -12,9 +13,7 @@ import (
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}
-	if err := yaml.UnmarshalStrict([]byte(text), &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &out.Object))
 	return out
 }
 

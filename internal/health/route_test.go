@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
@@ -18,9 +19,7 @@ var created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 func routeOf(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	out := &unstructured.Unstructured{}
-	if err := yaml.UnmarshalStrict([]byte(text), &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(text), &out.Object))
 	return out
 }
 

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -46,9 +47,7 @@ func TestScaledObject(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			var conditions []any
-			if err := yaml.UnmarshalStrict([]byte(test.conditions), &conditions); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.UnmarshalStrict([]byte(test.conditions), &conditions))
 			object := &unstructured.Unstructured{Object: map[string]any{"status": map[string]any{"conditions": conditions}}}
 			object.SetAPIVersion("keda.sh/v1alpha1")
 			object.SetKind("ScaledObject")

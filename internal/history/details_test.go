@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -106,9 +107,7 @@ func TestUndoLeavesOutWhatHasNoSpecAndRefusesThatOfAnotherKind(t *testing.T) {
 // A field that the kind has no longer is refused rather than dropped.
 func TestUndoIsStrictAboutFields(t *testing.T) {
 	scheme := runtime.NewScheme()
-	if err := v1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v1.AddToScheme(scheme))
 	var sent client.PatchOptions
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(app("b")).WithInterceptorFuncs(interceptor.Funcs{
 		Patch: func(ctx context.Context, c client.WithWatch, object client.Object, patch client.Patch, options ...client.PatchOption) error {
@@ -117,12 +116,8 @@ func TestUndoIsStrictAboutFields(t *testing.T) {
 		},
 	}).Build()
 	resource := app("")
-	if err := server.Get(t.Context(), client.ObjectKeyFromObject(resource), resource); err != nil {
-		t.Fatal(err)
-	}
-	if err := (&Undo{Resource: resource}).Write(t.Context(), server, "kubectl-appservice", false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, server.Get(t.Context(), client.ObjectKeyFromObject(resource), resource))
+	require.NoError(t, (&Undo{Resource: resource}).Write(t.Context(), server, "kubectl-appservice", false))
 	if sent.FieldValidation != "Strict" || sent.FieldManager != "kubectl-appservice" || len(sent.DryRun) > 0 {
 		t.Errorf("it is sent with %+v", sent)
 	}

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -55,21 +56,15 @@ func secret(t *testing.T, m made) *corev1.Secret {
 		Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "appservice", Version: m.chart}},
 		Info:  &helmrelease.Info{Status: m.status, LastDeployed: helmtime.Time{Time: noon.Add(time.Duration(m.revision) * time.Hour)}, Description: "Upgrade complete"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out, err := clients.CoreV1().Secrets("demo").Get(t.Context(), "record", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out.Name, out.ResourceVersion = fmt.Sprintf("sh.helm.release.v1.web.v%d", m.revision), ""
 	out.OwnerReferences = []metav1.OwnerReference{{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Name: "web", UID: "uid", Controller: new(true)}}
 	if m.generation > 0 {
 		out.Data["resource"], err = json.Marshal(map[string]any{"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "generation": m.generation,
 			"changedBy": m.by, "changedAt": noon.Format(time.RFC3339), "spec": app(m.image).Object["spec"]})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	return out
 }
@@ -81,9 +76,7 @@ func listed(t *testing.T, secrets ...*corev1.Secret) []Revision {
 		objects = append(objects, secret)
 	}
 	list, err := List(t.Context(), fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(objects...).Build(), app("x"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return list
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -43,9 +44,7 @@ func TestWhatUndoGoesBackTo(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			image, _, _ := unstructured.NestedString(got.Resource.Object, "spec", "image")
 			if got.To != test.want || image != test.spec || (len(got.Changes) == 0) != (test.image == test.spec) {
 				t.Errorf("it goes back to revision %d with image %s and changes %v", got.To, image, got.Changes)
@@ -66,16 +65,12 @@ func TestWhatUndoGoesBackTo(t *testing.T) {
 func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
 	list := listed(t, secret(t, made{1, helmrelease.StatusSuperseded, "1.0.0", 1, "x", "a"}), secret(t, made{2, helmrelease.StatusDeployed, "1.0.0", 2, "x", "b"}))
 	scheme := runtime.NewScheme()
-	if err := v1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v1.AddToScheme(scheme))
 	server := fake.NewClientBuilder().WithScheme(scheme).WithObjects(app("b")).Build()
 	read := func() *unstructured.Unstructured {
 		t.Helper()
 		resource := app("")
-		if err := server.Get(t.Context(), client.ObjectKeyFromObject(resource), resource); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, server.Get(t.Context(), client.ObjectKeyFromObject(resource), resource))
 		return resource
 	}
 	image := func() string {
@@ -83,9 +78,7 @@ func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
 		return text
 	}
 	plan, err := PlanUndo(read(), list, 0)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := plan.Write(t.Context(), server, "kubectl-appservice", true); err != nil || image() != "b" {
 		t.Errorf("a dry run: %v, the image is %s", err, image())
 	}
@@ -93,9 +86,7 @@ func TestUndoWritesWhatWasReadOrNothing(t *testing.T) {
 		t.Helper()
 		resource := read()
 		change(resource)
-		if err := server.Update(t.Context(), resource); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, server.Update(t.Context(), resource))
 	}
 	touch(func(resource *unstructured.Unstructured) { resource.SetGeneration(resource.GetGeneration() + 1) })
 	if err := plan.Write(t.Context(), server, "kubectl-appservice", false); !errors.Is(err, ErrChanged) || image() != "b" {

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -15,9 +16,7 @@ import (
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	o := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &o.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(text), &o.Object))
 	return o
 }
 
@@ -76,9 +75,7 @@ func TestClaimsOf(t *testing.T) {
 func TestALiveIngressClaimsWhatTheRenderedOneDoes(t *testing.T) {
 	rendered := ingress(t, `{ingressClassName: nginx, defaultBackend: {service: {name: web, port: {number: 80}}}, rules: [{host: a.example.com, http: {paths: [{path: /x, pathType: Exact, backend: {service: {name: web, port: {number: 80}}}}]}}]}`)
 	live := &networkingv1.Ingress{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, live); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(rendered.Object, live))
 	live.GetObjectKind().SetGroupVersionKind(rendered.GroupVersionKind()) // as the caches do
 	if got, want := claimsOf(live, math.MaxInt), ClaimsOf(rendered); len(want) != 2 || !slices.Equal(got, want) {
 		t.Errorf("got %v, want %v", got, want)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -160,9 +161,7 @@ func TestARouteOfWhichOnlyTheIdentityIsKnownClaimsNothing(t *testing.T) {
 	} {
 		whole := object(t, spec)
 		kept, err := kube.Transform(appService)(kube.Typed(whole))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if got := claimsOf(kept.(client.Object), most); len(ClaimsOf(whole)) != 1 || len(got) != 0 {
 			t.Errorf("%s: it claims %v, want nothing", name, words(got))
 		}

@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -17,9 +18,7 @@ import (
 func TestCharts(t *testing.T) {
 	t.Parallel()
 	created, err := chartutil.Create("web", t.TempDir())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	podinfo := filepath.Join(podinfoFolder(t), "charts/podinfo")
 	for name, test := range map[string]struct {
 		chart  string
@@ -60,17 +59,13 @@ func TestCharts(t *testing.T) {
 func rendered(t testing.TB, name, chart string, values map[string]any) []byte {
 	t.Helper()
 	loaded, err := loader.Load(chart)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	install := action.NewInstall(&action.Configuration{})
 	install.DryRun, install.ClientOnly, install.Replace = true, true, true
 	install.ReleaseName, install.Namespace = name, "shop"
 	install.KubeVersion = &chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	release, err := install.Run(loaded, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := bytes.NewBufferString(release.Manifest)
 	for _, hook := range release.Hooks {
 		text.WriteString("---\n" + hook.Manifest + "\n")
@@ -88,8 +83,6 @@ func podinfoFolder(t testing.TB) string {
 		t.Fatalf("cannot download podinfo: %v", err)
 	}
 	var module struct{ Dir string }
-	if err := json.Unmarshal(out, &module); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out, &module))
 	return module.Dir
 }

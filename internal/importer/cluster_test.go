@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -42,9 +43,7 @@ func TestWorkloadReadsWhatIsAround(t *testing.T) {
 		},
 	}).Build()
 	found, unseen, err := Workload(t.Context(), c, "Deployment", client.ObjectKey{Namespace: "shop", Name: "web"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var kinds []string
 	for _, object := range found {
 		kinds = append(kinds, describe(object))
@@ -77,9 +76,7 @@ func TestReleaseReadsTheNewestRecord(t *testing.T) {
 	other.Name, other.Labels["version"], other.Type, other.Data = "other", "9", "Opaque", nil
 	c := fake.NewClientBuilder().WithScheme(clientgoscheme.Scheme).WithObjects(record, older, other).Build()
 	objects, err := Release(t.Context(), c, client.ObjectKey{Namespace: "shop", Name: "legacy"})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(objects) != 2 || describe(objects[0]) != "Deployment legacy" || objects[0].GetNamespace() != "shop" {
 		t.Errorf("got %v, want the Deployment and the Service of the record, in their namespace", objects)
 	}

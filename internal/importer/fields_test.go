@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -96,9 +97,7 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 			t.Parallel()
 			object := parsed(t, []byte(plain))[0]
 			var value any
-			if err := yaml.Unmarshal([]byte(test.value), &value); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(test.value), &value))
 			path := strings.Split(field, ".")
 			for n := range path {
 				path[n] = strings.ReplaceAll(path[n], "\x00", ".")
@@ -106,14 +105,10 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 			put(object.Object, path, whole(value))
 			given := object.DeepCopy()
 			results, _, err := i.Objects(t.Context(), []*unstructured.Unstructured{object}, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			explained(t, results[0].Notes)
 			rendered, err := i.Render(t.Context(), results[0].AppService)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			arrived := false
 			for _, made := range rendered {
 				if made.GetKind() == "Deployment" {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -37,9 +38,7 @@ func imported(t testing.TB, text []byte) ([]Result, []Note) {
 	t.Helper()
 	i := importer(t)
 	format, err := FormatOf(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	options := FileOptions{Dir: "/folder", Environment: map[string]string{"TAG": "1.2.3"}, Image: "registry.example.com/built:1"}
 	var results []Result
 	var left []Note
@@ -54,9 +53,7 @@ func imported(t testing.TB, text []byte) ([]Result, []Note) {
 	case FormatScore:
 		results, err = i.Score(t.Context(), text, options)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, result := range results {
 		explained(t, result.Notes)
 		if err := i.Check(result.AppService); err != nil {
@@ -80,9 +77,7 @@ func printed(t testing.TB, results []Result, left []Note) string {
 		out.WriteString("---\n")
 		comments(result.Notes)
 		text, err := yaml.Marshal(result.AppService.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		out.Write(text)
 	}
 	if len(left) > 0 {
@@ -95,17 +90,13 @@ func printed(t testing.TB, results []Result, left []Note) string {
 func compareGolden(t testing.TB, file, got string) {
 	t.Helper()
 	if *update {
-		if err := os.WriteFile(file, []byte(got), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(file, []byte(got), 0o600))
 	}
 	want, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		t.Fatalf("%s is missing: run the test with -update and review what it writes", file)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got != string(want) {
 		t.Errorf("it is not as in %s; if it is as it should be, run the test with -update\n%s", file, firstDifference(got, string(want)))
 	}

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -26,19 +27,13 @@ import (
 func importer(t testing.TB) *Importer {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	served, err := watches.Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	at := slices.IndexFunc(served, func(w watches.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
 	renderer := render.For(served[at], served[at].Chart)
 	checker, err := specs.NewChecker("../../config/crd/bases/app.example.com_appservices.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
 		"gateway.networking.k8s.io/v1/HTTPRoute", "monitoring.coreos.com/v1/ServiceMonitor", "keda.sh/v1alpha1/ScaledObject",
@@ -66,9 +61,7 @@ func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {
 		if errors.Is(err, io.EOF) {
 			return list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if len(object.Object) > 0 {
 			list = append(list, object)
 		}
@@ -78,9 +71,7 @@ func parsed(t testing.TB, text []byte) []*unstructured.Unstructured {
 func read(t testing.TB, file string) []byte {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }
 

@@ -3,6 +3,8 @@ package importer
 import (
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestWhatAnAppServiceBecomesIsImportedAsTheSame: what is made of what was rendered becomes that again, but for what has a note.
@@ -18,13 +20,9 @@ func TestWhatAnAppServiceBecomesIsImportedAsTheSame(t *testing.T) {
 	for name, app := range appServices(t) {
 		t.Run(name, func(t *testing.T) {
 			rendered, err := i.Render(t.Context(), app)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			results, left, err := i.Objects(t.Context(), rendered, "")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if len(results) != 1 {
 				t.Fatalf("got %d AppServices, want 1", len(results))
 			}

@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -40,16 +41,12 @@ func TestWhoChangedASpec(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			resource := &unstructured.Unstructured{Object: map[string]any{"metadata": map[string]any{"name": "web", "managedFields": test.entries}, "spec": map[string]any{"a": "b"}}}
 			compact, err := Compact(resource)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if compact.GetManagedFields() != nil {
 				t.Errorf("the cache keeps %v", compact.GetManagedFields())
 			}
 			cached, _, err := Whole(compact)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for what, resource := range map[string]*unstructured.Unstructured{"as read": resource, "as cached": cached} {
 				if manager, at := ChangedBy(resource); manager != test.want || at.Format(time.RFC3339) != test.at {
 					t.Errorf("%s: got %q at %s, want %q at %s", what, manager, at.Format(time.RFC3339), test.want, test.at)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,9 +26,7 @@ func resource(t *testing.T, spec, annotation string) *unstructured.Unstructured 
 			"creationTimestamp": "2026-01-01T00:00:00Z", "finalizers": ["other.example.com/x"], "annotations": {"note": "` + annotation + `"},
 			"managedFields": [{"manager": "kubectl"}]},
 		"spec": ` + spec + `, "status": {"phase": "Running"}, "extra": [1, 2.5, "<&>", null, true]}`
-	if err := o.UnmarshalJSON([]byte(text)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, o.UnmarshalJSON([]byte(text)))
 	return o
 }
 
@@ -36,9 +35,7 @@ func cached(t *testing.T, o *unstructured.Unstructured) *unstructured.Unstructur
 	t.Helper()
 	for range 2 { // informers may do it twice
 		out, err := Transform(appServices)(o)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		o = out.(*unstructured.Unstructured)
 	}
 	return o
@@ -104,9 +101,7 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 
 func TestAResourceMayBeAsLargeAsTheBound(t *testing.T) {
 	empty, err := Compact(resource(t, `{"image": ""}`, ""))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	_, least, _ := Whole(empty)
 	for more, refused := range map[int]bool{0: false, 1: true} {
 		kept, _ := Compact(resource(t, `{"image": "`+strings.Repeat("x", extent.Resource-least+more)+`"}`, ""))

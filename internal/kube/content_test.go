@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -59,9 +60,7 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 	_ = unstructured.SetNestedField(whole.Object, "25%", "spec", "strategy", "rollingUpdate", "maxSurge")
 	_ = unstructured.SetNestedField(whole.Object, int64(1), "spec", "strategy", "rollingUpdate", "maxUnavailable")
 	typed, err := kept(whole)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for form, object := range map[string]client.Object{"a Go type": typed.(client.Object), "unstructured": whole} {
 		content, found := Content(object)
 		if !found {
@@ -94,9 +93,7 @@ func TestContentIsTheSameInEveryForm(t *testing.T) {
 func TestWhatMakesPodsHasAGoType(t *testing.T) {
 	for _, want := range []client.Object{&appsv1.Deployment{}, &appsv1.StatefulSet{}, &appsv1.DaemonSet{}, &appsv1.ReplicaSet{}, &batchv1.Job{}, &batchv1.CronJob{}} {
 		kinds, _, err := scheme.Scheme.ObjectKinds(want)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for form, object := range map[string]client.Object{"in the cache": Representation(kinds[0]), "unstructured": thing(kinds[0]), "by itself": want} {
 			if got := Typed(object); reflect.TypeOf(got) != reflect.TypeOf(want) || form == "unstructured" && got.GetName() != object.GetName() {
 				t.Errorf("%s %s: got a %T", kinds[0].Kind, form, got)
@@ -121,9 +118,7 @@ func TestTransform(t *testing.T) {
 		before := object.GetObjectKind().GroupVersionKind()
 		object.SetManagedFields([]metav1.ManagedFieldsEntry{{Manager: "kubectl"}})
 		got, err := Transform(appServices)(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		kept := got.(client.Object)
 		if kept.GetManagedFields() != nil {
 			t.Errorf("%T: managed fields are kept", object)

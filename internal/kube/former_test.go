@@ -5,6 +5,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -38,9 +39,7 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			whole := record(test.change)
 			got, err := Transform(v1.GroupVersion.WithKind(v1.Kind))(record(test.change))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			kept := got.(*metav1.PartialObjectMetadata)
 			if !test.former {
 				if !maps.Equal(kept.Labels, whole.Labels) {

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -73,13 +74,9 @@ func TestWhatTheCachesKeep(t *testing.T) {
 			}
 			owner := metav1.GetControllerOf(o)
 			in, err := kept(o)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			again, err := Transform(appServices)(in) // as a cache may do
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			object := again.(client.Object)
 			if got := form(object); got != test.want {
 				t.Errorf("got the %s, want the %s: %.500v", got, test.want, object)
@@ -124,9 +121,7 @@ func TestAnOutlineIsNoObjectOfItsType(t *testing.T) {
 	o := thing(configMaps)
 	o.Object["data"] = map[string]any{"k": strings.Repeat("x", 100<<10)}
 	in, err := kept(o)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if object := in.(client.Object); As[corev1.ConfigMap](object) != nil {
 		t.Error("the outline of a ConfigMap is taken for an empty one")
 	}

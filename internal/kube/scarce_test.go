@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -75,9 +76,7 @@ func controlled(t *testing.T, object client.Object, number int) client.Object {
 		APIVersion: appServices.GroupVersion().String(), Kind: v1.Kind, Name: "paused", UID: types.UID(fmt.Sprint(number)), Controller: ptr.To(true),
 	}})
 	out, err := Transform(appServices)(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out.(client.Object)
 }
 

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "write the index of docs/lint, and what its pages show of broken charts")
@@ -42,9 +44,7 @@ func TestPages(t *testing.T) {
 	for name, text := range want {
 		file := filepath.Join(pages, name)
 		if *update {
-			if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 		}
 		if got, err := os.ReadFile(file); err != nil || string(got) != text {
 			t.Errorf("%s is out of date (%v): run make generate", name, err)

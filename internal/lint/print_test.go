@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/santhosh-tekuri/jsonschema/v6"
+	"github.com/stretchr/testify/require"
 )
 
 // printed returns the findings of all rules' charts in a format.
@@ -19,34 +20,22 @@ func printed(t *testing.T, format string) string {
 		all.Findings = append(all.Findings, checked(t, "testdata/chart", "testdata/rules/"+rule.ID+"/breaks")...)
 	}
 	var out bytes.Buffer
-	if err := Print(&out, format, []Report{all, {Dir: "charts/sound"}}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Print(&out, format, []Report{all, {Dir: "charts/sound"}}))
 	return out.String()
 }
 
 func TestSARIF(t *testing.T) {
 	text, err := os.ReadFile("testdata/sarif/schema-2.1.0.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	document, err := jsonschema.UnmarshalJSON(bytes.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	compiler := jsonschema.NewCompiler()
-	if err := compiler.AddResource("sarif.json", document); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, compiler.AddResource("sarif.json", document))
 	schema, err := compiler.Compile("sarif.json")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, reports := range map[string]string{"findings": printed(t, "sarif"), "none": none(t)} {
 		value, err := jsonschema.UnmarshalJSON(strings.NewReader(reports))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if err := schema.Validate(value); err != nil {
 			t.Errorf("%s: %v", name, err)
 		}
@@ -56,9 +45,7 @@ func TestSARIF(t *testing.T) {
 func none(t *testing.T) string {
 	t.Helper()
 	var out bytes.Buffer
-	if err := Print(&out, "sarif", nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Print(&out, "sarif", nil))
 	return out.String()
 }
 
@@ -92,9 +79,7 @@ func TestExceptions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			if err := os.WriteFile(dir+"/"+ExceptionsFile, []byte(text), 0o600); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, os.WriteFile(dir+"/"+ExceptionsFile, []byte(text), 0o600))
 			if _, err := Check(t.Context(), Subject{Files: os.DirFS(dir), Dir: "."}); err == nil || !strings.HasPrefix(err.Error(), ExceptionsFile+": ") {
 				t.Errorf("got %v", err)
 			}

@@ -10,6 +10,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -23,17 +24,11 @@ const root = "../.."
 func resource(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	data, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	object.SetNamespace("default")
 	object.SetUID("00000000-0000-4000-8000-000000000000")
 	return object
@@ -53,9 +48,7 @@ func overlaid(t *testing.T, folders ...string) fs.FS {
 			files["web/"+name] = &fstest.MapFile{Data: text, Mode: 0o644}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	return files
 }
@@ -63,17 +56,13 @@ func overlaid(t *testing.T, folders ...string) fs.FS {
 func checked(t *testing.T, folders ...string) []Finding {
 	t.Helper()
 	granted, err := rights.ReadGranted(os.DirFS(root))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rights.ToRender})
 	web := resource(t, "testdata/cr.yaml")
 	found, err := Check(t.Context(), Subject{
 		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted,
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return found
 }
 
@@ -91,9 +80,7 @@ func TestRules(t *testing.T) {
 		t.Fatalf("the sound chart has mistakes:\n%s", list(found))
 	}
 	folders, err := os.ReadDir("testdata/rules")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, rule := range Rules {
 		if !slices.ContainsFunc(folders, func(f os.DirEntry) bool { return f.Name() == rule.ID }) {
 			t.Errorf("no chart breaks the rule %s", rule.ID)
@@ -114,8 +101,6 @@ func TestRules(t *testing.T) {
 		})
 	}
 	if dir := os.Getenv("CLI_FIGURES"); dir != "" {
-		if err := os.WriteFile(filepath.Join(dir, "lint"), fmt.Appendf(nil, "lint_rules=%d\n", broken), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "lint"), fmt.Appendf(nil, "lint_rules=%d\n", broken), 0o644))
 	}
 }

@@ -12,6 +12,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
 	"github.com/prometheus/common/expfmt"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -110,14 +112,10 @@ func TestConditionsAreThoseOfTheMoment(t *testing.T) {
 			if test.want != "" {
 				test.want = head + test.want
 			}
-			if err := testutil.CollectAndCompare(m, strings.NewReader(test.want), "appservice_condition"); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(test.want), "appservice_condition"))
 			if test.err == nil {
 				want := fmt.Sprintf("# HELP appservice_resources Resources that the operator serves.\n# TYPE appservice_resources gauge\nappservice_resources{kind=\"AppService\"} %d\n", test.count)
-				if err := testutil.CollectAndCompare(m, strings.NewReader(want), "appservice_resources"); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, testutil.CollectAndCompare(m, strings.NewReader(want), "appservice_resources"))
 			}
 			cache.items = nil // they are deleted
 			if got := testutil.CollectAndCount(m, "appservice_condition"); got != 0 {
@@ -150,9 +148,7 @@ func TestChartsAreCountedAndTheirNumberIsBounded(t *testing.T) {
 	cache.items = append(cache.items, resource("demo", "new"))
 	run(t, m.Fleet(appService, cache))
 	text, err := testutil.CollectAndFormat(m, expfmt.TypeTextPlain, "appservice_chart_resources")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, line := range []string{
 		`appservice_chart_resources{digest="0123456789ab",kind="AppService",version="1.0.0"} 10`,
 		`appservice_chart_resources{digest="0123456789ab",kind="AppService",version="2.0.10"} 1`,

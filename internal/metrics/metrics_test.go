@@ -5,6 +5,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/testutil"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -27,9 +28,7 @@ func example(t *testing.T) *Metrics {
 
 func TestNamesFollowTheConventions(t *testing.T) {
 	problems, err := testutil.CollectAndLint(example(t))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, problem := range problems {
 		t.Errorf("%s: %s", problem.Metric, problem.Text)
 	}
@@ -38,9 +37,7 @@ func TestNamesFollowTheConventions(t *testing.T) {
 func TestManagersOfOneProcessShareTheMetrics(t *testing.T) {
 	registry := prometheus.NewRegistry()
 	first, err := Register(registry)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	second, err := Register(registry)
 	if err != nil || first != second {
 		t.Errorf("got %p, then %p and %v", first, second, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
+	"github.com/stretchr/testify/require"
 )
 
 var update = flag.Bool("update", false, "update docs/reference/metrics.md")
@@ -34,17 +35,13 @@ func TestReference(t *testing.T) {
 	m := example(t)
 	registry.MustRegister(m)
 	families, err := registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if described := count(m); len(families) != described {
 		t.Errorf("%d metrics are described and %d have a value: give the others one in example", described, len(families))
 	}
 	want := referenceOf(families)
 	if *update {
-		if err := os.WriteFile(referenceFile, []byte(want), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.WriteFile(referenceFile, []byte(want), 0o644))
 		return
 	}
 	got, err := os.ReadFile(referenceFile)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -34,13 +35,9 @@ func follow(t *testing.T, template string) *following {
 	options := byDefault()
 	options.ChartDir = f.dir
 	loaded, err := options.charts()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	scheme := runtime.NewScheme()
-	if err := v1.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, v1.AddToScheme(scheme))
 	named := func(name string) *v1.AppService {
 		return &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: name}}
 	}
@@ -53,18 +50,14 @@ func follow(t *testing.T, template string) *following {
 		o.RateLimiter = workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]()
 	})
 	t.Cleanup(f.queue.ShutDown)
-	if err := f.wake().Start(t.Context(), f.queue); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, f.wake().Start(t.Context(), f.queue))
 	return f
 }
 
 // becomes changes the template and looks at it.
 func (f *following) becomes(t *testing.T, template string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(f.dir, "helm-charts/appservice/templates/extra.yaml"), []byte(template), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(filepath.Join(f.dir, "helm-charts/appservice/templates/extra.yaml"), []byte(template), 0o600))
 	f.load(context.Background())
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
@@ -74,9 +75,7 @@ func TestFlags(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			want := byDefault()
 			test.want(&want)
 			if !reflect.DeepEqual(got, want) {
@@ -100,17 +99,11 @@ func TestEveryFlagSaysWhatItIsFor(t *testing.T) {
 func chartFiles(t *testing.T, files map[string]string) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(dir, appservice.Files); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(dir, appservice.Files))
 	for name, text := range files {
 		file := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o700))
+		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
 	return dir
 }
@@ -206,9 +199,7 @@ func TestWatches(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var got []string
 			for _, watch := range loaded.list {
 				text := watch.Kind + " " + watch.Chart.Metadata.Name + " " + watch.Chart.Metadata.Version
@@ -238,9 +229,7 @@ func TestManagerOptions(t *testing.T) {
 	build := func(t *testing.T, text []byte, change func(*Options)) manager.Options {
 		t.Helper()
 		list, err := watches.Load(text, appservice.Files)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		options := byDefault()
 		change(&options)
 		return managerOptions(options, list, &kube.Informers{})

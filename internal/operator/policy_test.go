@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
 )
@@ -15,22 +17,16 @@ import (
 func write(t *testing.T, file, text string) {
 	t.Helper()
 	if text == "" {
-		if err := os.Remove(file); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Remove(file))
 		return
 	}
-	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 }
 
 func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "policy.yaml")
 	p, err := newPolicy(file, metrics.New())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	asked := 0
 	p.changed = func(context.Context) { asked++ }
 	for _, step := range []struct {

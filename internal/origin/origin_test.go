@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -29,9 +30,7 @@ func renderer(t *testing.T, more string) *render.Renderer {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
 	list, err := watches.Load([]byte("- {group: example.com, version: v1, kind: Widget, chart: charts/widget"+more+"}\n"), files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return render.For(list[0], list[0].Chart)
 }
 
@@ -42,9 +41,7 @@ func widget(t *testing.T, spec string) *unstructured.Unstructured {
 	if err == nil {
 		err = utiljson.Unmarshal(data, &out.Object)
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -82,13 +79,9 @@ func TestWhereValuesComeFrom(t *testing.T) {
 				config.Data["widget.yaml"] = test.namespace
 			}
 			layers, err := serves.Layers(defaults.Of(config, "Widget"))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			list, err := Of(t.Context(), serves, widget(t, test.spec), layers, chartutil.DefaultCapabilities)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var got []string
 			for _, value := range list {
 				got = append(got, fmt.Sprintf("%s=%v (%s)", value.Name(), value.Value, value.Origin))

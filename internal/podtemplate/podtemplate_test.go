@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -18,13 +20,9 @@ import (
 func parse(t testing.TB, text string) map[string]any {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var content map[string]any
-	if err := utiljson.Unmarshal(data, &content); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &content))
 	return content
 }
 
@@ -54,18 +52,14 @@ func workload(t testing.TB, kind, template string) *unstructured.Unstructured {
 func templateOf(t testing.TB, object *unstructured.Unstructured) any {
 	t.Helper()
 	template, _, err := unstructured.NestedFieldNoCopy(object.Object, "spec", "template")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return template
 }
 
 func asJSON(t testing.TB, value any) string {
 	t.Helper()
 	data, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 
@@ -159,13 +153,9 @@ func TestAPatchIsMerged(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			patch, err := of(t, tc.patch)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			object := workload(t, "Deployment", pods)
-			if err := patch.Apply([]*unstructured.Unstructured{object}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, patch.Apply([]*unstructured.Unstructured{object}))
 			want := parse(t, strings.NewReplacer(tc.replace...).Replace(pods))
 			if got := templateOf(t, object); !reflect.DeepEqual(got, any(want)) {
 				t.Errorf("got %s\nwant %s", asJSON(t, got), asJSON(t, want))
@@ -252,17 +242,13 @@ func TestTheSizeOfAPatch(t *testing.T) {
 
 func TestWhichObjectsAPatchIsFor(t *testing.T) {
 	patch, err := of(t, "{spec: {hostname: a}}")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	const other = "{spec: {containers: [{name: other, image: a}]}}"
 	objects := []*unstructured.Unstructured{
 		workload(t, "Deployment", pods), workload(t, "StatefulSet", pods), workload(t, "Deployment", other), workload(t, "Service", pods),
 		workload(t, "Deployment", "{spec: {containers: [{name: app, imagee: a}]}}"), // for others to refuse
 	}
-	if err := patch.Apply(objects); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, patch.Apply(objects))
 	for i, want := range []bool{true, true, false, false, false} {
 		hostname, _, _ := unstructured.NestedString(objects[i].Object, "spec", "template", "spec", "hostname")
 		if got := hostname == "a"; got != want {
@@ -292,9 +278,7 @@ func TestOtherKindsHaveNoPatch(t *testing.T) {
 			if patch != nil || err != nil {
 				t.Errorf("got %v, error %v", patch, err)
 			}
-			if err := patch.Apply([]*unstructured.Unstructured{{}}); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, patch.Apply([]*unstructured.Unstructured{{}}))
 		})
 	}
 }

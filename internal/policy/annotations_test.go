@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -15,9 +17,7 @@ func annotatedAs(t *testing.T, kind, key string) *unstructured.Unstructured {
 	if kind == "Pod" {
 		of, path = object(t, deployment+"{template: {}}"), append([]string{"spec", "template"}, path...)
 	}
-	if err := unstructured.SetNestedStringMap(of.Object, map[string]string{key: "x"}, path...); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unstructured.SetNestedStringMap(of.Object, map[string]string{key: "x"}, path...))
 	return of
 }
 
@@ -73,9 +73,7 @@ func TestAnnotationsThatPeopleUseAreAllowed(t *testing.T) {
 	} {
 		for key := range strings.FieldsSeq(keys) {
 			t.Run(kind+" "+key, func(t *testing.T) {
-				if err := Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}); err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}))
 			})
 		}
 	}
@@ -88,9 +86,7 @@ func TestWhatTheOperatorWritesPassesEveryPolicy(t *testing.T) {
 		"Pod": "app.example.com/config-checksum", "Deployment": "app.example.com/rendered", "PersistentVolumeClaim": "helm.sh/resource-policy",
 		"HorizontalPodAutoscaler": "validations.keda.sh/hpa-ownership", "Service": "meta.helm.sh/release-name",
 	} {
-		if err := nothing.Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, nothing.Check([]*unstructured.Unstructured{annotatedAs(t, kind, key)}))
 	}
 }
 

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -14,13 +16,9 @@ import (
 func object(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &out.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &out.Object))
 	return out
 }
 
@@ -160,9 +158,7 @@ func TestWhatIsHarmlessIsAllowed(t *testing.T) {
 		"a pod template that is no map": deployment + "{template: []}",
 	} {
 		t.Run(name, func(t *testing.T) {
-			if err := Default().For("demo", nil).Check([]*unstructured.Unstructured{object(t, text)}); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{object(t, text)}))
 		})
 	}
 }

@@ -4,15 +4,15 @@ import (
 	"reflect"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // rulesOf are those of a namespace by the text of a file.
 func rulesOf(t *testing.T, text, namespace string, labelled map[string]string) Rules {
 	t.Helper()
 	read, err := Read("policy.yaml", []byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return read.For(namespace, labelled)
 }
 
@@ -64,9 +64,7 @@ namespaces:
 
 func TestNamespacesOfTheSameEntriesShareRules(t *testing.T) {
 	read, err := Read("policy.yaml", []byte("namespaces: [{names: [a, b], maxReplicas: 1}]"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if read.For("a", nil) != read.For("b", nil) || read.For("a", nil) == read.For("c", nil) {
 		t.Error("rules are not shared by the entries that they come from")
 	}

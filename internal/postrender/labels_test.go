@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -44,9 +45,7 @@ func TestNoHookTouchesPodTemplatesAndSelectors(t *testing.T) {
 	}
 	all := run(t, parse(t, deployment), Default()...)
 	spec, err := json.Marshal(all.Object["spec"])
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, ours := range []string{"app.example.com/", "helm.sh/", "managed-by"} {
 		if strings.Contains(string(spec), ours) {
 			t.Errorf("the spec holds %s: %s", ours, spec)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -116,9 +117,7 @@ func TestPodSecurityLocksPodsInWhereTheyLeaveItOpen(t *testing.T) {
 	want := pods(t, `{securityContext: {fsGroup: 7, runAsNonRoot: true, seccompProfile: {type: RuntimeDefault}},
   initContainers: [{name: side, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {drop: [ALL]}}}],
   containers: [{name: app, image: x, securityContext: {allowPrivilegeEscalation: false, capabilities: {add: [NET_BIND_SERVICE], drop: [ALL]}, readOnlyRootFilesystem: true}}]}`)
-	if err := PodSecurity(t.Context(), &Input{Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, PodSecurity(t.Context(), &Input{Facts: Facts{Enforced: Restricted}}, []*unstructured.Unstructured{service, object}))
 	if got, want := asJSON(t, object.Object), asJSON(t, want.Object); got != want {
 		t.Errorf("got %s\nwant %s", got, want)
 	}

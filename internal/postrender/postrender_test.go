@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -17,22 +19,16 @@ import (
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	return object
 }
 
 func asJSON(t *testing.T, value any) string {
 	t.Helper()
 	data, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 
@@ -72,9 +68,7 @@ spec: {cpu: 0.5, memory: 1024Mi, unknown: {}, empty: "", list: []}
 func run(t *testing.T, in *unstructured.Unstructured, hooks ...Hook) *unstructured.Unstructured {
 	t.Helper()
 	out := in.DeepCopy()
-	if err := Run(t.Context(), hooks, &Input{Owner: owner(t)}, []*unstructured.Unstructured{out}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Run(t.Context(), hooks, &Input{Owner: owner(t)}, []*unstructured.Unstructured{out}))
 	return out
 }
 
@@ -116,18 +110,14 @@ func TestHooksLeaveTheOwnerAlone(t *testing.T) {
 	resource := owner(t)
 	before := resource.DeepCopy()
 	objects := []*unstructured.Unstructured{parse(t, deployment), parse(t, widget)}
-	if err := Run(t.Context(), Default(), &Input{Owner: resource}, objects); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Run(t.Context(), Default(), &Input{Owner: resource}, objects))
 	if !reflect.DeepEqual(resource, before) {
 		t.Errorf("got %s\nwant %s", asJSON(t, resource), asJSON(t, before))
 	}
 }
 
 func TestHooksTakeNoObjects(t *testing.T) {
-	if err := Run(t.Context(), Default(), &Input{Owner: owner(t)}, nil); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, Run(t.Context(), Default(), &Input{Owner: owner(t)}, nil))
 }
 
 // A label or annotation that is no string is one that the API server would refuse. Nothing may drop it, and its

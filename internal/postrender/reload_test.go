@@ -3,6 +3,7 @@ package postrender
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -36,9 +37,7 @@ func TestReload(t *testing.T) {
 			object.SetAnnotations(map[string]string{v1.AnnotationReload: test.asks})
 			service := parse(t, "{apiVersion: v1, kind: Service, metadata: {name: web, annotations: {"+v1.AnnotationReload+`: "true"}}}`)
 			in := &Input{References: test.references, Facts: Facts{Content: test.content}}
-			if err := Reload(t.Context(), in, []*unstructured.Unstructured{service, object}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Reload(t.Context(), in, []*unstructured.Unstructured{service, object}))
 			if got := templateAnnotations(object)[AnnotationReferences]; got != test.want {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
@@ -54,9 +53,7 @@ func TestRestartPassesTheAnnotationOnToPods(t *testing.T) {
 				in.SetAnnotations(map[string]string{v1.AnnotationRestartedAt: value})
 			}
 			object := parse(t, "{apiVersion: apps/v1, kind: Deployment, metadata: {name: web}, spec: {template: {metadata: {annotations: {mine: stays}}}}}")
-			if err := Restart(t.Context(), &Input{Owner: in}, []*unstructured.Unstructured{object}); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Restart(t.Context(), &Input{Owner: in}, []*unstructured.Unstructured{object}))
 			annotations := templateAnnotations(object)
 			if annotations[v1.AnnotationRestartedAt] != value || annotations["mine"] != "stays" {
 				t.Errorf("got %v", annotations)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -23,9 +24,7 @@ spec:
 func renamed(t *testing.T, text string) string {
 	t.Helper()
 	object := parse(t, text)
-	if err := Rerun(t.Context(), nil, []*unstructured.Unstructured{object}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Rerun(t.Context(), nil, []*unstructured.Unstructured{object}))
 	return object.GetName()
 }
 

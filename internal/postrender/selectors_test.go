@@ -3,6 +3,7 @@ package postrender
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -27,9 +28,7 @@ spec:
 func TestTheSelectorOfAWorkloadThatIsThereIsKept(t *testing.T) {
 	parse := func(text string) *unstructured.Unstructured {
 		object := &unstructured.Unstructured{}
-		if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal([]byte(text), &object.Object))
 		return object
 	}
 	cases := map[string]struct {
@@ -83,9 +82,7 @@ spec:
 			if test.kept != nil {
 				in.Facts.Selectors = map[kube.Key]map[string]string{{GroupKind: schema.GroupKind{Group: "apps", Kind: "Deployment"}, Name: "web"}: test.kept}
 			}
-			if err := Selectors(t.Context(), in, objects); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, Selectors(t.Context(), in, objects))
 			got, _ := yaml.Marshal(object.Object)
 			want, _ := yaml.Marshal(parse(test.want).Object)
 			if string(got) != string(want) {

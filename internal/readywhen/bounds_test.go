@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -120,9 +121,7 @@ func TestAnEvaluationThatCostsTooMuchEnds(t *testing.T) {
 
 func TestWhatIsKeptCompiledIsBounded(t *testing.T) {
 	for i := range 2 * kept {
-		if err := Expression(v1.AnnotationReadyWhen, fmt.Sprintf("self.a == %d", i)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, Expression(v1.AnnotationReadyWhen, fmt.Sprintf("self.a == %d", i)))
 	}
 	if got := programs.entries.Len(); got != kept {
 		t.Errorf("%d expressions are kept, want %d", got, kept)

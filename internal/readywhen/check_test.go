@@ -4,6 +4,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -40,9 +41,7 @@ func TestAWrongAnnotationIsRefusedWithItsPlace(t *testing.T) {
 			}
 			err := Check(object)
 			if tc.want == "" {
-				if err != nil {
-					t.Error(err)
-				}
+				assert.NoError(t, err)
 				return
 			}
 			var wrong *CheckError

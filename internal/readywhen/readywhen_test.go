@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -25,17 +26,11 @@ func database(t testing.TB, status string, annotations ...string) *unstructured.
 		text += "status: " + status + "\n"
 	}
 	data, err := yaml.YAMLToJSON([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := object.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, object.UnmarshalJSON(data))
 	names := []string{v1.AnnotationReadyWhen, v1.AnnotationReadyMessage}
 	for i, value := range annotations {
-		if err := unstructured.SetNestedField(object.Object, value, "metadata", "annotations", names[i]); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, unstructured.SetNestedField(object.Object, value, "metadata", "annotations", names[i]))
 	}
 	return object
 }
@@ -126,9 +121,7 @@ func TestAnOutlineIsSeenAsMetadata(t *testing.T) {
 	keep := func(t *testing.T, object client.Object) client.Object {
 		object.SetOwnerReferences([]metav1.OwnerReference{{APIVersion: "app.example.com/v1", Kind: "AppService", Name: "web", UID: "u", Controller: new(true)}})
 		out, err := kube.Transform(owner)(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return out.(client.Object)
 	}
 	large := strings.Repeat("x", 64<<10)

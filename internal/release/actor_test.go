@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
@@ -101,9 +102,7 @@ func (b *bench) given(t *testing.T, revision int, status helmrelease.Status) {
 		Name: "web", Namespace: "demo", Version: revision, Chart: skeleton(charted),
 		Info: &helmrelease.Info{Status: status}, Labels: map[string]string{v1.LabelManaged: "true", v1.LabelDigest: "old"},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	b.server.log = nil
 }
 
@@ -151,9 +150,7 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 func (b *bench) recorded(t *testing.T) []*cluster.Record {
 	t.Helper()
 	list, err := b.secrets.CoreV1().Secrets("demo").List(t.Context(), metav1.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var records []*cluster.Record
 	for _, secret := range list.Items {
 		var record cluster.Record
@@ -207,15 +204,11 @@ func (b *bench) check(t *testing.T, log []string, history string) {
 func TestInstall(t *testing.T) {
 	b := newBench(t)
 	task := b.task(t, Absent, nil)
-	if err := b.act(t, task); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, task))
 	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
 
 	record, err := b.secrets.CoreV1().Secrets("demo").Get(t.Context(), "sh.helm.release.v1.web.v1", metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for label, want := range map[string]string{
 		"owner": "helm", "name": "web", "status": "deployed", "version": "1",
 		v1.LabelManaged: "true", v1.LabelDigest: "digest-of-two", v1.LabelChartVersion: "1.2.3_build",
@@ -228,9 +221,7 @@ func TestInstall(t *testing.T) {
 		t.Errorf("the record is not controlled by the resource: %v", record.OwnerReferences)
 	}
 	stored, err := b.records(owner(t)).Get("web", 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	manifest := task.Desired.Manifest()
 	if stored.Manifest != manifest {
 		t.Errorf("got the manifest %q, want %q", stored.Manifest, manifest)
@@ -239,9 +230,7 @@ func TestInstall(t *testing.T) {
 		t.Error("the record carries the templates")
 	}
 	snapshot, err := b.observer.Snapshot(t.Context(), owner(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := &cluster.Record{Name: "sh.helm.release.v1.web.v1", Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
 	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
 		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
@@ -332,9 +321,7 @@ func TestUpgrade(t *testing.T) {
 				b.given(t, 1, test.older)
 			}
 			b.given(t, 2, test.newest)
-			if err := b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})))
 			b.check(t, slices.Concat(dry, write, test.log), test.history)
 		})
 	}
@@ -382,9 +369,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 		}
 	}
 	b.server.refuse = func(string) error { return nil }
-	if err := upgrade(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, upgrade())
 	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
 		"1 superseded, 2 deployed")
 }
@@ -398,9 +383,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b := newBench(t)
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
-			if err := b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
 			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
 				"1 superseded, 2 deployed")
 		})
@@ -447,18 +430,14 @@ func TestADamagedRecordIsReplaced(t *testing.T) {
 			b.given(t, 2, test.status)
 			secrets := b.secrets.CoreV1().Secrets("demo")
 			record, err := secrets.Get(t.Context(), "sh.helm.release.v1.web.v2", metav1.GetOptions{})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			record.Data["release"] = []byte("damaged")
 			if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
 			task := b.task(t, test.state, &cluster.Record{Revision: 2, Status: test.status.String(), Digest: test.digest})
 			b.server.log = nil
-			if err := b.actor.Record(t.Context(), task, nil); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, b.actor.Record(t.Context(), task, nil))
 			if got := strings.Join(b.server.log, ", "); got != test.want {
 				t.Errorf("got the writes %q, want %q", got, test.want)
 			}
@@ -478,9 +457,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 		}
 		return nil
 	}
-	if err := b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})))
 	shown := noted(t, b.observer)
 	if len(shown) != 1 || shown[kube.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
 		t.Errorf("got %v, want ConfigMap b only", shown)
@@ -490,9 +467,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
-	if err := b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})))
 	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
 }
 
@@ -505,23 +480,17 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		})
 		return task
 	}
-	if err := b.act(t, annotate(b.task(t, Absent, nil))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, annotate(b.task(t, Absent, nil))))
 	described := func(revision int, want string) {
 		t.Helper()
 		stored, err := b.records(owner(t)).Get("web", revision)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if stored.Info.Description != want {
 			t.Errorf("release %d: got the description %q, want %q", revision, stored.Info.Description, want)
 		}
 	}
 	described(1, "first one")
-	if err := b.act(t, annotate(b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed"}))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, annotate(b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed"}))))
 	described(2, "later one")
 }
 

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -96,9 +97,7 @@ func TestCheckLooksWhoseObjectIsInTheWay(t *testing.T) {
 			plan := &Plan{Create: []*unstructured.Unstructured{owned(t, "ConfigMap", "first", "one"), owned(t, "ConfigMap", "web", "one")}}
 			checked, err := a.check(t.Context(), plan)
 			if test.want == "" {
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if got, want := checked.String(), "create ConfigMap first; apply ConfigMap web"; got != want {
 					t.Errorf("got %q, want %q", got, want)
 				}
@@ -315,9 +314,7 @@ func TestDryRunAsksForEveryWriteAndWritesNothing(t *testing.T) {
 	plan, objects := planOfAll(t)
 	s := newServer(t, objects...)
 	a, observer := newApplier(t, s, s)
-	if err := a.dryRun(t.Context(), plan); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, a.dryRun(t.Context(), plan))
 	want := []string{"try to apply ConfigMap new-1", "try to apply ConfigMap new-2", "try to apply ConfigMap change-1 by force", "try to apply ConfigMap change-2 by force"}
 	if !slices.Equal(s.log, want) {
 		t.Errorf("got %q, want %q", s.log, want)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/applyconfigurations"
@@ -53,9 +54,7 @@ func renderedOnce(t *testing.T) []*unstructured.Unstructured {
 		t.Fatal(err)
 	}
 	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	renderer := &render.Renderer{
 		Chart:      loaded,
 		Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), loaded, nil),
@@ -64,9 +63,7 @@ func renderedOnce(t *testing.T) []*unstructured.Unstructured {
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
 	result, err := renderer.Render(context.Background(), object(t, everything), capabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result.Objects
 }
 
@@ -151,9 +148,7 @@ func keyedLists(t *testing.T, version, kind string) map[string][]string {
 	t.Helper()
 	converter := applyconfigurations.NewTypeConverter(scheme.Scheme)
 	typed, err := converter.ObjectToTyped(object(t, fmt.Sprintf("{apiVersion: %s, kind: %s}", version, kind)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	lists := map[string][]string{}
 	published := typed.Schema()
 	top := typed.TypeRef()

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -91,14 +92,10 @@ func TestEveryFieldThatDiffersIsListed(t *testing.T) {
 			put(t, changed, "another", path...)
 			without(t, deleted, path...)
 			before, err := yaml.Marshal(withoutStamp(rendered))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for _, other := range []*unstructured.Unstructured{changed, deleted} {
 				after, err := yaml.Marshal(withoutStamp(other))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				there, back := len(Differences(rendered, other)) > 0, len(Differences(other, rendered)) > 0
 				if differs := string(before) != string(after); there != differs || back != differs {
 					t.Errorf("%s %v: it differs: %t, listed %t and %t the other way", rendered.GetKind(), path, differs, there, back)

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -35,24 +36,14 @@ func TestAnInterruptedEvictionIsSeenAgain(t *testing.T) {
 		t.Fatal("the intruder is not seen")
 	}
 	patch, err := eviction(live) // the first write; the second is lost
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	operations, err := jsonpatch.DecodePatch(patch)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before, err := json.Marshal(live)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	after, err := operations.Apply(before)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := live.UnmarshalJSON(after); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, live.UnmarshalJSON(after))
 	if intruders := kube.Intruders(live); len(intruders) != 0 {
 		t.Errorf("they are still somebody else's: %v", intruders)
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/applyconfigurations"
@@ -36,9 +37,7 @@ func FuzzCompare(f *testing.F) {
 		desired := all[int(which)%len(all)]
 		live := desired.DeepCopy()
 		if initial := live.GetAnnotations()[v1.AnnotationInitialReplicas]; initial != "" { // what it started with is noted, too
-			if err := unstructured.SetNestedField(live.Object, initial, "metadata", "annotations", v1.AnnotationStartedWith); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, unstructured.SetNestedField(live.Object, initial, "metadata", "annotations", v1.AnnotationStartedWith))
 		}
 		if plan := Compare([]*unstructured.Unstructured{desired}, there(live)); !plan.Empty() {
 			t.Fatalf("it differs from itself: %s", plan)
@@ -53,17 +52,11 @@ func FuzzCompare(f *testing.F) {
 			return // the API server would not have taken that
 		}
 		typedDesired, err := converter.ObjectToTyped(desired)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		merged, err := typedLive.Merge(typedDesired)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		difference, err := typedLive.Compare(merged)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if plan := Compare([]*unstructured.Unstructured{desired}, there(live)); plan.Empty() && !difference.IsSame() {
 			t.Errorf("an apply would change what Compare does not see: %s", difference)
 		}

@@ -12,6 +12,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
@@ -73,12 +74,8 @@ func releases(t *testing.T, b *bench, digests ...string) {
 		result.Digest = digest
 		owner := owner(t)
 		owner.Object["spec"] = map[string]any{"of": digest}
-		if err := b.actor.Record(t.Context(), Task{Owner: owner, Chart: charted, Desired: result, Snapshot: snapshot, State: OutOfDate}, nil); err != nil {
-			t.Fatal(err)
-		}
-		if err := b.retire(t); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, b.actor.Record(t.Context(), Task{Owner: owner, Chart: charted, Desired: result, Snapshot: snapshot, State: OutOfDate}, nil))
+		require.NoError(t, b.retire(t))
 	}
 }
 
@@ -91,9 +88,7 @@ func TestAReleaseTakesThreeRequestsForItsRecords(t *testing.T) {
 	b.check(t, []string{"create record 5 deployed", "patch Secret sh.helm.release.v1.web.v4", "delete record 2"}, "3 superseded, 4 superseded, 5 deployed")
 
 	former, err := b.records(owner(t)).Get("web", 4)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if former.Config["of"] != "four" || !strings.Contains(former.Manifest, "four") || former.Info.LastDeployed.IsZero() {
 		t.Errorf("Helm reads of the release before: %v, %q, %+v", former.Config, former.Manifest, former.Info)
 	}
@@ -102,9 +97,7 @@ func TestAReleaseTakesThreeRequestsForItsRecords(t *testing.T) {
 		t.Errorf("the record before holds %d entries and says %s", len(secret.Data), secret.Labels["status"])
 	}
 	recorded, err := Decode(secret)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if spec, _ := recorded.Source.Spec.(map[string]any); spec["of"] != "four" || len(recorded.Objects) != 1 {
 		t.Errorf("it was made of %v, and has %d objects", recorded.Source, len(recorded.Objects))
 	}
@@ -113,9 +106,7 @@ func TestAReleaseTakesThreeRequestsForItsRecords(t *testing.T) {
 func (b *bench) secretOf(t *testing.T, revision int) *corev1.Secret {
 	t.Helper()
 	secret, err := b.secrets.CoreV1().Secrets("demo").Get(t.Context(), fmt.Sprintf("sh.helm.release.v1.web.v%d", revision), metav1.GetOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return secret
 }
 
@@ -160,9 +151,7 @@ func bombOf(t *testing.T, size int) []byte {
 	if _, err := writer.Write(make([]byte, size)); err != nil {
 		t.Fatal(err)
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writer.Close())
 	return []byte(base64.StdEncoding.EncodeToString(zipped.Bytes()))
 }
 
@@ -170,14 +159,10 @@ func bombOf(t *testing.T, size int) []byte {
 func TestALostRecordIsWrittenAgainAfterThoseThatAreLeft(t *testing.T) {
 	b := newBench(t)
 	releases(t, b, "one", "two", "three")
-	if err := b.secrets.CoreV1().Secrets("demo").Delete(t.Context(), "sh.helm.release.v1.web.v3", metav1.DeleteOptions{}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.secrets.CoreV1().Secrets("demo").Delete(t.Context(), "sh.helm.release.v1.web.v3", metav1.DeleteOptions{}))
 	task := b.task(t, Unfinished, nil)
 	task.Desired.Digest, task.Snapshot.Records = "one", b.recorded(t)
-	if err := b.actor.Record(t.Context(), task, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.actor.Record(t.Context(), task, nil))
 	if got, want := b.history(t), "1 superseded, 2 superseded, 3 deployed"; got != want {
 		t.Errorf("got the records %q, want %q", got, want)
 	}
@@ -217,13 +202,9 @@ func TestARecordSaysWhoChangedTheSpec(t *testing.T) {
 	}
 	task := b.task(t, Absent, nil)
 	task.Owner = resource
-	if err := b.actor.Record(t.Context(), task, nil); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.actor.Record(t.Context(), task, nil))
 	recorded, err := Decode(b.secretOf(t, 1))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got := *recorded.Source
 	want := Source{APIVersion: v1.GroupVersion.String(), Kind: v1.Kind, Generation: 7, ChangedBy: "argocd", ChangedAt: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}
 	spec, _ := got.Spec.(map[string]any)
@@ -246,17 +227,13 @@ func TestALargeRecordHoldsOneCopy(t *testing.T) {
 	} {
 		release.Manifest = string(noise[:size])
 		secret, err := encode(release, Source{}, true)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keys := slices.Sorted(maps.Keys(secret.Data))
 		if !slices.Equal(keys, want) {
 			t.Errorf("%d KiB: got the entries %v, want %v", size>>10, keys, want)
 		}
 		payload, err := withStatus(secret.Data[keyRelease], helmrelease.StatusSuperseded)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		former, err := Decode(&corev1.Secret{Data: map[string][]byte{keyRelease: payload}})
 		if err == nil && (former.Manifest != release.Manifest || former.Info.Status != helmrelease.StatusSuperseded || former.Version != 3) {
 			t.Errorf("%d KiB: release %d is %s now, with a manifest of %d bytes", size>>10, former.Version, former.Info.Status, len(former.Manifest))

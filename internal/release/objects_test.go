@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -18,13 +19,9 @@ import (
 func object(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	out := &unstructured.Unstructured{}
-	if err := out.UnmarshalJSON(data); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, out.UnmarshalJSON(data))
 	return out
 }
 
@@ -48,9 +45,7 @@ func desired(t *testing.T, values chartutil.Values, objects ...*unstructured.Uns
 	result := &render.Result{Values: values, Objects: objects, Outline: render.Outline{Digest: "digest-of-two"}}
 	for _, object := range objects {
 		body, err := render.BodyOf(object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		result.Bodies = append(result.Bodies, body)
 		result.Sources = append(result.Sources, "templates/"+object.GetName()+".yaml")
 	}

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/applyconfigurations"
@@ -311,21 +312,13 @@ func TestCompareAgreesWithServerSideApply(t *testing.T) {
 			desired, live := object(t, test.rendered), object(t, test.live)
 			test.change(t, live)
 			typedLive, err := converter.ObjectToTyped(live)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			typedDesired, err := converter.ObjectToTyped(desired)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			merged, err := typedLive.Merge(typedDesired)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			difference, err := typedLive.Compare(merged)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if plan := Compare([]*unstructured.Unstructured{desired}, there(live)); plan.Empty() != difference.IsSame() {
 				t.Errorf("an apply would change: %sthe plan is: %q", difference, plan)
 			}

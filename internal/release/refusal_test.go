@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -92,9 +93,7 @@ func TestRecordedNodePorts(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile("../../test/testdata/diagnosis/" + name + ".yaml")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			var recorded struct {
 				Objects []metav1.Status `json:"objects"`
 			}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -32,9 +33,7 @@ func liveWeb(t *testing.T, replicas int64, annotations map[string]string) *unstr
 func replicasOf(t *testing.T, d *unstructured.Unstructured) (replicas int64, startedWith string) {
 	t.Helper()
 	replicas, _, err := unstructured.NestedInt64(d.Object, "spec", "replicas")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return replicas, d.GetAnnotations()[v1.AnnotationStartedWith]
 }
 
@@ -155,9 +154,7 @@ func TestADeploymentThatIsNoLongerAutoscaledForgetsItsStart(t *testing.T) {
 			written := liveWeb(t, 3, test.annotations)
 			s := newServer(t, written)
 			a, _ := newApplier(t, s, s)
-			if err := a.forgetStart(t.Context(), test.desired, s.shown(t, written)); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, a.forgetStart(t.Context(), test.desired, s.shown(t, written)))
 			if !slices.Equal(s.log, test.requests) {
 				t.Errorf("got %q, want %q", s.log, test.requests)
 			}

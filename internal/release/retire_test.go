@@ -6,6 +6,7 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -72,13 +73,9 @@ func TestARecordThatCannotBeDeletedYetIsTriedAgain(t *testing.T) {
 func versionIn(t *testing.T, object client.Object, p client.Patch) string {
 	t.Helper()
 	data, err := p.Data(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var operations []struct{ Path, Value string }
-	if err := json.Unmarshal(data, &operations); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &operations))
 	for _, operation := range operations {
 		if operation.Path == "/metadata/resourceVersion" {
 			return operation.Value
@@ -92,9 +89,7 @@ func TestARecordThatIsNotKeptHoldsOneCopy(t *testing.T) {
 	info := &helmrelease.Info{Status: helmrelease.StatusDeployed}
 	for kept, want := range map[bool]bool{true: true, false: false} {
 		secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: info}, Source{}, kept)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, holds := secret.Data[keySuperseded]; holds != want {
 			t.Errorf("kept is %t, and it holds the other copy: %t", kept, holds)
 		}

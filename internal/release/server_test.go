@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -172,9 +173,7 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 	if apierrors.IsNotFound(err) {
 		return nil
 	}
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return out
 }
 
@@ -182,9 +181,7 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object {
 	t.Helper()
 	snapshot, err := observer.Snapshot(t.Context(), owner(t), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return snapshot.Objects
 }
 

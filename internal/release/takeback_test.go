@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -104,9 +105,7 @@ func TestARefusedFirstReleaseIsAskedForBeforeItIsWrittenAgain(t *testing.T) {
 	}
 	refused = false
 	b.server.log = nil
-	if err := b.act(t, b.task(t, Absent, nil)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, b.act(t, b.task(t, Absent, nil)))
 	b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}, "1 deployed")
 }
 

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -72,9 +73,7 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	desired.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	desired.SetName("web")
 	desired.SetAnnotations(map[string]string{postrender.AnnotationStamp: "one"})
-	if err := unstructured.SetNestedField(desired.Object, int64(2), "spec", "minReadySeconds"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unstructured.SetNestedField(desired.Object, int64(2), "spec", "minReadySeconds"))
 	live := deploymentOf(t, "1", "7", 1) // it differs, so that a comparison is seen
 	v := Verify("a", there(live))
 	rendered := []*unstructured.Unstructured{desired}

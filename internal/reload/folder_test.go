@@ -6,6 +6,9 @@ import (
 	"path/filepath"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // patience is for how long a change is waited for that should come at once.
@@ -69,9 +72,7 @@ func TestChangesAreNoticed(t *testing.T) {
 			test.change(t, root)
 			wait(t, noticed, "the change is noticed")
 			cancel()
-			if err := <-ended; err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, <-ended)
 		})
 	}
 }
@@ -112,31 +113,21 @@ func rest(noticed chan struct{}) {
 func write(t *testing.T, root, name, text string) {
 	t.Helper()
 	file := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func rename(t *testing.T, root, from, to string) {
 	t.Helper()
-	if err := os.Rename(filepath.Join(root, from), filepath.Join(root, to)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Rename(filepath.Join(root, from), filepath.Join(root, to)))
 }
 
 func remove(t *testing.T, root, name string) {
 	t.Helper()
-	if err := os.RemoveAll(filepath.Join(root, name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.RemoveAll(filepath.Join(root, name)))
 }
 
 func link(t *testing.T, to, name string) {
 	t.Helper()
-	if err := os.Symlink(to, name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(to, name))
 }

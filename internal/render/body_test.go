@@ -8,6 +8,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -30,9 +31,7 @@ spec:
 func stamped(t *testing.T, object *unstructured.Unstructured) Body {
 	t.Helper()
 	body, err := stamp(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return body
 }
 
@@ -48,9 +47,7 @@ func TestTheStampChangesWithTheContentOnly(t *testing.T) {
 	}
 	set := func(value any, path ...string) func(*unstructured.Unstructured) {
 		return func(object *unstructured.Unstructured) {
-			if err := unstructured.SetNestedField(object.Object, value, path...); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, unstructured.SetNestedField(object.Object, value, path...))
 		}
 	}
 	cases := map[string]struct {
@@ -91,9 +88,7 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object, want := parsedObject(t, text), parsedObject(t, text)
 			content, err := json.Marshal(want.Object)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			body := stamped(t, object)
 			if got, want := stampOf(object), fmt.Sprintf("%x", sha256.Sum256(content))[:32]; got != want {
 				t.Errorf("got the stamp %s, want the digest of the JSON, %s", got, want)
@@ -151,9 +146,7 @@ spec:
   replicas: 0
 `)
 	for _, object := range []*unstructured.Unstructured{first, other} {
-		if err := postrender.Canonical(t.Context(), nil, []*unstructured.Unstructured{object}); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, postrender.Canonical(t.Context(), nil, []*unstructured.Unstructured{object}))
 		stamped(t, object)
 	}
 	if a, b := stampOf(first), stampOf(other); a != b {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -27,13 +28,9 @@ import (
 func servedKinds(t *testing.T) map[string]*Renderer {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := watches.Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	renderers := map[string]*Renderer{}
 	for _, entry := range list {
 		renderers[entry.Kind] = with(entry.GroupVersionKind, entry.Chart, Platform{Namespaces: entry.NamespaceDefaults})
@@ -86,9 +83,7 @@ func TestDefaultsThatDoNotFitAreRefusedByName(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			given := watches.Values{}
-			if err := yaml.Unmarshal([]byte(test.values), &given); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(test.values), &given))
 			renderer := renderers[test.kind]
 			err := with(renderer.Platform.Kind, renderer.Chart, Platform{Defaults: given}).FitPlatform()
 			switch {
@@ -116,13 +111,9 @@ func TestDefaultsThatDoNotFitAreRefusedByName(t *testing.T) {
 func TestFieldsThatEachSpecHasAreRefused(t *testing.T) {
 	for kind, renderer := range servedKinds(t) {
 		text, err := os.ReadFile("../../config/crd/bases/app.example.com_" + strings.ToLower(kind) + "s.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		crd := &apiextensionsv1.CustomResourceDefinition{}
-		if err := yaml.Unmarshal(text, crd); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal(text, crd))
 		spec := crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
 		if each := eachSpecHas(t, spec, values.PlaceOf(renderer.Translator), "spec"); each == 0 || len(spec.Required) == 0 {
 			t.Errorf("%s: got no field that each spec has, or none that is required", kind)
@@ -154,9 +145,7 @@ func eachSpecHas(t *testing.T, schema apiextensionsv1.JSONSchemaProps, place fie
 func TestUnderLeavesTheResource(t *testing.T) {
 	renderer := servedKinds(t)["AppService"]
 	layers, err := renderer.Layers(defaults.Of(&corev1.ConfigMap{Data: map[string]string{"appservice.yaml": "tolerations: [{operator: Exists}]"}}, v1.Kind))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resource := appService(t, "{image: nginx}")
 	filled, applied := renderer.Under(resource, layers)
 	if len(applied) != 1 || applied[0].Source != defaults.ByNamespace {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -145,9 +146,7 @@ func everything(t testing.TB) *unstructured.Unstructured {
 	t.Helper()
 	object := golden(t, "every-field")
 	for value, path := range map[string][]string{"postgres://db/web": {"config", "databaseUrl"}, "letsencrypt": {"ingress", "issuer"}, "Baseline": {"security", "profile"}} {
-		if err := unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, path...)...); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, unstructured.SetNestedField(object.Object, value, append([]string{"spec"}, path...)...))
 	}
 	for _, probe := range []string{"startup", "readiness", "liveness"} {
 		for kind, handler := range parsedObject(t, `
@@ -156,9 +155,7 @@ tcpSocket: {port: http}
 grpc: {port: 50051, service: web}
 exec: {command: [/bin/probe]}
 terminationGracePeriodSeconds: 5`).Object {
-			if err := unstructured.SetNestedField(object.Object, handler, "spec", "probes", probe, kind); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, unstructured.SetNestedField(object.Object, handler, "spec", "probes", probe, kind))
 		}
 	}
 	return object
@@ -319,9 +316,7 @@ func TestTheResultHoldsWhatTheTranslatorSaid(t *testing.T) {
 	before := resource.DeepCopy()
 	result := rendered(t, renderer, resource)
 	want, err := renderer.Translator.Translate(t.Context(), resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !reflect.DeepEqual(result.Values, want) {
 		t.Errorf("got values %s\nwant %s", asJSON(t, result.Values), asJSON(t, want))
 	}

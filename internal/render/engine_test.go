@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -15,21 +16,13 @@ import (
 func same(t *testing.T, renderer *Renderer, resource *unstructured.Unstructured) {
 	t.Helper()
 	vals, err := renderer.Translator.Translate(t.Context(), resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	enabled, input, err := renderer.input(run{resource, vals, everyKind})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := renderer.templates.render(enabled, input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := engine.Engine{}.Render(enabled, input)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !maps.Equal(got, want) {
 		t.Errorf("got\n%v\nHelm renders\n%v", got, want)
 	}
@@ -75,9 +68,7 @@ func TestAFailureOfParsedTemplatesIsToldByHelm(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			renderer := of(map[string]string{"a.yaml": text})
 			enabled, input, err := renderer.input(run{resource(t, widget, `{}`), chartutil.Values{}, chartutil.DefaultCapabilities})
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, want := engine.Engine{}.Render(enabled, input)
 			for range 2 { // the second time, too
 				_, got := renderer.templates.render(enabled, input)

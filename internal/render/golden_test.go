@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -39,13 +40,9 @@ type goldenCase struct {
 func goldenCases(t *testing.T) []goldenCase {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	served, err := watches.Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list []goldenCase
 	for _, watch := range served {
 		renderer := &Renderer{Chart: watch.Chart, Translator: values.For(watch.GroupVersionKind, watch.Chart, nil), Hooks: postrender.Default()}
@@ -59,9 +56,7 @@ func goldenCases(t *testing.T) []goldenCase {
 		}
 		for _, file := range files {
 			text, err := os.ReadFile(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			resource := parsedObject(t, string(text))
 			stored(resource)
 			if resource.GroupVersionKind() != watch.GroupVersionKind {
@@ -82,17 +77,13 @@ func TestGolden(t *testing.T) {
 			got := printed(t, rendered(t, one.renderer, one.resource))
 			file := filepath.Join(one.dir, "golden.yaml")
 			if *update {
-				if err := os.WriteFile(file, []byte(got), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.WriteFile(file, []byte(got), 0o644))
 			}
 			want, err := os.ReadFile(file)
 			if errors.Is(err, fs.ErrNotExist) {
 				t.Fatal("it has no golden.yaml: run the test with -update and review what it writes")
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if difference := firstDifference(got, string(want)); difference != "" {
 				t.Errorf("it renders other objects; if they are as they should be, run the test with -update\n%s", difference)
 			}
@@ -103,9 +94,7 @@ func TestGolden(t *testing.T) {
 func caseNames(t *testing.T) []string {
 	t.Helper()
 	entries, err := os.ReadDir(cases)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, entry := range entries {
 		names = append(names, entry.Name())
@@ -124,9 +113,7 @@ func printed(t *testing.T, result *Result) string {
 		object = object.DeepCopy()
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
 		data, err := yaml.Marshal(object.Object)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		fmt.Fprintf(&out, "---\n# Source: %s\n%s", result.Sources[i], data)
 	}
 	return out.String()
@@ -166,9 +153,7 @@ func TestGoldenCasesCoverEveryField(t *testing.T) {
 	const never = "spec.probes.readiness.terminationGracePeriodSeconds"
 	all := fieldsOf("spec", reflect.TypeFor[v1.AppServiceSpec]())
 	declared, err := fields.Of(shipped(t).Chart, v1.GroupVersion.WithKind(v1.Kind))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, field := range append(all, declared.Paths()...) {
 		if !used[field] && field != never {
 			t.Errorf("no case has %s", field)

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -168,17 +169,13 @@ func TestManifestKeepsEveryText(t *testing.T) {
 	for name, payload := range payloads {
 		t.Run(name, func(t *testing.T) {
 			resource := appService(t, "{image: a, config: {environment: {A: b}}}")
-			if err := unstructured.SetNestedField(resource.Object, payload, "spec", "config", "environment", "A"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, unstructured.SetNestedField(resource.Object, payload, "spec", "config", "environment", "A"))
 			result, err := renderer.Render(t.Context(), resource, everyKind)
 			var invalid *InvalidSpecError
 			if errors.As(err, &invalid) && slices.Contains(refusable, name) {
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			readsBack(t, result)
 		})
 	}

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -29,9 +30,7 @@ func TestWhatAClusterDoesNotServe(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			result, err := shipped(t).Render(t.Context(), appService(t, test.spec), test.capabilities)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if len(result.Lacking) != test.lacking || len(result.Unserved) != test.unserved {
 				t.Errorf("got %v lacking and %v left out, want %d and %d", result.Lacking, result.Unserved, test.lacking, test.unserved)
 			}

@@ -3,6 +3,8 @@ package render
 import (
 	"reflect"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestWhatIsPackedComesBack(t *testing.T) {
@@ -11,14 +13,10 @@ func TestWhatIsPackedComesBack(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			want := rendered(t, renderer, golden(t, name))
 			packed, err := want.Pack()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for range 2 { // what came back may be changed
 				got, err := packed.Unpack()
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				if a, b := asJSON(t, got.Values), asJSON(t, want.Values); a != b {
 					t.Errorf("got the values %s\nwant %s", a, b)
 				}

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -24,9 +25,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 			{name: spy, image: "b:1", ports: [{containerPort: 9}], resources: {limits: {cpu: 1000m}}}],
 		volumes: [{name: a, secret: {secretName: tokens}}]}}}`)
 	draft, err := renderer.Draft(t.Context(), resource, chartutil.DefaultCapabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var names []string
 	for _, reference := range draft.References {
 		names = append(names, reference.String())
@@ -35,9 +34,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 		t.Errorf("the pods refer to %v, want %v", names, want)
 	}
 	result, err := renderer.Finish(t.Context(), draft, postrender.Facts{Enforced: postrender.Restricted, There: map[dependency.Object]dependency.State{}})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := dependency.PodTemplate(find(t, result, "Deployment", "web"))
 	containers, _, _ := unstructured.NestedSlice(template, "spec", "containers")
 	want := parsedObject(t, `{spy: {name: spy, image: "b:1", imagePullPolicy: IfNotPresent, ports: [{containerPort: 9}], resources: {limits: {cpu: "1"}},

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -21,9 +23,7 @@ func TestThePolicyByDefaultAllowsTheGoldenCases(t *testing.T) {
 	for _, one := range goldenCases(t) {
 		t.Run(one.name, func(t *testing.T) {
 			draft, err := one.renderer.Draft(t.Context(), one.resource, everyKind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_, err = one.renderer.Finish(t.Context(), draft, postrender.Facts{Policy: rules})
 			var refused *policy.Error
 			if errors.As(err, &refused) != (unusual[one.name] != "") {

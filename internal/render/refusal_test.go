@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 )
 
@@ -213,9 +214,7 @@ data:
 	capabilities.KubeVersion.Version = "v1.99.0"
 	capabilities.APIVersions = append(capabilities.APIVersions, "example.com/v1/Part")
 	result, err := of(templates).Render(t.Context(), resource(t, widget, "{}"), capabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := map[string]any{
 		"release": `{"IsInstall":true,"IsUpgrade":false,"Name":"web","Namespace":"shop","Revision":1,"Service":"Helm"}`,
 		"lookup":  "{}", "host": "", "version": "v1.99.0", "serves": "true",

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,9 +29,7 @@ const cases = "../../test/testdata/cases"
 func shipped(t testing.TB) *Renderer {
 	t.Helper()
 	c, err := appchart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return &Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 }
 
@@ -58,13 +57,9 @@ func of(templates map[string]string) *Renderer {
 func parsedObject(t testing.TB, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	return object
 }
 
@@ -92,9 +87,7 @@ func stored(object *unstructured.Unstructured) {
 func golden(t testing.TB, name string) *unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(cases, name, "cr.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := parsedObject(t, string(text))
 	stored(object)
 	return object
@@ -113,9 +106,7 @@ func serving(kinds ...string) *chartutil.Capabilities {
 func rendered(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Result {
 	t.Helper()
 	result, err := r.Render(t.Context(), object, everyKind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result
 }
 
@@ -134,8 +125,6 @@ func find(t testing.TB, result *Result, kind, name string) *unstructured.Unstruc
 func asJSON(t testing.TB, value any) string {
 	t.Helper()
 	data, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }

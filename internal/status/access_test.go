@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/yaml"
@@ -43,9 +44,7 @@ func TestAPolicyThatShutsOutControllersIsTold(t *testing.T) {
 			policy := &networkingv1.NetworkPolicy{}
 			policy.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind("NetworkPolicy"))
 			policy.Name, policy.Namespace = "web", "demo"
-			if err := yaml.UnmarshalStrict([]byte(test.policy), &policy.Spec); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.UnmarshalStrict([]byte(test.policy), &policy.Spec))
 			in := state{}.input(t)
 			in.Snapshot = snapshot(t, policy)
 			in.Rendered = []kube.Key{kube.KeyOf(policy), {GroupKind: test.beside, Name: "web"}}

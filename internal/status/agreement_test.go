@@ -3,6 +3,7 @@ package status
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -56,15 +57,11 @@ func TestKubectlAndKstatusAndArgoAgree(t *testing.T) {
 func agree(t *testing.T, resource *unstructured.Unstructured, status *v1.AppServiceStatus, want verdicts) {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resource = resource.DeepCopy()
 	resource.Object["status"] = content
 	result, err := kstatus.Compute(resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	// kubectl wait passes over conditions of an earlier generation.
 	ready := meta.FindStatusCondition(status.Conditions, v1.ConditionReady)
 	waited := ready.Status == "True" && ready.ObservedGeneration >= resource.GetGeneration()
@@ -76,8 +73,6 @@ func agree(t *testing.T, resource *unstructured.Unstructured, status *v1.AppServ
 func healthOf(t *testing.T, resource *unstructured.Unstructured) string {
 	t.Helper()
 	said, err := argo.Health(resource.Object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return said
 }

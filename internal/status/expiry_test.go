@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -30,9 +31,7 @@ func TestTheEndOfAResourceIsInItsStatus(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{}, Snapshot: snapshot(t), Undeleted: tc.refused, Now: metav1.NewTime(then.Add(tc.age))}
 			in.Resource.SetCreationTimestamp(then)
-			if err := unstructured.SetNestedField(in.Resource.Object, tc.ttl, "spec", "ttl"); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, unstructured.SetNestedField(in.Resource.Object, tc.ttl, "spec", "ttl"))
 			after := func(age time.Duration) time.Time {
 				if age == 0 {
 					return time.Time{}

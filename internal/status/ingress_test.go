@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -40,9 +41,7 @@ func TestIngressEndpoints(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			ingress := &networkingv1.Ingress{}
-			if err := yaml.UnmarshalStrict([]byte("{spec: {"+test.spec+"}, status: {"+test.status+"}}"), ingress); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.UnmarshalStrict([]byte("{spec: {"+test.spec+"}, status: {"+test.status+"}}"), ingress))
 			var got []string
 			for _, endpoint := range ingressEndpoints(ingress) {
 				got = append(got, endpoint.URL)

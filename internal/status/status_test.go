@@ -9,6 +9,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -402,9 +403,7 @@ func TestSummarizeIsIdempotentAndPure(t *testing.T) {
 func text(t *testing.T, status *v1.AppServiceStatus) string {
 	t.Helper()
 	data, err := json.MarshalIndent(status, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 

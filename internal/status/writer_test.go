@@ -4,6 +4,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -70,9 +71,7 @@ func TestNewest(t *testing.T) {
 func saying(t *testing.T, resourceVersion string, phase v1.Phase) *unstructured.Unstructured {
 	t.Helper()
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&v1.AppServiceStatus{Phase: phase})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	o := app("a", resourceVersion)
 	o.Object["status"] = content
 	return o
@@ -140,9 +139,7 @@ func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {
 			with := func(status *v1.AppServiceStatus) *unstructured.Unstructured {
 				o := app("a", "")
 				content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(status)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				o.Object["status"] = content
 				return o
 			}
@@ -153,13 +150,9 @@ func TestAStatusOfOneGenerationIsNeverTakenForThatOfAnother(t *testing.T) {
 				t.Fatal(err)
 			}
 			live := app("a", "")
-			if err := api.Get(t.Context(), client.ObjectKeyFromObject(live), live); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, api.Get(t.Context(), client.ObjectKeyFromObject(live), live))
 			got, err := Of(live)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			ready := meta.FindStatusCondition(got.Conditions, v1.ConditionReady)
 			if got.ObservedGeneration != ready.ObservedGeneration || ready.Status != meta.FindStatusCondition(test.current.Conditions, v1.ConditionReady).Status {
 				t.Errorf("it speaks of generation %d, and Ready is %s of generation %d", got.ObservedGeneration, ready.Status, ready.ObservedGeneration)

@@ -4,6 +4,7 @@ import (
 	"reflect"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
@@ -53,9 +54,7 @@ func TestMisfits(t *testing.T) {
 			if err == nil {
 				err = utiljson.Unmarshal(data, &object.Object)
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := Check(object, policies).Error(); got != test.want {
 				t.Errorf("got  %s\nwant %s", got, test.want)
 			}

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appservice "github.com/example/appservice-operator"
@@ -34,9 +35,7 @@ func platform(t *testing.T) Platform {
 func renderer(t *testing.T, dir string, kind schema.GroupVersionKind) *render.Renderer {
 	t.Helper()
 	c, err := watches.LoadChart(appservice.Files, dir, kind)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return render.For(watches.Watch{GroupVersionKind: kind}, c)
 }
 
@@ -51,9 +50,7 @@ func said(problems []Problem) []string {
 func TestCheck(t *testing.T) {
 	const app = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata:\n  name: web\nspec:\n  image: nginx\n"
 	rules, err := policy.Read("policy.yaml", []byte("namespaces:\n- names: [shop]\n  serviceTypes: [ClusterIP]\n- selector: {matchLabels: {team: a}}\n  serviceTypes: [ClusterIP]\n"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	held := platform(t)
 	held.Policy = rules
 	selected := held
@@ -112,9 +109,7 @@ func TestGoldenCasesAreValid(t *testing.T) {
 	p := platform(t)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if problems := p.Check(t.Context(), text, "shop"); len(problems) > 0 {
 			t.Errorf("%s: %v", file, said(problems))
 		}
@@ -139,9 +134,7 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 				"web/Chart.yaml":       {Data: []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")},
 				"web/templates/a.yaml": {Data: []byte(test.template)},
 			}, "web", kind)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			p := Platform{Renderer: render.For(watches.Watch{GroupVersionKind: kind}, c)}
 			got := p.Check(t.Context(), []byte("apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"), "shop")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, test.want) {

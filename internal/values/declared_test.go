@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -76,9 +77,7 @@ func TestDeclaredFieldsPass(t *testing.T) {
 				resource := withSpec(t, kind, test.spec)
 				before := resource.DeepCopy()
 				got, unknown, err := Read(t.Context(), For(kind, declaring(declaredFields), nil), resource)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				delete(got, "image") // the Go type always has one
 				if got, want := asJSON(t, got), asJSON(t, parse(t, test.want).Object); got != want {
 					t.Errorf("got %s, want %s", got, want)
@@ -98,9 +97,7 @@ func TestDeclaredFieldsPass(t *testing.T) {
 func TestFieldsOfTheGoTypeAreDecodedBesideDeclaredOnes(t *testing.T) {
 	resource := withSpec(t, appService, `{image: nginx, resources: {limits: {cpu: 0.1}}, topology: {zoneCount: 5}, later: {a: b}, ports: [{port: 80, hostPort: 80}]}`)
 	got, unknown, err := Read(t.Context(), For(appService, declaring(declaredFields), map[string]string{"topology.zoneCount": "7"}), resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := `{"image":"nginx","resources":{"limits":{"cpu":"100m"}},"topology":{"zoneCount":7},"ports":[{"port":80}]}`
 	if got, want := asJSON(t, got), asJSON(t, parse(t, want).Object); got != want {
 		t.Errorf("got %s, want %s", got, want)

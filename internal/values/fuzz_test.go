@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
@@ -50,13 +51,9 @@ func FuzzTranslate(f *testing.F) {
 			return
 		}
 		text, err := json.Marshal(first)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var again any
-		if err := utiljson.Unmarshal(text, &again); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, utiljson.Unmarshal(text, &again))
 		second, err := translator.Translate(t.Context(), &unstructured.Unstructured{Object: map[string]any{"spec": again}})
 		if err != nil || !reflect.DeepEqual(first, second) {
 			t.Errorf("the values are not those of a spec that says the same: %v, %v, then %v", err, first, second)

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -28,9 +29,7 @@ var (
 func everyField(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	text, err := os.ReadFile("../../test/testdata/cases/every-field/cr.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return parse(t, string(text))
 }
 
@@ -38,13 +37,9 @@ func everyField(t *testing.T) *unstructured.Unstructured {
 func parse(t *testing.T, text string) *unstructured.Unstructured {
 	t.Helper()
 	data, err := yaml.YAMLToJSONStrict([]byte(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(data, &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	return object
 }
 
@@ -58,9 +53,7 @@ func withSpec(t *testing.T, kind schema.GroupVersionKind, spec string) *unstruct
 func translate(t *testing.T, resource *unstructured.Unstructured, overrides map[string]string) chartutil.Values {
 	t.Helper()
 	got, err := For(resource.GroupVersionKind(), bare, overrides).Translate(t.Context(), resource)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return got
 }
 
@@ -68,9 +61,7 @@ func translate(t *testing.T, resource *unstructured.Unstructured, overrides map[
 func asJSON(t *testing.T, value any) string {
 	t.Helper()
 	data, err := json.MarshalIndent(value, "", " ")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(data)
 }
 

@@ -8,6 +8,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/version"
@@ -227,9 +228,7 @@ func TestCapabilitiesThatAreSlowToCome(t *testing.T) {
 	now.SetTime(start.Add(time.Millisecond))
 	d.Invalidate()
 	close(cluster.held)
-	if err := <-first; err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, <-first)
 	cluster.held = nil
 	if _, _, err := d.Get(t.Context()); err != nil || cluster.asked != 2 {
 		t.Errorf("after a change while it was read: asked %d times, error %v", cluster.asked, err)

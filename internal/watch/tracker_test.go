@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -80,9 +82,7 @@ func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
 		}
 	}
 	snapshot, err := observer.Snapshot(t.Context(), app(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(snapshot.Objects) != 1 {
 		t.Error("what was written for the resource was taken for seen")
 	}
@@ -189,9 +189,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 			}
 			owner := app()
 			snapshot, err := observer.Snapshot(t.Context(), owner, nil)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if knows := len(snapshot.Objects) == 1; knows != test.knows {
 				t.Errorf("the journal shows the object: %t, want %t", knows, test.knows)
 			}
@@ -247,17 +245,13 @@ func newTracker(t *testing.T, api *server) *Tracker {
 	mapper.Add(widgets, meta.RESTScopeNamespace)
 	made := &kube.Informers{}
 	informers, err := cache.New(&rest.Config{Host: served.URL}, cache.Options{Scheme: scheme.Scheme, Mapper: mapper, NewInformer: made.New})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	ended := make(chan error, 1)
 	go func() { ended <- informers.Start(ctx) }()
 	t.Cleanup(func() {
 		cancel()
 		served.CloseClientConnections()
-		if err := <-ended; err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, <-ended)
 	})
 	if !informers.WaitForCacheSync(ctx) {
 		t.Fatal("the informers do not start")
@@ -276,14 +270,10 @@ func TestAKindThatMayNotBeWatched(t *testing.T) {
 	sees := func(kind schema.GroupVersionKind) error {
 		t.Helper()
 		snapshot, err := tracker.Observer.Snapshot(t.Context(), app(), nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return snapshot.Sees([]kube.Key{{GroupKind: kind.GroupKind(), Name: "web"}})
 	}
-	if err := tracker.Ensure(t.Context(), configMaps); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tracker.Ensure(t.Context(), configMaps))
 	var untracked *UntrackedError
 	err := tracker.Ensure(t.Context(), widgets)
 	if want := "the operator may not list and watch example.com/widgets"; !errors.As(err, &untracked) || !strings.Contains(err.Error(), want) {
@@ -307,9 +297,7 @@ func TestTheFirstReconcileWaitsUntilKindsAreSeenOrRefused(t *testing.T) {
 	tracker := newTracker(t, &server{})
 	controller := &waiting{started: tracker.Controller.(*started)}
 	tracker.Controller, tracker.Owner = controller, configMaps
-	if err := tracker.Preload(t.Context(), widgets); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tracker.Preload(t.Context(), widgets))
 	short, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	if err := controller.gate.WaitForSync(short); !errors.Is(err, context.DeadlineExceeded) {
@@ -320,9 +308,7 @@ func TestTheFirstReconcileWaitsUntilKindsAreSeenOrRefused(t *testing.T) {
 	if err := controller.gate.WaitForSync(stopped); err != nil {
 		t.Errorf("where the manager ends: got %v", err)
 	}
-	if err := tracker.Ensure(t.Context(), configMaps); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, tracker.Ensure(t.Context(), configMaps))
 	if err := controller.gate.WaitForSync(t.Context()); err != nil {
 		t.Errorf("after it is seen: got %v", err)
 	}

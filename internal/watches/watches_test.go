@@ -9,6 +9,7 @@ import (
 	"time"
 
 	plugins "github.com/operator-framework/helm-operator-plugins/pkg/watches"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 
@@ -29,13 +30,9 @@ func charts() fs.FS {
 
 func TestTheShippedWatchesFile(t *testing.T) {
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if list[0].GroupVersionKind != v1.GroupVersion.WithKind(v1.Kind) {
 		t.Fatalf("got %v, want AppService first", list)
 	}
@@ -97,9 +94,7 @@ func TestLoad(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			got, err := Load([]byte(tc.text), charts())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			for i := range got {
 				if got[i].Chart == nil || got[i].Chart.Name() != "web" {
 					t.Errorf("entry %d: the chart is not loaded", i+1)
@@ -137,9 +132,7 @@ func TestEntriesKeepTheirOrderAndMayShareAChart(t *testing.T) {
 - {group: example.org, version: v1, kind: Web, chart: charts/web}
 - {version: v1, kind: Web, chart: charts/web}
 `), charts())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got []string
 	for _, w := range list {
 		got = append(got, w.String())
@@ -168,9 +161,7 @@ func TestOverrideValuesAreExpanded(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text := "- {version: v1, kind: Web, chart: charts/web, overrideValues: {image: '" + tc.value + "'}}"
 			list, err := Load([]byte(text), charts())
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := list[0].OverrideValues["image"]; got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
 			}

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
 )
@@ -62,13 +63,9 @@ func TestAuditCountsRequests(t *testing.T) {
 			file := filepath.Join(t.TempDir(), "audit.log")
 			files.Write(t, file, tc.log+"\n")
 			log, err := openAudit(file)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			all, err := log.of("system:serviceaccount:ours:manager")
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			got := all.since(nil)
 			if difference := cmp.Diff(tc.want, got); difference != "" || got.writes() != tc.wantWrites {
 				t.Errorf("got %d writes, want %d; -want +got\n%s", got.writes(), tc.wantWrites, difference)
@@ -80,14 +77,10 @@ func TestAuditCountsRequests(t *testing.T) {
 // TestAuditWaitsForWholeLines: the API server may be in the middle of one.
 func TestAuditWaitsForWholeLines(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "audit.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer file.Close()
 	log, err := openAudit(file.Name())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	line := `{"stage":"ResponseComplete","verb":"get",` + us + `,"objectRef":{"resource":"services"}}` + "\n"
 	for i, part := range []string{line + line[:30], line[30:]} {
 		if _, err := file.WriteString(part); err != nil {

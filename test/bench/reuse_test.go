@@ -8,6 +8,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/files"
 )
 
@@ -17,9 +19,7 @@ var here = Machine{CPU: "Fast", Cores: 2, Kernel: "linux 6.1", Go: "go1.26"}
 func written(t *testing.T, results *Results) string {
 	t.Helper()
 	data, err := json.Marshal(results)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "results.json")
 	files.Write(t, path, string(data))
 	return path
@@ -59,9 +59,7 @@ func TestOnlyResultsOfTheSameMachineAreReused(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := strings.Join(slices.Sorted(maps.Keys(found)), ""); got != tc.reused {
 				t.Errorf("got %s, want %s", got, tc.reused)
 			}

@@ -3,6 +3,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
@@ -33,9 +35,7 @@ func TestOnlyCompleteRunsThatAreAskedForChangeTheDocs(t *testing.T) {
 				}
 				return
 			}
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if got := (&bench{settings: settings, root: "/repo"}).outFolder(); got != tc.folder {
 				t.Errorf("got %s, want %s", got, tc.folder)
 			}

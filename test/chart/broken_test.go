@@ -11,6 +11,8 @@ import (
 	"testing"
 	"testing/fstest"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/internal/lint"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/tools/checkchart"
@@ -30,9 +32,7 @@ var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
 // Each folder of broken has the files in which a chart with a mistake differs from a sound one, and what check-chart prints of it.
 func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
 	resource, err := checkchart.ReadResource("testdata/tiny-cr.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := func(t *testing.T, folders ...string) string {
 		t.Helper()
 		subject := lint.Subject{
@@ -41,9 +41,7 @@ func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
 		}
 		var out strings.Builder
 		mistakes, err := lint.Check(t.Context(), subject)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, mistake := range mistakes {
 			out.WriteString(mistake.String())
 		}
@@ -53,9 +51,7 @@ func TestBrokenChartsAreNamedWithFileAndLine(t *testing.T) {
 		t.Fatalf("the sound chart has mistakes:\n%s", text)
 	}
 	entries, err := os.ReadDir(broken)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	named := 0
 	for _, entry := range entries {
 		t.Run(entry.Name(), func(t *testing.T) {
@@ -96,9 +92,7 @@ func overlaid(t *testing.T, folders ...string) fs.FS {
 			files["tiny/"+name] = &fstest.MapFile{Data: text, Mode: 0o644}
 			return err
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 	}
 	return files
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -58,9 +59,7 @@ func probeIsServed(t *testing.T, r repository) {
 	namespace := cluster.Namespace(t)
 	cluster.Unbound().Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = r.path("watches.yaml") })
 	sample := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(r.read(t, "config/samples/app_v1_probe.yaml")), &sample.Object))
 	sample.SetNamespace(namespace)
 	cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
 	cluster.Becomes(t, "the Probe is ready", sample, func() error {

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // block is a piece of code of a page: commands with what they print, the content of a file, or a change of one.
@@ -164,16 +166,12 @@ func (s session) do(t *testing.T, c command, variables ...string) {
 func (s session) start(t *testing.T, text string, variables ...string) {
 	t.Helper()
 	log, err := os.Create(filepath.Join(t.TempDir(), "background.log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shell := exec.Command("sh", "-c", fmt.Sprintf("[ ! -e '%[1]s' ] || . '%[1]s'; exec %[2]s", s.environment, text))
 	shell.Dir, shell.Stdout, shell.Stderr = s.dir, log, log
 	shell.Env = append(s.repository.environment(), variables...)
 	shell.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} // make and go run have children
-	if err := shell.Start(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, shell.Start())
 	t.Cleanup(func() {
 		_ = syscall.Kill(-shell.Process.Pid, syscall.SIGTERM)
 		_ = shell.Wait()

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -132,9 +133,7 @@ func save(t *testing.T, dir, text string) {
 
 func remove(t *testing.T, dir string) {
 	t.Helper()
-	if err := os.Remove(extra(dir)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Remove(extra(dir)))
 }
 
 // follow waits until the objects of all AppServices are of a version of the template.

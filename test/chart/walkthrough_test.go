@@ -6,15 +6,15 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // TestThePageForChartMaintainersWorks does all that the page shows, in its order.
 func TestThePageForChartMaintainersWorks(t *testing.T) {
 	s := session{copyOfRepository(t), filepath.Join(t.TempDir(), "environment")}
 	list, err := blocksOf(s.read(t, "docs/chart-maintainers.md"), "## Reference")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cluster := "CLUSTER_NAME=" + cmp.Or(os.Getenv("CLUSTER_NAME"), "appservice-chart") + "-page"
 	t.Cleanup(func() {
 		if output, err := s.shell(context.WithoutCancel(t.Context()), "go run ./tools/cmd/cluster down", cluster); err != nil {

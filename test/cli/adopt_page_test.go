@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // What the page about adoption shows is what happens, and the one about import shows the same.
@@ -19,9 +21,7 @@ func TestAdoptionIsAsThePageShows(t *testing.T) {
 	var shown []string
 	for _, page := range []string{"adopt.md", "import.md"} {
 		text, err := os.ReadFile(filepath.Join(root, "docs", page))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_, after, found := strings.Cut(string(text), begin)
 		if !found {
 			t.Fatalf("%s does not show %s", page, begin)

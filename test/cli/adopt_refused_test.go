@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -93,9 +94,7 @@ func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 		Asked    bool
 		Objects  []struct{ Kind, Name, Owner string }
 	}
-	if err := json.Unmarshal([]byte(u.must(t, 0, "kubectl appservice adopt plain --output json")), &reports); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(u.must(t, 0, "kubectl appservice adopt plain --output json")), &reports))
 	if r := reports[0]; len(r.Against) > 0 || r.Restarts == nil || *r.Restarts || r.Asked || len(r.Objects) != 2 || r.Objects[0].Owner != "nobody's" {
 		t.Errorf("as JSON it is %+v", r)
 	}

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/action"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	appsv1 "k8s.io/api/apps/v1"
@@ -104,9 +105,7 @@ func leaveAdoption(t *testing.T) {
 	if folder == "" {
 		return
 	}
-	if err := os.MkdirAll(folder, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(folder, 0o755))
 	figures := fmt.Sprintf("adopted=%d restarted=%d\n", adopting.adopted.Load(), adopting.restarted.Load())
 	files.Write(t, filepath.Join(folder, "adoption"), figures)
 }
@@ -123,15 +122,11 @@ func applied(file string) func(*testing.T, *user) {
 func (u *user) helm(t *testing.T, folder, release string) {
 	t.Helper()
 	loaded, err := loader.Load(filepath.Join(u.folder, folder))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	flags := genericclioptions.NewConfigFlags(false)
 	flags.KubeConfig = ptr.To(u.kubeconfig)
 	helm := &action.Configuration{}
-	if err := helm.Init(flags, u.namespace, "secret", t.Logf); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, helm.Init(flags, u.namespace, "secret", t.Logf))
 	install := action.NewInstall(helm)
 	install.ReleaseName, install.Namespace = release, u.namespace
 	if _, err := install.RunWithContext(t.Context(), loaded, nil); err != nil {

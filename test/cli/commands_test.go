@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
 )
@@ -136,9 +137,7 @@ func ranElsewhere(command string) string {
 func documented(t *testing.T, page string) []part {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, page))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list []part
 	for _, block := range consoleBlocks(string(text)) {
 		for _, each := range commandsOf(strings.ReplaceAll(block, "\\\n", "")) {
@@ -174,9 +173,7 @@ func TestDocumented(t *testing.T) {
 	page := filepath.Join(t.TempDir(), "page.md")
 	files.Write(t, page, text)
 	relative, err := filepath.Rel(root, page)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want := []part{{command: "one   more", prints: "out\n"}, {command: "two"}, {command: "three"}}
 	got := documented(t, relative)
 	if fmt.Sprint(got) != fmt.Sprint(want) {

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -85,9 +86,7 @@ func TestTheAPIServerRefusesWhatIsForetold(t *testing.T) {
 			apply := func(object *unstructured.Unstructured, options ...client.ApplyOption) error {
 				return cluster.Client.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(object.DeepCopy()), append(options, client.FieldOwner("test"), client.ForceOwnership)...)
 			}
-			if err := apply(old); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, apply(old))
 			err := apply(rendered, client.DryRunAll)
 			foretold := release.Immutable(old, rendered)
 			if refused := apierrors.IsInvalid(err) || apierrors.IsForbidden(err); refused != (foretold != nil) || err != nil && !refused {
@@ -108,9 +107,7 @@ func before(from string) string {
 func parsed(t *testing.T, namespace, name, text string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := utilyaml.Unmarshal([]byte(text), &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, utilyaml.Unmarshal([]byte(text), &object.Object))
 	object.SetNamespace(namespace)
 	object.SetName(strings.ReplaceAll(strings.ToLower(name), " ", "-"))
 	return object

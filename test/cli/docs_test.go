@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
 )
@@ -35,18 +36,14 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 		printed[line] = strings.ReplaceAll(u.says(t, line, "ContainerCrashed"), u.namespace, "shop")
 	}
 	pages, err := filepath.Glob(filepath.Join(root, "docs/cli*.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := map[string]bool{}
 	for _, file := range pages {
 		if filepath.Base(file) == sessionPage {
 			continue // it has a test of its own
 		}
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		changed := string(text)
 		for _, line := range shown {
 			before, after, there := strings.Cut(changed, "```console\n$ "+line+"\n")

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
+	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/example/appservice-operator/internal/cli"
@@ -46,9 +47,7 @@ func TestExamples(t *testing.T) {
 		return
 	}
 	figures := fmt.Sprintf("commands=%d examples_run=%d\n", asked.commands.Load(), asked.examples.Load())
-	if err := os.MkdirAll(file, 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(file, 0o755))
 	files.Write(t, filepath.Join(file, "examples"), figures)
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
@@ -58,9 +59,7 @@ func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 		t.Errorf("it ended with %d: %s", got.code, got.stderr)
 	}
 	source := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(got.stdout), &source.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(got.stdout), &source.Object))
 	image, _, _ := unstructured.NestedString(source.Object, "spec", "image")
 	if image == "nginx:1.28" || image == "" || source.GetUID() != "" || len(source.GetAnnotations()) > 0 || source.Object["status"] != nil {
 		t.Errorf("it prints\n%s", got.stdout)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
@@ -98,13 +99,9 @@ func (u *user) follows(t *testing.T, manager *harness.Manager, document string) 
 	t.Helper()
 	name := filepath.Join(root, "docs", document)
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	shown, err := readPage(string(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if shown.String() != string(text) {
 		t.Fatal("the page is not what was read of it")
 	}

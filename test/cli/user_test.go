@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
 	"k8s.io/client-go/tools/clientcmd"
@@ -35,23 +36,15 @@ type result struct {
 func newUser(t *testing.T, namespace string) *user {
 	t.Helper()
 	u := &user{namespace: namespace, folder: t.TempDir()}
-	if err := os.CopyFS(u.folder, os.DirFS("testdata")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(u.folder, os.DirFS("testdata")))
 	for _, name := range []string{"helm-charts", "config", "watches.yaml"} {
-		if err := os.Symlink(filepath.Join(root, name), filepath.Join(u.folder, name)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.Symlink(filepath.Join(root, name), filepath.Join(u.folder, name)))
 	}
 	config, err := clientcmd.LoadFromFile(cluster.Kubeconfig)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	config.Contexts[config.CurrentContext].Namespace = namespace
 	u.kubeconfig = filepath.Join(t.TempDir(), "kubeconfig")
-	if err := clientcmd.WriteToFile(*config, u.kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, clientcmd.WriteToFile(*config, u.kubeconfig))
 	return u
 }
 
@@ -116,9 +109,7 @@ func isolation(t *testing.T) []string {
 func (u *user) applyFile(t *testing.T, name string) {
 	t.Helper()
 	text, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, document := range strings.Split(string(text), "\n---\n") {
 		object := &unstructured.Unstructured{}
 		if err := utilyaml.Unmarshal([]byte(document), &object.Object); err != nil {

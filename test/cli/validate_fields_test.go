@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -79,13 +80,9 @@ func TestValidateRefusesWhatTheAPIServerRefusesOfEachField(t *testing.T) {
 			seen, asked, refused := map[string]bool{}, 0, 0
 			for _, file := range files {
 				text, err := os.ReadFile(file)
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				object := &unstructured.Unstructured{}
-				if err := yaml.Unmarshal(text, &object.Object); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, yaml.Unmarshal(text, &object.Object))
 				object.SetNamespace(namespace)
 				fieldsIn("spec", object.Object["spec"], func(path string, value any, set func(any)) {
 					made := mistakes(value)
@@ -100,9 +97,7 @@ func TestValidateRefusesWhatTheAPIServerRefusesOfEachField(t *testing.T) {
 						}
 						set(made[name])
 						text, err := json.Marshal(object.Object)
-						if err != nil {
-							t.Fatal(err)
-						}
+						require.NoError(t, err)
 						server := dryRun(t, namespace, string(text))
 						admitted := d.Admit(t.Context(), read(t, text))
 						asked++
@@ -126,8 +121,6 @@ func TestValidateRefusesWhatTheAPIServerRefusesOfEachField(t *testing.T) {
 func read(t *testing.T, text []byte) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := object.UnmarshalJSON(text); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, object.UnmarshalJSON(text))
 	return object
 }

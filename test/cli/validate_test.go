@@ -13,6 +13,7 @@ import (
 	"testing"
 	"unicode"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/client-go/rest"
@@ -196,23 +197,17 @@ var unknown = regexp.MustCompile(`(unknown field|duplicate field) "[^"]*"`)
 func dryRun(t *testing.T, namespace, text string) []string {
 	t.Helper()
 	c, err := rest.HTTPClientFor(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	plural := "appservices"
 	if strings.Contains(text, "AppJob") {
 		plural = "appjobs"
 	}
 	url := fmt.Sprintf("%s/apis/app.example.com/v1/namespaces/%s/%s?dryRun=All&fieldValidation=Strict", cluster.Config.Host, namespace, plural)
 	answer, err := c.Post(url, "application/yaml", strings.NewReader(text))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	defer func() { _ = answer.Body.Close() }()
 	body, err := io.ReadAll(answer.Body)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if answer.StatusCode == http.StatusCreated {
 		return nil
 	}

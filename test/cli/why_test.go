@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -148,9 +149,7 @@ func TestTreeGoesDownToPods(t *testing.T) {
 	u.web(t)
 	out := u.must(t, 0, "kubectl appservice tree web -o json")
 	tree := &explain.Node{}
-	if err := json.Unmarshal([]byte(out), tree); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(out), tree))
 	deployment := below(tree, "Deployment web")
 	if deployment == nil || len(deployment.Children) != 1 || !strings.HasPrefix(deployment.Children[0].Name, "ReplicaSet web-") {
 		t.Fatalf("got:\n%s", out)

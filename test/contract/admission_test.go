@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -56,9 +57,7 @@ func unguarded(fields []references.Field, name string, spec map[string]any, obje
 // AppServices see to the same as they render.
 func TestEveryReferenceIsGuarded(t *testing.T) {
 	kinds, err := filepath.Glob(root + "/test/testdata/kinds/*")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	folders := map[string]string{"AppService": root + "/test/testdata/cases"}
 	for _, kind := range kinds {
 		folders[filepath.Base(kind)] = kind
@@ -73,9 +72,7 @@ func TestEveryReferenceIsGuarded(t *testing.T) {
 			t.Fatalf("%s has no CRD among %v", kind, crds)
 		}
 		fields, err := fieldsOf(crds[at])
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		cases, err := filepath.Glob(folder + "/*/golden.yaml")
 		if err != nil || len(cases) == 0 {
 			t.Fatalf("%s has no golden cases (%v)", folder, err)
@@ -93,9 +90,7 @@ func TestEveryReferenceIsGuarded(t *testing.T) {
 // A reference that no field names is found.
 func TestAReferenceWithoutAGuardIsFound(t *testing.T) {
 	fields, err := fieldsOf(crdFile)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	pods := &unstructured.Unstructured{Object: map[string]any{
 		"kind": "Deployment", "spec": map[string]any{"template": map[string]any{"spec": map[string]any{
 			"containers": []any{map[string]any{"name": "app", "envFrom": []any{map[string]any{"secretRef": map[string]any{"name": "db"}}}}},

@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
@@ -38,9 +40,7 @@ func TestMain(m *testing.M) {
 func mustSurvey(t *testing.T) *survey {
 	t.Helper()
 	s, err := surveyed()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return s
 }
 

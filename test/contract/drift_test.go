@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // testNames finds the tests that a line of a table names.
@@ -18,9 +20,7 @@ var testNames = regexp.MustCompile("`(Test[^`]*)`")
 // Each line of the tables in docs/drift.md names the tests that show it, and they exist.
 func TestEachLineOnDriftHasItsTest(t *testing.T) {
 	page, err := os.ReadFile("../../docs/drift.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tests, lines := testsIn(t, "../integration"), 0
 	for line := range strings.Lines(string(page)) {
 		if !strings.HasPrefix(line, "| ") || strings.HasPrefix(line, "| what somebody changes") {
@@ -48,15 +48,11 @@ func TestEachLineOnDriftHasItsTest(t *testing.T) {
 func testsIn(t *testing.T, dir string) map[string]map[string]bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*_test.go"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	tests := map[string]map[string]bool{}
 	for _, path := range files {
 		file, err := parser.ParseFile(token.NewFileSet(), path, nil, parser.SkipObjectResolution)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		keys := map[string]bool{}
 		ast.Inspect(file, func(node ast.Node) bool {
 			pair, ok := node.(*ast.KeyValueExpr)

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -12,9 +14,7 @@ import (
 func TestContractValuesSchema(t *testing.T) {
 	s := mustSurvey(t)
 	schema, err := specs.ReadPlain(filepath.Join(chartDir, "values.schema.json"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, r := range s.fields {
 		if refused := refusedBy(schema, r.path); refused != "" {
 			t.Errorf("values.schema.json does not know %s of spec.%s: run make generate", refused, r.path)

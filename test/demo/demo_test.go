@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
 
@@ -18,18 +19,12 @@ const root = "../.."
 
 func TestATemplateOfTheChartIsEdited(t *testing.T) {
 	original, err := os.ReadFile(filepath.Join(root, charts, template))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	path := filepath.Join(t.TempDir(), "_pod.tpl")
 	files.Write(t, path, string(original))
-	if err := editTemplate(path); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, editTemplate(path))
 	edited, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before, after, found := strings.Cut(string(edited), edit+"\n")
 	if !found || before+after != string(original) {
 		t.Errorf("want the template and one line more, got\n%s", edited)
@@ -73,9 +68,7 @@ func TestTroublesAreTheSampleWithOneChange(t *testing.T) {
 func TestTheSimulatedFailureIsOneOfTheImage(t *testing.T) {
 	broken := parse(t, "broken-image.yaml")
 	status := &corev1.PodStatus{}
-	if err := yaml.UnmarshalStrict([]byte(broken.Spec.PodAnnotations["script.kwok.x-k8s.io/status"]), status); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.UnmarshalStrict([]byte(broken.Spec.PodAnnotations["script.kwok.x-k8s.io/status"]), status))
 	if len(status.ContainerStatuses) != 1 || status.ContainerStatuses[0].State.Waiting == nil {
 		t.Fatalf("no container waits: %+v", status.ContainerStatuses)
 	}
@@ -111,9 +104,7 @@ func TestCountRequests(t *testing.T) {
 func parse(t *testing.T, path string) *v1.AppService {
 	t.Helper()
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	parsed := &v1.AppService{}
 	if err := yaml.UnmarshalStrict(text, parsed); err != nil {
 		t.Fatalf("cannot parse %s: %v", path, err)

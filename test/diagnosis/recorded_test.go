@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -38,9 +39,7 @@ type recording struct {
 func load(t *testing.T, name string) recording {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(folder, name+".yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var recorded recording
 	if err := yaml.UnmarshalStrict(text, &recorded); err != nil {
 		t.Fatalf("cannot read the recording: %v", err)

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -25,13 +26,9 @@ func TestLoadCountsFailedRequests(t *testing.T) {
 	}))
 	defer server.Close()
 	address, err := url.Parse(server.URL)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	port, err := strconv.Atoi(address.Port())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	s := &suite{cluster: &cluster{address: address.Hostname()}}
 	l := s.startLoad(t.Context(), port)
 	err = poll.Until(t.Context(), func(context.Context) error {
@@ -40,9 +37,7 @@ func TestLoadCountsFailedRequests(t *testing.T) {
 		}
 		return nil
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sent, err := l.stop()
 	if err == nil || !strings.Contains(err.Error(), "1 of ") || !strings.Contains(err.Error(), "502 Bad Gateway") {
 		t.Errorf("got error %v, want one failed request", err)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/operator-framework/helm-operator-plugins/pkg/reconciler"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"k8s.io/apimachinery/pkg/runtime"
 	clientgoscheme "k8s.io/client-go/kubernetes/scheme"
@@ -35,13 +36,9 @@ func (p *stockProcess) end() {
 func launchStock(t *testing.T, namespace string) *stockProcess {
 	t.Helper()
 	chart, err := loader.Load(filepath.Join(files.Root(t), "helm-charts/appservice"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	scheme := runtime.NewScheme()
-	if err := clientgoscheme.AddToScheme(scheme); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, clientgoscheme.AddToScheme(scheme))
 	process := &stockProcess{incarnation: wire.Incarnation()}
 	connection := rest.CopyConfig(cluster.Config)
 	connection.WrapTransport = process.incarnation.Wrap
@@ -50,16 +47,10 @@ func launchStock(t *testing.T, namespace string) *stockProcess {
 		Cache:      cache.Options{DefaultNamespaces: map[string]cache.Config{namespace: {}}},
 		Controller: config.Controller{SkipNameValidation: ptr.To(true)},
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	r, err := reconciler.New(reconciler.WithChart(*chart), reconciler.WithGroupVersionKind(stockKind), reconciler.WithMaxConcurrentReconciles(1))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := r.SetupWithManager(mgr); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, r.SetupWithManager(mgr))
 	ctx, cancel := context.WithCancel(context.WithoutCancel(t.Context()))
 	process.cancel = cancel
 	t.Cleanup(process.end)

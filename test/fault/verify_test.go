@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -60,9 +61,7 @@ func (p *player) unchanged(t *testing.T) {
 			tally.fail(t, one.plan, false, "O5: a restart writes\n    %s", strings.Join(said, "\n    "))
 		}
 		end, err := one.stage.state(t)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		delete(end, v1.Kind+" "+appName+".metadata.annotations.faults.example.com/touched")
 		if differs := differences(one.end, end, one.mask); len(differs) > 0 {
 			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", listed(differs))
@@ -119,9 +118,7 @@ func (p *player) calm(t *testing.T, before float64) {
 func reconciles(t *testing.T) float64 {
 	t.Helper()
 	families, err := metrics.Registry.Gather()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sum := 0.0
 	for _, family := range families {
 		if family.GetName() == "controller_runtime_reconcile_total" {

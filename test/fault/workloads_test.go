@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	jsonpatch "github.com/evanphx/json-patch/v5"
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -114,13 +115,9 @@ func with(spec, change string) string {
 func specIn(t *testing.T, namespace, text string) map[string]any {
 	t.Helper()
 	data, err := yaml.YAMLToJSON([]byte(strings.ReplaceAll(text, "NAMESPACE", namespace)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	spec := map[string]any{}
-	if err := json.Unmarshal(data, &spec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(data, &spec))
 	return spec
 }
 

@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utilyaml "k8s.io/apimachinery/pkg/util/yaml"
@@ -24,9 +25,7 @@ import (
 func Root(t testing.TB) string {
 	t.Helper()
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return root
 }
 
@@ -35,18 +34,14 @@ func Documents(t testing.TB) []string {
 	t.Helper()
 	repository := os.DirFS(Root(t))
 	paths, err := fs.Glob(repository, "*.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	err = fs.WalkDir(repository, "docs", func(path string, _ fs.DirEntry, err error) error {
 		if err == nil && strings.HasSuffix(path, ".md") {
 			paths = append(paths, path)
 		}
 		return err
 	})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return paths
 }
 
@@ -57,9 +52,7 @@ func Text(t testing.TB, path string) []byte {
 		path = filepath.Join(Root(t), path)
 	}
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return text
 }
 
@@ -114,19 +107,13 @@ func Decode(text []byte) ([]*unstructured.Unstructured, error) {
 func Charts(t testing.TB) string {
 	t.Helper()
 	dir := t.TempDir()
-	if err := os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(Root(t), "helm-charts"))); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.CopyFS(filepath.Join(dir, "helm-charts"), os.DirFS(filepath.Join(Root(t), "helm-charts"))))
 	return dir
 }
 
 // Write writes a file, and makes the folders that it lacks.
 func Write(t testing.TB, path, text string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 }

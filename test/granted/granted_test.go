@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	rbacv1 "k8s.io/api/rbac/v1"
 )
 
@@ -21,9 +22,7 @@ const log = `{"verb":"list","requestURI":"/api/v1/namespaces/a/secrets","objectR
 
 func TestRead(t *testing.T) {
 	use, err := Read(strings.NewReader(log))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	used := fmt.Sprint(sorted(use.Used))
 	if want := "[patch appservices/status.app.example.com create deployments.apps patch deployments.apps list secrets patch services]"; used != want {
 		t.Errorf("used are %s, want %s", used, want)
@@ -44,13 +43,9 @@ func TestRead(t *testing.T) {
 // What the operator may do is in files that are made: no wildcard comes into them, and nothing by which it could get further rights.
 func TestWhatIsGranted(t *testing.T) {
 	plain, err := Plain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	whole, err := WithOptions()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	all := All(whole.InNamespaces, whole.Everywhere, whole.Leading, whole.Metrics)
 	for _, right := range all {
 		if strings.Contains(right.String(), "*") || slices.Contains([]string{"escalate", "bind", "impersonate", "deletecollection"}, right.Verb) ||

@@ -9,6 +9,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestFaultsStrikeOneRequest(t *testing.T) {
@@ -113,9 +115,7 @@ func TestALineCountsWhatWasDone(t *testing.T) {
 	} {
 		method, url, _ := strings.Cut(target, " ")
 		response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), method, "http://server"+url, nil))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		_ = response.Body.Close()
 	}
 	want := []Point{
@@ -142,13 +142,9 @@ func TestALineKeepsWhatWasSaid(t *testing.T) {
 			var wire Wire
 			line, server := wire.Line("demo"), &recorder{}
 			request, err := http.NewRequestWithContext(t.Context(), http.MethodPatch, "http://server/api/v1/namespaces/demo/services/web", strings.NewReader(test.body))
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			response, err := wire.Incarnation().Wrap(server).RoundTrip(request)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			_ = response.Body.Close()
 			if got := line.Said(); !slices.Equal(got, []string{test.want}) {
 				t.Errorf("got %q, want %q", got, test.want)

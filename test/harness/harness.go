@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apiextensions-apiserver/pkg/apihelpers"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -195,9 +196,7 @@ func (c *Cluster) InstallCRD(ctx context.Context, crd *apiextensionsv1.CustomRes
 // Install is InstallCRD for tests.
 func (c *Cluster) Install(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition) {
 	t.Helper()
-	if err := c.InstallCRD(t.Context(), crd); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, c.InstallCRD(t.Context(), crd))
 }
 
 // AnyCRD is the CRD of a kind that may have any content.
@@ -254,9 +253,7 @@ func (c *Cluster) CollectsGarbage(t *testing.T) {
 		}}
 		c.Create(t, dependent)
 		// In the foreground: the collector would otherwise try again at growing intervals.
-		if err := c.Client.Delete(t.Context(), owner, client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, c.Client.Delete(t.Context(), owner, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 		Eventually(t, "the garbage collector works", func() error {
 			err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(dependent), dependent)
 			if err == nil {

@@ -9,6 +9,8 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -43,9 +45,7 @@ func Binary(t *testing.T) string { return built(t, buildOnce) }
 func built(t *testing.T, once func() (string, error)) string {
 	t.Helper()
 	binary, err := once()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return binary
 }
 

@@ -12,6 +12,7 @@ import (
 	"github.com/prometheus/client_golang/api"
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
 	"github.com/prometheus/common/model"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/tools/processes"
 	"github.com/example/appservice-operator/tools/toolchain"
@@ -33,25 +34,17 @@ scrape_configs:
 func StartPrometheus(t *testing.T, target, rules string) *Prometheus {
 	t.Helper()
 	programs, err := toolchain.Ensure(t.Context(), os.Stderr, "prometheus")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir, address := t.TempDir(), FreeAddress(t)
 	config := filepath.Join(dir, "prometheus.yaml")
-	if err := os.WriteFile(config, fmt.Appendf(nil, prometheusConfig, rules, target), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(config, fmt.Appendf(nil, prometheusConfig, rules, target), 0o644))
 	log, err := os.Create(filepath.Join(dir, "log"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	command := exec.Command(programs["prometheus"], "--config.file="+config, "--storage.tsdb.path="+filepath.Join(dir, "data"),
 		"--web.listen-address="+address, "--log.level=warn")
 	command.Stdout, command.Stderr = log, log
 	running, err := processes.Start(command)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() {
 		running.Kill()
 		_ = log.Close()
@@ -60,9 +53,7 @@ func StartPrometheus(t *testing.T, target, rules string) *Prometheus {
 		}
 	})
 	client, err := api.NewClient(api.Config{Address: "http://" + address})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &Prometheus{prometheusv1.NewAPI(client)}
 	Eventually(t, "Prometheus answers", func() error {
 		_, err := p.Buildinfo(t.Context())
@@ -88,8 +79,6 @@ func (p *Prometheus) Value(ctx context.Context, expression string) (float64, err
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := processes.FreeAddresses(1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return addresses[0]
 }

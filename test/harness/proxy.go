@@ -11,6 +11,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
@@ -52,13 +53,9 @@ type Crash struct {
 func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	t.Helper()
 	target, err := url.Parse(c.Config.Host)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	transport, err := rest.TransportFor(c.identity())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	p := &Proxy{
 		Kubeconfig: filepath.Join(t.TempDir(), "kubeconfig"),
 		forward: &httputil.ReverseProxy{
@@ -76,9 +73,7 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	config.Clusters["proxy"] = &clientcmdapi.Cluster{Server: p.server.URL}
 	config.Contexts["proxy"] = &clientcmdapi.Context{Cluster: "proxy"}
 	config.CurrentContext = "proxy"
-	if err := clientcmd.WriteToFile(*config, p.Kubeconfig); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, clientcmd.WriteToFile(*config, p.Kubeconfig))
 	return p
 }
 

@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestDescribe(t *testing.T) {
@@ -80,9 +82,7 @@ func through(t *testing.T, transport http.RoundTripper, requests ...string) (fai
 	for _, line := range requests {
 		method, path, _ := strings.Cut(line, " ")
 		request, err := http.NewRequestWithContext(t.Context(), method, "http://cluster.invalid"+path, nil)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		response, err := transport.RoundTrip(request)
 		if err != nil {
 			failed++

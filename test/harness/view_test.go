@@ -6,6 +6,8 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestAViewStandsStillAndLosesEvents(t *testing.T) {
@@ -23,9 +25,7 @@ func TestAViewStandsStillAndLosesEvents(t *testing.T) {
 			watch := func() (status int, body io.ReadCloser) {
 				t.Helper()
 				response, err := transport.RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/api/v1/services?watch=true", nil))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				t.Cleanup(func() { _ = response.Body.Close() })
 				return response.StatusCode, response.Body
 			}
@@ -69,9 +69,7 @@ func TestAViewHidesAGroup(t *testing.T) {
 			for hidden, want := range map[string]string{"": test.shown, "example.com": test.want} {
 				view.Hide(hidden)
 				response, err := view.Wrap(server).RoundTrip(httptest.NewRequestWithContext(t.Context(), http.MethodGet, "http://server/apis", nil))
-				if err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, err)
 				got, _ := io.ReadAll(response.Body)
 				_ = response.Body.Close()
 				if string(got) != want {

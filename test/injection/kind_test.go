@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -33,13 +34,9 @@ var foreignKinds = []string{"gateway.networking.k8s.io/v1/HTTPRoute", "monitorin
 func kinds(t *testing.T) []*kind {
 	t.Helper()
 	text, err := appservice.Files.ReadFile("watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := watches.Load(text, appservice.Files)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var kinds []*kind
 	for _, watch := range list {
 		kinds = append(kinds, newKind(t, watch))
@@ -51,15 +48,11 @@ func newKind(t *testing.T, watch watches.Watch) *kind {
 	t.Helper()
 	name := strings.ToLower(watch.Kind)
 	schema, _, err := specs.ReadSchema(filepath.Join(root, "config/crd/bases", watch.Group+"_"+name+"s.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	k := &kind{Watch: watch, maker: &specs.Maker{Schema: whole(schema.Properties["spec"]), Table: map[string]specs.Entry{}}}
 	for _, file := range []string{"../contract/values.yaml", "values.yaml"} {
 		table, err := specs.ReadTable(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for path, entry := range table {
 			k.maker.Table[path] = entry
 		}

@@ -5,6 +5,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -20,9 +22,7 @@ import (
 func fromYAML(t *testing.T, namespace, text string) *unstructured.Unstructured {
 	t.Helper()
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(text), &object.Object))
 	object.SetNamespace(namespace)
 	return object
 }
@@ -32,9 +32,7 @@ func asksToAdopt(t *testing.T, namespace, spec string) *v1.AppService {
 	t.Helper()
 	app := seedToAdopt(namespace)
 	app.Spec.Ports[0].NodePort = nil
-	if err := yaml.Unmarshal([]byte(spec), &app.Spec); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(spec), &app.Spec))
 	return app
 }
 
@@ -83,12 +81,8 @@ func taken(t *testing.T, resource client.Object, before *unstructured.Unstructur
 		}
 	}
 	var wanted map[string]any
-	if err := yaml.Unmarshal([]byte(after), &wanted); err != nil {
-		t.Fatal(err)
-	}
-	if err := has("", now.Object, wanted); err != nil {
-		t.Error(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(after), &wanted))
+	assert.NoError(t, has("", now.Object, wanted))
 }
 
 // An object of each kind is taken over: rendered fields take the place of its own, and what is not rendered stays.

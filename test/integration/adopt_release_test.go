@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -47,18 +49,14 @@ func ofHelm(namespace, release string) metav1.ObjectMeta {
 func helms(t *testing.T, namespace, name string, last helmrelease.Status) {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	records := driver.NewSecrets(clients.CoreV1().Secrets(namespace))
 	for revision, status := range []helmrelease.Status{helmrelease.StatusSuperseded, last} {
 		made := &helmrelease.Release{
 			Name: name, Namespace: namespace, Version: revision + 1, Manifest: manifest, Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "theirs", Version: "1.0.0"}},
 			Info: &helmrelease.Info{Status: status, FirstDeployed: helmtime.Now(), LastDeployed: helmtime.Now()},
 		}
-		if err := records.Create(fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision+1), made); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, records.Create(fmt.Sprintf("sh.helm.release.v1.%s.v%d", name, revision+1), made))
 	}
 }
 
@@ -122,9 +120,7 @@ func TestAHelmReleaseIsNotAdoptedWhileHelmIsAtWork(t *testing.T) {
 	if !strings.Contains(condition.Message, "pending-upgrade") {
 		t.Errorf("the message does not say what Helm does: %s", condition.Message)
 	}
-	if err := want("records", recordsOf(t, namespace), "theirs.v1 theirs.v2"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("records", recordsOf(t, namespace), "theirs.v1 theirs.v2"))
 }
 
 // The program is killed with SIGKILL at each write of an adoption, before it is sent and after it is committed: the pods stay, and in the end all

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -253,9 +254,7 @@ func TestASelectorThatCannotBeKeptIsRefused(t *testing.T) {
 	if !strings.Contains(condition.Message, "spec.selector") {
 		t.Errorf("the message does not name the field: %s", condition.Message)
 	}
-	if err := gone(t, namespace, "web", &corev1.Service{}, &networkingv1.Ingress{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, namespace, "web", &corev1.Service{}, &networkingv1.Ingress{}))
 }
 
 func TestAnAdoptionMayRestartPodsIfAllowed(t *testing.T) {

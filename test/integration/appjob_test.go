@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -59,9 +61,7 @@ func onlyJob(t *testing.T, namespace, other string) (name string) {
 func set(t *testing.T, resource *unstructured.Unstructured, field string, value any) {
 	t.Helper()
 	before := resource.DeepCopy()
-	if err := unstructured.SetNestedField(resource.Object, value, "spec", field); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unstructured.SetNestedField(resource.Object, value, "spec", field))
 	cluster.Patch(t, resource, client.MergeFrom(before))
 }
 
@@ -71,9 +71,7 @@ func TestAnAppJobRunsOnceForEachVersion(t *testing.T) {
 	job := appJob(namespace, map[string]any{"image": "report:1"})
 	cluster.Create(t, job)
 	becomesReady(t, job)
-	if err := stands(job, map[string]string{v1.ConditionReady: "True " + v1.ReasonComplete}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, stands(job, map[string]string{v1.ConditionReady: "True " + v1.ReasonComplete}))
 	first := onlyJob(t, namespace, "")
 
 	set(t, job, "retries", int64(1)) // it has run: nothing of it is to run again

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -134,9 +135,7 @@ func testTrouble(t *testing.T, row trouble) {
 	harness.Eventually(t, "the status says why", func() error { // a first look at pods shows whether the previous version is reached
 		return saysWhy(t, app, row)
 	})
-	if err := records(t, app, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, records(t, app, 1))
 	if app.Status.Release.Revision != 2 {
 		t.Errorf("got release %d, want 2: a rollout that is stuck is no reason for another", app.Status.Release.Revision)
 	}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	storagev1 "k8s.io/api/storage/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -57,9 +58,7 @@ func TestAClaimThatGrewStays(t *testing.T) {
 		}
 		return want("label", claim.Labels["app.kubernetes.io/instance"], "web")
 	})
-	if err := want("size", claim.Spec.Resources.Requests.Storage().String(), "2Gi"); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("size", claim.Spec.Resources.Requests.Storage().String(), "2Gi"))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = resource.MustParse("512Mi") })
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, "")
 	if !strings.Contains(condition.Message, "requests.storage") {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
@@ -170,9 +171,7 @@ func objectOf(t *testing.T, app *v1.AppService, of tampering) *unstructured.Unst
 	object.SetKind(of.kind[slash+1:])
 	object.SetNamespace(app.Namespace)
 	object.SetName(app.Name + of.suffix)
-	if err := present(t, object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, present(t, object))
 	return object
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
@@ -55,9 +56,7 @@ func TestATenantsRepairDoesNotWaitForAnothersChanges(t *testing.T) {
 			}},
 		} {
 			mark, began, changed := manager.Requests.Mark(), time.Now(), changes.Load()
-			if err := repair.damage(); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, repair.damage())
 			theirs := 0 // writes for the other tenant meanwhile: of Deployments, and of the status and the records that come of them
 			harness.Eventually(t, name+" is put back", func() error {
 				theirs = 0

@@ -10,6 +10,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -127,9 +129,7 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}} // as the autoscaler does
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
-	if err := cluster.Client.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale)))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 	manager.Rest(t)
@@ -146,9 +146,7 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	if got := *deployment.Spec.Replicas; got != 4 {
 		t.Errorf("replicas: got %d, want the spec's 4 again", got)
 	}
-	if err := gone(t, namespace, "web", &autoscalingv2.HorizontalPodAutoscaler{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, namespace, "web", &autoscalingv2.HorizontalPodAutoscaler{}))
 }
 
 func TestAutoscalingStartsWithTheSize(t *testing.T) {
@@ -221,13 +219,9 @@ func watchReplicas(t *testing.T, app *v1.AppService) (least func() int32) {
 func followDeployments(t *testing.T, namespace string, see func(*appsv1.Deployment)) {
 	t.Helper()
 	watcher, err := client.NewWithWatch(cluster.Config, client.Options{Scheme: cluster.Client.Scheme()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	events, err := watcher.Watch(t.Context(), &appsv1.DeploymentList{}, client.InNamespace(namespace))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(events.Stop)
 	go func() {
 		for event := range events.ResultChan() {
@@ -372,9 +366,7 @@ func chartChanged(t *testing.T, dir, file, before, after string) string {
 	t.Helper()
 	path := filepath.Join(dir, "helm-charts/appservice", file)
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if !strings.Contains(string(text), before) {
 		t.Fatalf("%s does not contain %q", file, before)
 	}

@@ -7,6 +7,7 @@ import (
 	"strconv"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -63,9 +64,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 	}
 	services := &corev1.ServiceList{}
 	cluster.List(t, services, client.InNamespace(namespace))
-	if err := want("services", len(services.Items), fleet); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("services", len(services.Items), fleet))
 }
 
 // shardOf writes a watches file that selects a shard.

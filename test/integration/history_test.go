@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -24,9 +25,7 @@ import (
 func helmStorage(t *testing.T, namespace string) *storage.Storage {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return storage.Init(driver.NewSecrets(clients.CoreV1().Secrets(namespace)))
 }
 
@@ -87,9 +86,7 @@ func TestFormerReleasesAreKept(t *testing.T) {
 
 	releases := helmStorage(t, namespace)
 	former, err := releases.Get("web", 4) // helm get values and manifest --revision 4
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if former.Config["image"] != "nginx:4" || !strings.Contains(former.Manifest, `"nginx:4"`) {
 		t.Errorf("Helm reads of release 4: values %v, manifest %s", former.Config, former.Manifest)
 	}

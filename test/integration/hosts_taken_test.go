@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -81,9 +82,7 @@ func TestAHostGoesToWhoIsReady(t *testing.T) {
 	hasHost(t, ready, host)
 	cluster.Change(t, never, func(app *v1.AppService) { app.Spec.Paused, app.Spec.Size = false, ptr.To[int32](1) })
 	cluster.Condition(t, never, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	if err := gone(t, one, "never", &networkingv1.Ingress{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, one, "never", &networkingv1.Ingress{}))
 
 	cluster.Change(t, ready, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](0) })
 	cluster.Ready(t, ready)
@@ -121,9 +120,7 @@ func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	if !strings.Contains(refused.Message, "granted to others") {
 		t.Errorf("message: %s", refused.Message)
 	}
-	if err := gone(t, one, "serving", &networkingv1.Ingress{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, one, "serving", &networkingv1.Ingress{}))
 
 	writePolicy(t, policy, "default: {}")
 	cluster.Ready(t, serving)

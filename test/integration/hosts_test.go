@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -46,12 +47,8 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 	if !strings.Contains(condition.Message, host+"/login is served from another namespace") || strings.Contains(condition.Message, two) {
 		t.Errorf("message: %s", condition.Message)
 	}
-	if err := want("image of who has to wait for the host", deployment(t, older).Spec.Template.Spec.Containers[0].Image, "nginx:1.27"); err != nil {
-		t.Error(err)
-	}
-	if err := gone(t, one, "older", &networkingv1.Ingress{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("image of who has to wait for the host", deployment(t, older).Spec.Template.Spec.Containers[0].Image, "nginx:1.27"))
+	assert.NoError(t, gone(t, one, "older", &networkingv1.Ingress{}))
 	manager.Rest(t)
 	cluster.Ready(t, serving)
 
@@ -62,9 +59,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		deleteIt(t, serving, before)
 		returns(t, named(serving, &appsv1.Deployment{}), before.UID)
 		hasHost(t, serving, host)
-		if err := gone(t, one, "older", &networkingv1.Ingress{}); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, gone(t, one, "older", &networkingv1.Ingress{}))
 	})
 	t.Run("also after a restart, and while it is paused", func(t *testing.T) {
 		cluster.Change(t, serving, func(app *v1.AppService) { app.Spec.Paused = true })
@@ -74,9 +69,7 @@ func TestWhoServesAHostKeepsIt(t *testing.T) {
 		cluster.Change(t, older, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
 		cluster.Condition(t, older, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
 		manager.Rest(t)
-		if err := gone(t, one, "older", &networkingv1.Ingress{}); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, gone(t, one, "older", &networkingv1.Ingress{}))
 		hasHost(t, serving, host)
 	})
 	t.Run("until it lets go", func(t *testing.T) {

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -193,16 +194,12 @@ func charted(t *testing.T, chart map[string]string, lines string) func(*operator
 		files.Write(t, filepath.Join(dir, name), text)
 	}
 	entry := map[string]any{}
-	if err := yaml.Unmarshal([]byte(lines), &entry); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(lines), &entry))
 	for key, value := range map[string]string{"group": widgetKind.Group, "version": widgetKind.Version, "kind": widgetKind.Kind, "chart": "charts/widget"} {
 		entry[key] = value
 	}
 	text, err := yaml.Marshal([]any{entry})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(dir, "watches.yaml")
 	files.Write(t, file, string(text))
 	return func(options *operator.Options, _ *harness.Requests) { options.WatchesFile = file }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	prometheusv1 "github.com/prometheus/client_golang/api/prometheus/v1"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
@@ -26,13 +27,9 @@ func TestPrometheusSeesWhatTheOperatorDoes(t *testing.T) {
 		options.LeaderElection, options.LeaderElectionNamespace = true, namespace
 	})
 	rules, err := monitoring.Rules()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "rules.yaml")
-	if err := rules.Write(file); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rules.Write(file))
 	prometheus := harness.StartPrometheus(t, address, file)
 
 	web, stuck, refused := harness.Seed(namespace, "web"), harness.Seed(namespace, "stuck"), harness.Seed(namespace, "refused")
@@ -103,9 +100,7 @@ func evaluates(t *testing.T, prometheus *harness.Prometheus, rules *monitoring.G
 		}
 	}
 	queries, err := monitoring.Queries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, query := range queries {
 		harness.Eventually(t, query.String()+" shows something", func() error {
 			result, warnings, err := prometheus.Query(t.Context(), query.Expr, time.Now())

@@ -19,6 +19,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	authenticationv1 "k8s.io/api/authentication/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
@@ -43,9 +45,7 @@ func TestMetricsAreServedWithTheCertificateThatIsGiven(t *testing.T) {
 
 	harness.Eventually(t, "metrics are served to whom may read them", func() error { return scrape(t, address, first, reader, http.StatusOK, 1) })
 	for token, status := range map[string]int{"": http.StatusUnauthorized, nobody: http.StatusForbidden} {
-		if err := scrape(t, address, first, token, status, 1); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, scrape(t, address, first, token, status, 1))
 	}
 
 	second := certificates.issue(t)
@@ -94,17 +94,13 @@ func scrape(t *testing.T, address string, authority *x509.CertPool, token string
 func tokenOf(t *testing.T, namespace, name string) string {
 	t.Helper()
 	clients, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	accounts := clients.CoreV1().ServiceAccounts(namespace)
 	if _, err := accounts.Create(t.Context(), &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Name: name}}, metav1.CreateOptions{}); err != nil {
 		t.Fatal(err)
 	}
 	request, err := accounts.CreateToken(context.WithoutCancel(t.Context()), name, &authenticationv1.TokenRequest{}, metav1.CreateOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return request.Status.Token
 }
 
@@ -121,27 +117,19 @@ func (c *certificates) issue(t *testing.T) *x509.CertPool {
 	t.Helper()
 	c.issued++
 	key, err := ecdsa.GenerateKey(elliptic.P256(), rand.Reader)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	template := &x509.Certificate{
 		SerialNumber: big.NewInt(c.issued), Subject: pkix.Name{CommonName: fmt.Sprint("certificate ", c.issued)}, IPAddresses: []net.IP{net.IPv4(127, 0, 0, 1)},
 		NotBefore: time.Now().Add(-time.Hour), NotAfter: time.Now().Add(time.Hour), IsCA: true, BasicConstraintsValid: true,
 		KeyUsage: x509.KeyUsageDigitalSignature | x509.KeyUsageCertSign, ExtKeyUsage: []x509.ExtKeyUsage{x509.ExtKeyUsageServerAuth},
 	}
 	certificate, err := x509.CreateCertificate(rand.Reader, template, template, key.Public(), key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	encodedKey, err := x509.MarshalPKCS8PrivateKey(key)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	authority := x509.NewCertPool()
 	version := fmt.Sprint("..", c.issued)
-	if err := os.Mkdir(filepath.Join(c.folder, version), 0o700); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Mkdir(filepath.Join(c.folder, version), 0o700))
 	for name, block := range map[string]*pem.Block{"tls.crt": {Type: "CERTIFICATE", Bytes: certificate}, "tls.key": {Type: "PRIVATE KEY", Bytes: encodedKey}} {
 		text := pem.EncodeToMemory(block)
 		authority.AppendCertsFromPEM(text)
@@ -158,10 +146,6 @@ func (c *certificates) issue(t *testing.T) *x509.CertPool {
 func (c *certificates) link(t *testing.T, target, name string) {
 	t.Helper()
 	partial := filepath.Join(c.folder, name+".new")
-	if err := os.Symlink(target, partial); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.Rename(partial, filepath.Join(c.folder, name)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.Symlink(target, partial))
+	require.NoError(t, os.Rename(partial, filepath.Join(c.folder, name)))
 }

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -59,12 +60,8 @@ func bundled(t *testing.T) (inNamespaces, everywhere permissions) {
 		} `json:"spec"`
 	}
 	text, err := os.ReadFile(filepath.Join(files.Root(t), "bundle/manifests/appservice-operator.clusterserviceversion.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := yaml.Unmarshal(text, &csv); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, yaml.Unmarshal(text, &csv))
 	asked := csv.Spec.Install.Spec
 	if len(asked.Permissions) != 1 || len(asked.ClusterPermissions) != 1 {
 		t.Fatalf("the bundle asks for %+v, want rights of one account", asked)
@@ -106,9 +103,7 @@ func grantEverywhere(t *testing.T, account *corev1.ServiceAccount, what string, 
 func bind(t *testing.T, role, binding client.Object) {
 	t.Helper()
 	for _, object := range []client.Object{role, binding} {
-		if err := client.IgnoreAlreadyExists(cluster.Client.Create(t.Context(), object)); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, client.IgnoreAlreadyExists(cluster.Client.Create(t.Context(), object)))
 		if object.GetNamespace() == "" {
 			t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), object) })
 		}

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -20,9 +21,7 @@ func TestNoClusterRoleAndNoOption(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
 	plain, err := granted.Plain()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	account := newAccount(t)
 	account.set(t, plain.InNamespaces)
 	process := account.run(t)

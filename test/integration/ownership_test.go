@@ -4,6 +4,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	"helm.sh/helm/v3/pkg/storage/driver"
@@ -91,26 +93,20 @@ func TestAForeignHelmReleaseOfTheNameIsLeftAlone(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
 	clients, err := kubernetes.NewForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	records := driver.NewSecrets(clients.CoreV1().Secrets(namespace))
 	theirs := &helmrelease.Release{
 		Name: "web", Namespace: namespace, Version: 1, Chart: &chart.Chart{Metadata: &chart.Metadata{Name: "theirs", Version: "1.0.0"}},
 		Info: &helmrelease.Info{Status: helmrelease.StatusDeployed, FirstDeployed: helmtime.Now(), LastDeployed: helmtime.Now()},
 	}
-	if err := records.Create("sh.helm.release.v1.web.v1", theirs); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, records.Create("sh.helm.release.v1.web.v1", theirs))
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonResourceExists)
 	if !strings.Contains(condition.Message, `Helm release "web"`) {
 		t.Errorf("the message does not name the release: %s", condition.Message)
 	}
-	if err := gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.Service{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.Service{}))
 	cluster.Delete(t, app)
 	harness.Eventually(t, "the AppService is gone", func() error { return gone(t, namespace, "web", &v1.AppService{}) })
 	record := &corev1.Secret{}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -67,14 +69,10 @@ func TestPodsMayDoWhatTheAdministratorOfTheNamespaceAllows(t *testing.T) {
 		app := withProxy(namespace)
 		cluster.Create(t, app)
 		refusedByDefault(t, app)
-		if err := records(t, app, 0); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, records(t, app, 0))
 		enforce(t, namespace, "privileged")
 		cluster.Ready(t, app)
-		if err := proxyRuns(t, app); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, proxyRuns(t, app))
 	})
 	t.Run("a namespace that loses the label", func(t *testing.T) {
 		t.Parallel()
@@ -83,9 +81,7 @@ func TestPodsMayDoWhatTheAdministratorOfTheNamespaceAllows(t *testing.T) {
 		manager := cluster.Manager(t, namespace)
 		app := withProxy(namespace)
 		cluster.CreateReady(t, app)
-		if err := proxyRuns(t, app); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, proxyRuns(t, app))
 		before := deployment(t, app)
 		unlabel := client.RawPatch("application/merge-patch+json", fmt.Appendf(nil, `{"metadata":{"labels":{%q:null}}}`, api.EnforceLevelLabel))
 		cluster.Patch(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}, unlabel)

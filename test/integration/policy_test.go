@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -58,9 +59,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 
 	policy("namespaces: [{names: [" + namespace + "], tolerations: [\"+\", \"\"]}]")
 	cluster.Ready(t, app)
-	if err := tolerated(t, app, true); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tolerated(t, app, true))
 
 	policy("namespaces: [{name: [" + namespace + "]}]") // a mistake: what is in use stays
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
@@ -88,13 +87,9 @@ func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 	app.Spec.Tolerations = []corev1.Toleration{{Operator: corev1.TolerationOpExists}}
 	cluster.Create(t, app)
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
-	if err := records(t, app, 0); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, records(t, app, 0))
 	labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
 	cluster.Patch(t, labelled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`)))
 	cluster.Ready(t, app)
-	if err := tolerated(t, app, true); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, tolerated(t, app, true))
 }

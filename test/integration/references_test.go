@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -101,12 +102,8 @@ func TestASharedSecretIsReadOnceAndOthersNever(t *testing.T) {
 		}
 	}
 	path := "/api/v1/namespaces/" + namespace + "/secrets/"
-	if err := want("reads of the shared Secret", reads[path+"shared"], 1); err != nil {
-		t.Error(err)
-	}
-	if err := want("reads of a Secret that nobody refers to", reads[path+"foreign"], 0); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("reads of the shared Secret", reads[path+"shared"], 1))
+	assert.NoError(t, want("reads of a Secret that nobody refers to", reads[path+"foreign"], 0))
 }
 
 func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {

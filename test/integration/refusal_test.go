@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -51,9 +53,7 @@ func TestBadInputIsRefusedWithAMessageThatNamesTheField(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			object := &unstructured.Unstructured{}
 			text := "apiVersion: app.example.com/v1\nkind: AppService\nspec: " + test.spec
-			if err := yaml.Unmarshal([]byte(text), &object.Object); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(text), &object.Object))
 			object.SetNamespace(namespace)
 			object.SetName(test.name)
 			err := client.WithFieldValidation(cluster.Client, client.FieldValidation(metav1.FieldValidationStrict)).Create(t.Context(), object)
@@ -134,9 +134,7 @@ func TestAnUpgradeThatTheAPIServerRefusesLeavesTheOldVersionAndHeals(t *testing.
 			if got := deployment.Spec.Template.Spec.Containers[0].Image; got != "nginx:1.7.9" {
 				t.Errorf("the Deployment runs %s: the refused release was applied in part", got)
 			}
-			if err := records(t, app, test.records); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, records(t, app, test.records))
 			cluster.Change(t, app, func(app *v1.AppService) { test.revert(&app.Spec) })
 			cluster.Ready(t, app)
 			get(t, app, deployment)
@@ -162,9 +160,7 @@ func TestAnInstallThatTheAPIServerRefusesMakesOneRevisionAndHeals(t *testing.T) 
 	}
 	cluster.Delete(t, quota)
 	cluster.Ready(t, app)
-	if err := records(t, app, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, records(t, app, 1))
 }
 
 // records returns an error unless an AppService has that many release records, besides those of earlier releases.

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/equality"
@@ -262,9 +263,7 @@ func testRefusal(t *testing.T, row refusal) {
 	if after := running(t, app); row.reason != v1.ReasonQuotaExceeded && !equality.Semantic.DeepEqual(before, after) {
 		t.Errorf("the version that runs was touched: %v, before %v", after, before)
 	}
-	if err := records(t, app, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, records(t, app, 1))
 	if t.Failed() {
 		return
 	}

@@ -9,6 +9,8 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -56,23 +58,17 @@ func TestRenderIsWhatIsReleased(t *testing.T) {
 	figure := fmt.Sprintf("render_equal=%d/%d", equal, len(all))
 	fmt.Println(figure)
 	if folder := os.Getenv("CLI_FIGURES"); folder != "" {
-		if err := os.WriteFile(filepath.Join(folder, "render"), []byte(figure+"\n"), 0o600); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, os.WriteFile(filepath.Join(folder, "render"), []byte(figure+"\n"), 0o600))
 	}
 }
 
 func rendersAsReleased(t *testing.T, namespace string, sample *unstructured.Unstructured) {
 	text, err := yaml.Marshal(sample.Object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	file := filepath.Join(t.TempDir(), "sample.yaml")
 	files.Write(t, file, string(text))
 	manifest, err := recordedManifest(t, namespace, sample.GetName())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := commandLine(t, 0, namespace, "render", "-f", file, "--live", "--show-secrets", "-o", "manifest"); got != manifest {
 		t.Errorf("what is rendered is not what was released (-released +rendered):\n%s", cmp.Diff(manifest, got))
 	}

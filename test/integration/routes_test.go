@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -43,12 +44,8 @@ func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
-	if err := unstructured.SetNestedSlice(edge.Object, []any{map[string]any{"name": "http", "attachedRoutes": int64(1)}}, "status", "listeners"); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Client.Status().Update(t.Context(), edge); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unstructured.SetNestedSlice(edge.Object, []any{map[string]any{"name": "http", "attachedRoutes": int64(1)}}, "status", "listeners"))
+	require.NoError(t, cluster.Client.Status().Update(t.Context(), edge))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Route.Hostnames = []string{"other-" + host} })
 	hasURL(t, app, "https://other-"+host+":8443")
 	if got := readsOf(manager, mark, edge); got != 0 {
@@ -93,12 +90,8 @@ func newGateway(namespace, name string, listeners ...any) *unstructured.Unstruct
 
 func changeGateway(t *testing.T, edge *unstructured.Unstructured, listeners ...any) {
 	t.Helper()
-	if err := unstructured.SetNestedSlice(edge.Object, listeners, "spec", "listeners"); err != nil {
-		t.Fatal(err)
-	}
-	if err := cluster.Client.Update(context.WithoutCancel(t.Context()), edge); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, unstructured.SetNestedSlice(edge.Object, listeners, "spec", "listeners"))
+	require.NoError(t, cluster.Client.Update(context.WithoutCancel(t.Context()), edge))
 }
 
 // gatewayCRD serves Gateways of any content, and their status apart from it.

@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	eventsv1 "k8s.io/api/events/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -81,9 +83,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 	if len(app.Status.Problems) > 0 {
 		t.Errorf("there are problems: %+v", app.Status.Problems)
 	}
-	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("revision", app.Status.Release.Revision, 1))
 	if repairs := repairsOf(t, namespace); len(repairs) > 0 {
 		t.Errorf("what was rendered was repaired: %q", repairs)
 	}
@@ -99,9 +99,7 @@ func TestSamplesShowEveryField(t *testing.T) {
 	var shown []map[string]any
 	for _, file := range sampleFiles(t) {
 		spec, _, err := unstructured.NestedMap(documents(t, filepath.Join(samples, file))[0].Object, "spec")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		shown = append(shown, spec)
 		if file != "full.yaml" {
 			continue
@@ -164,9 +162,7 @@ func isAppService(t *testing.T, file string) bool {
 func allSamples(t *testing.T) []string {
 	t.Helper()
 	paths, err := filepath.Glob(filepath.Join(files.Root(t), samples, "*.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var files []string
 	for _, path := range paths {
 		if name := filepath.Base(path); name != "kustomization.yaml" {
@@ -185,9 +181,7 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 	}
 	cluster.Install(t, gatewayCRD()) // a sample refers to a Gateway
 	discoverer, err := discovery.NewDiscoveryClientForConfig(cluster.Config)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	capabilities := &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}}
 	harness.Eventually(t, "the kinds of other projects are served", func() error {
 		capabilities.Invalidate()
@@ -209,9 +203,7 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 func createFixture(t, whole *testing.T, namespace string, object *unstructured.Unstructured) {
 	t.Helper()
 	namespaced, err := cluster.Client.IsObjectNamespaced(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if namespaced {
 		object.SetNamespace(namespace)
 	}
@@ -228,9 +220,7 @@ func createFixture(t, whole *testing.T, namespace string, object *unstructured.U
 func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 	t.Helper()
 	ports, _, err := unstructured.NestedSlice(sample.Object, "spec", "ports")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, port := range ports {
 		if port := port.(map[string]any); port["nodePort"] != nil {
 			port["nodePort"] = port["nodePort"].(int64) + by
@@ -260,21 +250,15 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	cluster.Get(t, client.ObjectKeyFromObject(app), resource)
 	served, _, err := capabilities.Get(t.Context())
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: postrender.Default()}
 	draft, err := renderer.Draft(t.Context(), resource, served)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dependencies := dependency.NewDependencies(cluster.Client, cluster.Client)
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
 	for _, ref := range draft.References {
@@ -284,9 +268,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	}
 	facts.Content = dependency.ContentOf(draft.References, facts.There).Version
 	result, err := renderer.Finish(t.Context(), draft, facts)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	there := map[kube.Key]client.Object{}
 	for _, object := range result.Objects {
 		live := &unstructured.Unstructured{}

@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -211,9 +212,7 @@ func anythingGoes(t *testing.T) {
 		open[i].Schema.OpenAPIV3Schema.Properties["spec"] = apiextensionsv1.JSONSchemaProps{Type: "object", XPreserveUnknownFields: ptr.To(true),
 			Properties: map[string]apiextensionsv1.JSONSchemaProps{"size": {Type: "integer"}}}
 	}
-	if err := put(t.Context(), open); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, put(t.Context(), open))
 	t.Cleanup(func() {
 		if err := put(context.WithoutCancel(t.Context()), before); err != nil {
 			t.Errorf("the CRD stays open: %v", err)

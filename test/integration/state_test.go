@@ -3,6 +3,7 @@ package integration
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -14,8 +15,6 @@ import (
 func stateOf(t *testing.T, objects client.Reader, app *v1.AppService) map[string]any {
 	t.Helper()
 	state, err := endstate.Of(t.Context(), cluster.Client, objects, app)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return state
 }

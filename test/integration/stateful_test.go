@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -101,15 +103,11 @@ func TestReplicasWithVolumesOfTheirOwn(t *testing.T) {
 	cluster.CreateReady(t, app)
 	set, service := &appsv1.StatefulSet{}, &corev1.Service{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "web-headless"}}
 	get(t, app, set)
-	if err := present(t, service); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, present(t, service))
 	if service.Spec.ClusterIP != corev1.ClusterIPNone || set.Spec.ServiceName != service.Name {
 		t.Errorf("got serviceName %q, clusterIP %q", set.Spec.ServiceName, service.Spec.ClusterIP)
 	}
-	if err := gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.PersistentVolumeClaim{}); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, gone(t, namespace, "web", &appsv1.Deployment{}, &corev1.PersistentVolumeClaim{}))
 	uids := claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi")
 	if app.Status.Readiness != "2/2" || app.Status.Replicas != 2 || app.Status.UpdatedReplicas != 2 || app.Status.Selector == "" {
 		t.Errorf("got status %+v", app.Status)
@@ -138,9 +136,7 @@ func TestReplicasWithVolumesOfTheirOwn(t *testing.T) {
 	}
 
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 3}}
-	if err := cluster.Client.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(scale)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), app, client.WithSubResourceBody(scale)))
 	claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi", "data-web-2 1Gi")
 	cluster.Ready(t, app)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](1) })
@@ -153,15 +149,11 @@ func TestReplicasWithVolumesOfTheirOwn(t *testing.T) {
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused, app.Spec.Size = true, ptr.To[int32](2) })
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
 	get(t, app, set)
-	if err := want("replicas while it is paused", *set.Spec.Replicas, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("replicas while it is paused", *set.Spec.Replicas, 1))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Paused = false })
 	cluster.Ready(t, app)
 	get(t, app, set)
-	if err := want("replicas after the pause", *set.Spec.Replicas, 2); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("replicas after the pause", *set.Spec.Replicas, 2))
 }
 
 func TestWhatOthersChangeOfAStatefulSetIsPutBack(t *testing.T) {
@@ -292,9 +284,7 @@ func TestWhatCannotBecomeOfClaimsIsRefusedBeforeAnythingIsWritten(t *testing.T) 
 			}
 			set := &appsv1.StatefulSet{}
 			get(t, app, set)
-			if err := want("image", set.Spec.Template.Spec.Containers[0].Image, "nginx:1.7.9"); err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, want("image", set.Spec.Template.Spec.Containers[0].Image, "nginx:1.7.9"))
 			claims(t, namespace, "data-web-0 1Gi", "data-web-1 1Gi")
 		})
 	}
@@ -364,22 +354,16 @@ func TestAStatefulSetIsAutoscaled(t *testing.T) {
 		t.Errorf("got target %s, %d replicas", scaler.Spec.ScaleTargetRef.Kind, *set.Spec.Replicas)
 	}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}} // as the autoscaler does
-	if err := cluster.Client.SubResource("scale").Update(t.Context(), set, client.WithSubResourceBody(scale)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), set, client.WithSubResourceBody(scale)))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 	manager.Rest(t)
 	get(t, app, set)
-	if err := want("replicas", *set.Spec.Replicas, 5); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("replicas", *set.Spec.Replicas, 5))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Autoscaling, app.Spec.Size = nil, ptr.To[int32](1) })
 	cluster.Ready(t, app)
 	get(t, app, set)
-	if err := want("replicas without an autoscaler", *set.Spec.Replicas, 1); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, want("replicas without an autoscaler", *set.Spec.Replicas, 1))
 }
 
 func TestGrowthSurvivesSIGKILLAtEveryWrite(t *testing.T) {

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
@@ -174,9 +175,7 @@ func probe(app *v1.AppService) client.Object {
 func allIn(t *testing.T, namespace string) []string {
 	t.Helper()
 	lists, err := discovery.ServerPreferredNamespacedResources(discovery.NewDiscoveryClientForConfigOrDie(cluster.Config))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var all []string
 	for _, list := range lists {
 		for _, kind := range list.APIResources {

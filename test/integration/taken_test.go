@@ -4,6 +4,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -28,9 +29,7 @@ func TestObjectsThatHaveTheName(t *testing.T) {
 			sample := documents(t, filepath.Join(samples, file))[0]
 			sample.SetNamespace(namespace)
 			theirs := &unstructured.Unstructured{}
-			if err := yaml.Unmarshal([]byte(foreign), &theirs.Object); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(foreign), &theirs.Object))
 			theirs.SetNamespace(namespace)
 			theirs.SetName(sample.GetName())
 			for _, object := range []client.Object{theirs, sample} {

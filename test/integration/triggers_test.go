@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	autoscalingv1 "k8s.io/api/autoscaling/v1"
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
@@ -86,9 +88,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 
 	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
-	if err := present(t, newScaler(app)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, present(t, newScaler(app)))
 
 	removeScalerCRD(t)
 	refused(app, v1.PhaseDegraded)
@@ -99,9 +99,7 @@ func TestTriggersNeedKEDA(t *testing.T) {
 
 	cluster.Install(t, scalerCRD(t))
 	cluster.Ready(t, app)
-	if err := present(t, newScaler(app)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, present(t, newScaler(app)))
 }
 
 func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
@@ -115,9 +113,7 @@ func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Autoscaling = triggered(namespace).Spec.Autoscaling })
 	cluster.Ready(t, app)
-	if err := present(t, newScaler(app)); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, present(t, newScaler(app)))
 	if err := gone(t, namespace, app.Name, &autoscalingv2.HorizontalPodAutoscaler{}); err != nil {
 		t.Errorf("there is another autoscaler beside KEDA: %v", err)
 	}
@@ -126,9 +122,7 @@ func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 		deployment := &appsv1.Deployment{}
 		get(t, app, deployment)
 		body := client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}})
-		if err := cluster.Client.SubResource("scale").Update(t.Context(), deployment, body); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment, body))
 	}
 	scale(0) // as KEDA does when there is nothing to do
 	cluster.Becomes(t, "it is ready without a replica", app, func() error {

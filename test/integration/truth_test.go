@@ -12,6 +12,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -68,9 +69,7 @@ func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 	for _, object := range []client.Object{deployment, service} {
 		cluster.Refresh(t, object)
 	}
-	if err := cluster.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cluster.Client.DeleteAllOf(t.Context(), &corev1.Secret{}, client.InNamespace(namespace), client.MatchingLabels{"owner": "helm"}))
 	foreign := named(app, &corev1.ServiceAccount{})
 	cluster.Create(t, foreign)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.ServiceAccount = &v1.ServiceAccount{} })
@@ -200,9 +199,7 @@ func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	cluster.CreateReady(t, app)
 	manager.Rest(t)
 	patch := client.RawPatch(types.MergePatchType, []byte(`{"status":{"phase":"Failed","readyReplicas":7}}`))
-	if err := cluster.Client.Status().Patch(t.Context(), app, patch); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, cluster.Client.Status().Patch(t.Context(), app, patch))
 	cluster.Becomes(t, "the status says what is", app, func() error {
 		if app.Status.Phase != v1.PhaseRunning || app.Status.ReadyReplicas != 2 {
 			return fmt.Errorf("it says %s and %d ready", app.Status.Phase, app.Status.ReadyReplicas)
@@ -256,9 +253,7 @@ func bomb(t *testing.T, size int) []byte {
 			t.Fatal(err)
 		}
 	}
-	if err := errors.Join(packed.Close(), letters.Close()); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, errors.Join(packed.Close(), letters.Close()))
 	return out.Bytes()
 }
 

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -67,15 +68,11 @@ func TestGoingBackToAFormerRelease(t *testing.T) {
 		t.Errorf("of the second release it says %+v", last)
 	}
 	plan, err := history.PlanUndo(stored, past, 1)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := plan.Write(t.Context(), cluster.Client, "kubectl-appservice", true); err != nil {
 		t.Errorf("a dry run: %v", err)
 	}
-	if err := plan.Write(t.Context(), cluster.Client, "kubectl-appservice", false); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, plan.Write(t.Context(), cluster.Client, "kubectl-appservice", false))
 	cluster.Ready(t, app)
 	_, past = pastOf(t, app, 3)
 	manager.Rest(t)

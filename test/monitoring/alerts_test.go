@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/files"
@@ -20,9 +21,7 @@ const runbooks = "https://github.com/example/appservice-operator/blob/main/docs/
 func alerts(t *testing.T) []Alert {
 	t.Helper()
 	rules, err := Rules()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list := rules.Alerts()
 	if len(list) == 0 {
 		t.Fatal("there are no alerts")
@@ -32,9 +31,7 @@ func alerts(t *testing.T) []Alert {
 
 func TestEachAlertSaysWhatItMeansAndHasARunbook(t *testing.T) {
 	text, err := read("docs/runbooks.md")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	sections := map[string]string{}
 	for _, section := range strings.Split(string(text), "\n## ")[1:] {
 		title, rest, _ := strings.Cut(section, "\n")
@@ -66,24 +63,16 @@ func TestEachAlertSaysWhatItMeansAndHasARunbook(t *testing.T) {
 // TestAlerts lets promtool play the cases: each alert fires where it should, and not where it should not.
 func TestAlerts(t *testing.T) {
 	programs, err := toolchain.Ensure(t.Context(), os.Stderr, "promtool")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	dir := t.TempDir()
 	rules, err := Rules()
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := rules.Write(filepath.Join(dir, "all.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, rules.Write(filepath.Join(dir, "all.yaml")))
 	for _, alert := range rules.Alerts() { // the others say the same each time
 		delete(alert.Annotations, "description")
 		delete(alert.Annotations, "runbook_url")
 	}
-	if err := rules.Write(filepath.Join(dir, "rules.yaml")); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, rules.Write(filepath.Join(dir, "rules.yaml")))
 	promtool := func(args ...string) {
 		t.Helper()
 		command := exec.CommandContext(t.Context(), programs["promtool"], args...)
@@ -95,9 +84,7 @@ func TestAlerts(t *testing.T) {
 	promtool("check", "rules", "all.yaml")
 	for _, file := range cases(t) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		name := "case-" + filepath.Base(file)
 		files.Write(t, filepath.Join(dir, name), string(text))
 		promtool("test", "rules", name)
@@ -117,9 +104,7 @@ func TestEachAlertIsSeenToFireAndToBeSilent(t *testing.T) {
 	fires, silent := map[string]bool{}, map[string]bool{}
 	for _, file := range cases(t) {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var content struct {
 			Tests []struct {
 				Rules []struct {
@@ -160,15 +145,11 @@ func TestWhatIsDeployedByDefaultNeedsNoForeignAPI(t *testing.T) {
 	resources := func(folder string) []string {
 		t.Helper()
 		text, err := read("config/" + folder + "/kustomization.yaml")
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var content struct {
 			Resources []string `json:"resources"`
 		}
-		if err := yaml.Unmarshal(text, &content); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal(text, &content))
 		return content.Resources
 	}
 	if list := resources("default"); slices.Contains(list, "../prometheus") || slices.Contains(list, "../grafana") {

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/prometheus/client_golang/prometheus"
+	"github.com/stretchr/testify/require"
 	_ "sigs.k8s.io/controller-runtime/pkg/controller" // registers its metrics
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
 
@@ -28,9 +29,7 @@ type selector struct {
 func selectors(t *testing.T, expressions []string) [][]selector {
 	t.Helper()
 	in, err := json.Marshal(expressions)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	command := exec.CommandContext(t.Context(), "go", "run", "-C", filepath.Join(files.Root(t), "tools/pins/prometheus"), "./selectors")
 	var stderr bytes.Buffer
 	command.Stdin, command.Stderr = bytes.NewReader(in), &stderr
@@ -39,9 +38,7 @@ func selectors(t *testing.T, expressions []string) [][]selector {
 		t.Fatalf("cannot parse expressions: %v\n%s", err, &stderr)
 	}
 	var list [][]selector
-	if err := json.Unmarshal(out, &list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(out, &list))
 	return list
 }
 
@@ -88,9 +85,7 @@ var attached = []string{"job", "instance"}
 
 func TestQueriesAndAlertsNameMetricsThatThereAre(t *testing.T) {
 	queries, err := Queries()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, alert := range alerts(t) {
 		queries = append(queries, Query{"rules.yaml", alert.Name, alert.Expr})
 	}
@@ -126,19 +121,13 @@ func TestQueriesAndAlertsNameMetricsThatThereAre(t *testing.T) {
 
 func TestDashboards(t *testing.T) {
 	files, err := Dashboards()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	list, err := read("config/grafana/kustomization.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	uids := map[string]bool{}
 	for _, file := range files {
 		board, err := load(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if board.UID == "" || uids[board.UID] {
 			t.Errorf("%s has no uid of its own: %q", file, board.UID)
 		}

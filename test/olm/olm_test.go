@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -25,9 +26,7 @@ const (
 // Somebody subscribes at v0.1.0 and agrees to the upgrade; then the OperatorGroup goes through all install modes.
 func TestASubscriptionInstallsUpgradesAndServesEachInstallMode(t *testing.T) {
 	bundled, err := Bundled("../../bundle")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	before, present := bundled.Replaces, bundled.Name
 	for _, namespace := range []string{home, "one", "two"} {
 		create(t, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}})

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -17,9 +18,7 @@ import (
 // Whoever asks for adoption needs the right to update each kind that is adopted, and no other.
 func TestThePolicyForAdoptionAsksAboutEachKind(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "config", "admission", "adoption.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var asked, want []string
 	for _, match := range regexp.MustCompile(`authorizer\.group\('([^']*)'\)\.resource\('([^']*)'\)[^\n]*check\('update'\)`).FindAllStringSubmatch(string(text), -1) {
 		asked = append(asked, fmt.Sprintf("%s/%s", match[1], match[2]))

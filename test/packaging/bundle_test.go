@@ -11,6 +11,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
 
@@ -149,9 +150,7 @@ func TestRights(t *testing.T) {
 func encode(t *testing.T, value any) string {
 	t.Helper()
 	text, err := json.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
@@ -160,16 +159,12 @@ func TestVersionsAgree(t *testing.T) {
 	bundle := csv(t)
 	chart := read[object](t, filepath.Join(root, "config/chart/Chart.yaml"))
 	dockerfile, err := os.ReadFile(filepath.Join(root, "Dockerfile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if versions := regexp.MustCompile(`VERSION=[0-9.]+`).FindAllString(string(dockerfile), -1); len(versions) != 1 || versions[0] != "VERSION="+version {
 		t.Errorf("the Dockerfile has %q, want VERSION=%s once", versions, version)
 	}
 	changes, err := os.ReadFile(filepath.Join(root, "CHANGELOG.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	newest := regexp.MustCompile(`(?m)^## (\S+)`).FindStringSubmatch(string(changes)) // make release-notes looks for it
 	if newest == nil {
 		t.Fatal("CHANGELOG.md has no section of a version")
@@ -244,9 +239,7 @@ func TestArtifactHubSaysWhatTheBundleSays(t *testing.T) {
 		t.Errorf("the capability level is %v, want %s", got, want)
 	}
 	var kinds []object
-	if err := yaml.Unmarshal([]byte(annotations["artifacthub.io/crds"].(string)), &kinds); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(annotations["artifacthub.io/crds"].(string)), &kinds))
 	var got, want []string
 	for _, kind := range kinds {
 		got = append(got, fmt.Sprint(kind["name"], " ", kind["kind"], " ", kind["version"]))
@@ -270,9 +263,7 @@ func TestTheBundleIsCompletedFromFiles(t *testing.T) {
 		t.Errorf("createdAt is %s, want that of the base, %s", got, want)
 	}
 	picture, err := os.ReadFile(filepath.Join(root, "config/manifests/icon.svg"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	icon := at[list](t, csv(t).Object, "spec", "icon")[0].(object)
 	if icon["base64data"] != base64.StdEncoding.EncodeToString(picture) || icon["mediatype"] != "image/svg+xml" {
 		t.Error("the icon is not config/manifests/icon.svg")

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart/loader"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"helm.sh/helm/v3/pkg/engine"
@@ -20,18 +21,14 @@ const system = "appservice-operator-system"
 func render(t *testing.T, values chartutil.Values) map[string]*unstructured.Unstructured {
 	t.Helper()
 	objects, err := rendered(t, values)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return objects
 }
 
 func rendered(t *testing.T, values chartutil.Values) (map[string]*unstructured.Unstructured, error) {
 	t.Helper()
 	chart, err := loader.Load(filepath.Join(root, "config/chart"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	release := chartutil.ReleaseOptions{Name: "appservice-operator", Namespace: system, Revision: 1, IsInstall: true}
 	input, err := chartutil.ToRenderValues(chart, values, release, nil)
 	if err != nil {

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -56,13 +57,9 @@ func kustomizeWith(t *testing.T, folder, component string) []*unstructured.Unstr
 	t.Helper()
 	dir := t.TempDir()
 	here, err := filepath.Abs(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	up, err := filepath.Rel(dir, here)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text := "resources: [" + up + "/config/" + folder + "]\ncomponents: [" + up + "/config/" + component + "]\n"
 	files.Write(t, filepath.Join(dir, "kustomization.yaml"), text)
 	return documents(t, tool(t, "kustomize", "build", dir))

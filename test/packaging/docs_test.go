@@ -9,6 +9,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
 
@@ -110,9 +111,7 @@ func TestTheSiteHasEachPage(t *testing.T) {
 	var site struct {
 		Nav []any `json:"nav"`
 	}
-	if err := yaml.Unmarshal([]byte(text(t, root+"/mkdocs.yml")), &site); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(text(t, root+"/mkdocs.yml")), &site))
 	times := map[string]int{}
 	for _, page := range pages(site.Nav) {
 		times[page]++

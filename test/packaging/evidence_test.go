@@ -8,14 +8,14 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // The capability level that the bundle claims is the one that has evidence, and every test that is named as such is there.
 func TestEvidenceIsThere(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join(root, "docs/capability-levels.md"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if title := "# Capability level: " + csv(t).GetAnnotations()["capabilities"] + "\n"; !strings.HasPrefix(string(text), title) {
 		t.Errorf("the document does not begin with %q", title)
 	}
@@ -29,9 +29,7 @@ func TestEvidenceIsThere(t *testing.T) {
 			sources = append(sources, source)
 			return err
 		}
-		if err := filepath.WalkDir(filepath.Join(root, folder), visit); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, filepath.WalkDir(filepath.Join(root, folder), visit))
 	}
 	all := bytes.Join(sources, nil)
 	named := regexp.MustCompile("`(Test[A-Za-z0-9]+)`").FindAllSubmatch(text, -1)

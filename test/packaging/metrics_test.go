@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -80,9 +81,7 @@ func TestTheManagerIsRestricted(t *testing.T) {
 	for name, template := range templates {
 		t.Run(name, func(t *testing.T) {
 			pod := &corev1.PodTemplateSpec{}
-			if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(template, pod))
 			isRestricted(t, pod)
 			for _, container := range pod.Spec.Containers {
 				if container.SecurityContext.ReadOnlyRootFilesystem == nil || !*container.SecurityContext.ReadOnlyRootFilesystem {
@@ -103,9 +102,7 @@ func TestTheManagerIsRestricted(t *testing.T) {
 func isRestricted(t *testing.T, pod *corev1.PodTemplateSpec) {
 	t.Helper()
 	evaluator, err := policy.NewEvaluator(policy.DefaultChecks(), nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	level := api.LevelVersion{Level: api.LevelRestricted, Version: api.LatestVersion()}
 	for _, result := range evaluator.EvaluatePod(level, &pod.ObjectMeta, &pod.Spec) {
 		if !result.Allowed {

@@ -9,6 +9,7 @@ import (
 	"regexp"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
@@ -34,9 +35,7 @@ func read[T any](t *testing.T, path string) T {
 	t.Helper()
 	var into T
 	text, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if err := yaml.Unmarshal(text, &into); err != nil {
 		t.Fatalf("cannot parse %s: %v", path, err)
 	}
@@ -64,9 +63,7 @@ func at[T any](t *testing.T, within object, path ...string) T {
 func documents(t *testing.T, text []byte) []*unstructured.Unstructured {
 	t.Helper()
 	objects, err := files.Decode(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return objects
 }
 
@@ -102,9 +99,7 @@ func command(t *testing.T, name string, args ...string) *exec.Cmd {
 func version(t *testing.T) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, "Makefile"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found := regexp.MustCompile(`(?m)^VERSION \?= (\S+)$`).FindSubmatch(text)
 	if found == nil {
 		t.Fatal("the Makefile has no VERSION")

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/files"
@@ -23,9 +24,7 @@ const (
 func text(t *testing.T, path string) string {
 	t.Helper()
 	content, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(content)
 }
 
@@ -39,9 +38,7 @@ func TestTheReadmeIsShort(t *testing.T) {
 func TestTheFirstSampleIsTheSameEverywhere(t *testing.T) {
 	want := read[object](t, firstSample)
 	var examples []object
-	if err := json.Unmarshal([]byte(csv(t).GetAnnotations()["alm-examples"]), &examples); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal([]byte(csv(t).GetAnnotations()["alm-examples"]), &examples))
 	shown := map[string]object{
 		"the README":                 firstYAML(t, text(t, readme)),
 		"the description in the CSV": firstYAML(t, at[string](t, csv(t).Object, "spec", "description")),
@@ -69,9 +66,7 @@ func firstYAML(t *testing.T, markdown string) object {
 func marshal(t *testing.T, value object) string {
 	t.Helper()
 	text, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -41,9 +42,7 @@ func installer(t *testing.T, variables ...string) map[string]*unstructured.Unstr
 		t.Fatalf("%v: %v: %s", build, err, output)
 	}
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return byName(documents(t, text))
 }
 

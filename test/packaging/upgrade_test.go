@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/files"
@@ -14,9 +15,7 @@ import (
 func upgrade(t *testing.T, crd string) (refusal string) {
 	t.Helper()
 	before, err := filepath.Abs(filepath.Join(released, crdFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	output, err := command(t, "crdify", "--config=tools/pins/crdify/olm.yaml", "file://"+before, "file://"+crd).CombinedOutput()
 	if err == nil {
 		return ""
@@ -27,9 +26,7 @@ func upgrade(t *testing.T, crd string) (refusal string) {
 // OLM v1 blocks an upgrade whose CRD could break resources that are there.
 func TestTheCRDUpgradesThatOfTheFirstRelease(t *testing.T) {
 	crd, err := filepath.Abs(filepath.Join(present, crdFile))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if refusal := upgrade(t, crd); refusal != "" {
 		t.Errorf("OLM v1 would block the upgrade from v0.1.0:\n%s", refusal)
 	}
@@ -69,9 +66,7 @@ func TestUnsafeCRDsAreFound(t *testing.T) {
 			crd := read[object](t, filepath.Join(released, crdFile))
 			test.change(t, at[list](t, crd, "spec", "versions")[0].(object))
 			text, err := yaml.Marshal(crd)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			file := filepath.Join(t.TempDir(), "crd.yaml")
 			files.Write(t, file, string(text))
 			refusal := upgrade(t, file)

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/yaml"
 )
 
@@ -21,9 +22,7 @@ func TestWorkflowsNameActionsByCommit(t *testing.T) {
 	commits := map[string]string{}
 	for _, file := range files {
 		content, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if permissions := "\npermissions:"; !strings.Contains(string(content), permissions) {
 			t.Errorf("%s leaves it open what its token may do", file)
 		}
@@ -59,9 +58,7 @@ func steps(t *testing.T, file string) []step {
 			Steps []step `json:"steps"`
 		} `json:"jobs"`
 	}
-	if err := yaml.Unmarshal([]byte(text(t, file)), &workflow); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte(text(t, file)), &workflow))
 	var all []step
 	for _, job := range workflow.Jobs {
 		all = append(all, job.Steps...)

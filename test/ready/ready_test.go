@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/api/meta"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -72,9 +73,7 @@ func TestReady(t *testing.T) {
 	seen := map[string]bool{}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		var list []readyCase
 		if err := yaml.UnmarshalStrict(text, &list); err != nil {
 			t.Fatalf("%s: %v", file, err)
@@ -97,9 +96,7 @@ func TestRoutesOfRealControllers(t *testing.T) {
 	}
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		route, expected, _ := strings.Cut(string(text), "\n---\n")
 		var want struct {
 			Verdict string   `json:"verdict"`
@@ -171,9 +168,7 @@ func (c *readyCase) test(t *testing.T) {
 // agree compares what kubectl, kstatus, which Flux uses, and Argo CD make of a status.
 func (c *readyCase) agree(t *testing.T, resource *unstructured.Unstructured, out *v1.AppServiceStatus) {
 	content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(out)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	resource = resource.DeepCopy()
 	resource.Object["status"] = content
 	wantStatus, wantHealth := kstatus.InProgressStatus, "Progressing"
@@ -248,24 +243,18 @@ func keyOf(text string) kube.Key {
 func normal(t *testing.T, content map[string]any) map[string]any {
 	t.Helper()
 	text, err := yaml.Marshal(content)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	object := &unstructured.Unstructured{}
 	if text, err = yaml.YAMLToJSON(text); err != nil {
 		t.Fatal(err)
 	}
-	if err := object.UnmarshalJSON(text); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, object.UnmarshalJSON(text))
 	return object.Object
 }
 
 func duration(t *testing.T, text string) time.Duration {
 	t.Helper()
 	value, err := time.ParseDuration(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return value
 }

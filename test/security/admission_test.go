@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	admissionv1 "k8s.io/api/admissionregistration/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,9 +25,7 @@ func installAdmission(t *testing.T) {
 	t.Helper()
 	folder := filepath.Join(files.Root(t), "config/admission")
 	var kustomization struct{ Resources []string }
-	if err := yaml.Unmarshal(files.Text(t, filepath.Join(folder, "kustomization.yaml")), &kustomization); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(files.Text(t, filepath.Join(folder, "kustomization.yaml")), &kustomization))
 	for _, file := range kustomization.Resources {
 		for _, object := range files.Objects(t, filepath.Join(folder, file)) {
 			install(t, object)
@@ -54,14 +53,10 @@ func install(t *testing.T, object *unstructured.Unstructured) {
 	t.Helper()
 	if object.GetKind() == "ValidatingAdmissionPolicyBinding" {
 		binding := &admissionv1.ValidatingAdmissionPolicyBinding{}
-		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, binding); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, binding))
 		leaveOut(binding)
 		content, err := runtime.DefaultUnstructuredConverter.ToUnstructured(binding)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		object.Object = content
 	}
 	cluster.Create(t, object)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
@@ -36,9 +37,7 @@ func TestWhatPoliciesCost(t *testing.T) {
 			for _, s := range []*scene{guarded, open} {
 				app := s.appService(s.namespace, "app", each.spec)
 				begin := time.Now()
-				if err := s.tenant.Create(t.Context(), app, client.DryRunAll); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, s.tenant.Create(t.Context(), app, client.DryRunAll))
 				if i >= 10 {
 					took[s] = append(took[s], time.Since(begin))
 				}

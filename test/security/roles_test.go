@@ -8,6 +8,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -116,9 +117,7 @@ func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 		t.Errorf("scaling: %v", err)
 	}
 	harness.Eventually(t, "it is ready as changed", func() error { return ready(s) })
-	if err := s.tenant.Delete(t.Context(), s.app(), client.PropagationPolicy(metav1.DeletePropagationForeground)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, s.tenant.Delete(t.Context(), s.app(), client.PropagationPolicy(metav1.DeletePropagationForeground)))
 	harness.Eventually(t, "it is gone", func() error {
 		err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(s.app()), s.app())
 		if apierrors.IsNotFound(err) {
@@ -134,18 +133,12 @@ func TestKindsThatEditDoesNotGive(t *testing.T) {
 	s.tenant = newTenant(t, s.namespace, nil)
 	s.has("edit")
 	text, err := os.ReadFile(filepath.Join(files.Root(t), "watches.yaml"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	served, err := watches.Load(text, os.DirFS(files.Root(t)))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, entry := range served {
 		declared, err := references.Made(files.Root(t), entry.Kind)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, need := range rights.OfChart(entry.Chart, nil) {
 			if given := s.may(need); given == slices.Contains(declared, need.GroupResource) {
 				t.Errorf("%s renders %s, edit gives it: %t, declared in references.yaml: %v", entry.Kind, need.GroupResource, given, declared)

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -88,9 +89,7 @@ func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) cli
 	config := rest.CopyConfig(cluster.Config)
 	config.Impersonate = rest.ImpersonationConfig{UserName: name, Groups: []string{"system:authenticated"}}
 	tenant, err := client.New(config, client.Options{Scheme: cluster.Client.Scheme(), Mapper: cluster.Client.RESTMapper()})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	harness.Eventually(t, "the tenant has his rights", func() error {
 		return tenant.List(t.Context(), &v1.AppServiceList{}, client.InNamespace(namespace))
 	})

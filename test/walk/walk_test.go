@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 
@@ -68,9 +69,7 @@ func installForeignKinds(ctx context.Context) error {
 // TestWalks takes the walks, several at once.
 func TestWalks(t *testing.T) {
 	g, err := newGenerator()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	numbers, kept := wanted(t)
 	fmt.Printf("walks of seed %d, %d steps each\n", *seed, *steps)
 	for _, number := range numbers {

@@ -8,6 +8,9 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
 	"github.com/example/appservice-operator/tools/lifecycle"
 	"github.com/example/appservice-operator/tools/processes"
 )
@@ -20,16 +23,12 @@ func TestLife(t *testing.T) {
 	ctx := t.Context()
 	options := Options{Name: "controlplane-test", Nodes: 3, Progress: t.Output()}
 	t.Cleanup(func() {
-		if err := Down(context.Background(), options.Name); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, Down(context.Background(), options.Name))
 	})
 	up := func() *Cluster {
 		t.Helper()
 		c, err := Up(ctx, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if ready, err := c.readyNodes(ctx); err != nil || ready != 3 {
 			t.Fatalf("got %d ready nodes (error %v), want 3", ready, err)
 		}
@@ -47,12 +46,8 @@ func TestLife(t *testing.T) {
 
 	i := instanceOf(t, options.Name)
 	before, err := processes.Of(ctx, i.dir())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := c.Rediscover(ctx); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, c.Rediscover(ctx))
 	running, err := processes.Of(ctx, i.dir())
 	if err != nil || len(running["kube-apiserver"]) != 1 {
 		t.Fatalf("got processes %v (error %v), want one API server", running, err)
@@ -75,24 +70,18 @@ func TestLife(t *testing.T) {
 				t.Errorf("another cluster may be started without %s, and take its ports", name)
 			}
 		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err != nil {
 			t.Errorf("what was there is lost with %s: %v", name, err)
 		}
 	}
-	if err := i.kill(ctx, "kube-apiserver"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, i.kill(ctx, "kube-apiserver"))
 	c = up()
 	if _, err := c.kubectl(ctx, "get", "configmap", "witness"); err == nil {
 		t.Error("a cluster without an API server was not made again")
 	}
 
-	if err := Down(ctx, options.Name); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Down(ctx, options.Name))
 	if running, err := processes.Of(ctx, i.dir()); err != nil || len(running) > 0 {
 		t.Errorf("got processes %v (error %v) after the end, want none", running, err)
 	}
@@ -142,23 +131,15 @@ func TestFlaw(t *testing.T) {
 		}
 	}
 	expect(lifecycle.Absent)
-	if err := os.MkdirAll(i.dir(), 0o755); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(i.dir(), 0o755))
 	expect("it was never finished")
 	madeFrom := i.lifecycle(Options{}).MadeFrom()
-	if err := os.WriteFile(madeFrom, []byte("something else"), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(madeFrom, []byte("something else"), 0o644))
 	expect("it was made from other versions or settings")
-	if err := os.WriteFile(madeFrom, []byte(i.recipe()), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.WriteFile(madeFrom, []byte(i.recipe()), 0o644))
 	expect("etcd is not running")
 
-	if err := Down(t.Context(), "test"); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Down(t.Context(), "test"))
 	expect(lifecycle.Absent)
 }
 
@@ -172,9 +153,7 @@ func TestEnvironmentOfKwokctl(t *testing.T) {
 func instanceOf(t *testing.T, name string) *instance {
 	t.Helper()
 	i, release, err := lock(t.Context(), name, nil)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	release()
 	return i
 }

@@ -5,14 +5,14 @@ import (
 	"errors"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestAcquire(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "folder", "lock")
 	release, err := Acquire(t.Context(), path, func() { t.Error("the first holder had to wait") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 
 	// The second holder gives up as soon as it has seen that it must wait.
 	ctx, cancel := context.WithCancel(t.Context())
@@ -26,8 +26,6 @@ func TestAcquire(t *testing.T) {
 
 	release()
 	again, err := Acquire(t.Context(), path, func() { t.Error("a released lock is still held") })
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	again()
 }

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 // empty is a folder with a watches.yaml that names one kind.
@@ -19,29 +21,21 @@ func empty(t *testing.T) string {
 func put(t *testing.T, root, name, text string) {
 	t.Helper()
 	file := filepath.Join(root, name)
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+	require.NoError(t, os.WriteFile(file, []byte(text), 0o644))
 }
 
 func read(t *testing.T, root, name string) string {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, name))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(text)
 }
 
 func TestScaffold(t *testing.T) {
 	root := empty(t)
 	made, err := Scaffold(root, "LoadProbe")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, name := range made {
 		if text := read(t, root, name); strings.Contains(name+text, "__") {
 			t.Errorf("%s has a word left that stands for another: %s", name, text)

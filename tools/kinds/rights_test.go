@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -42,9 +43,7 @@ func repository(t *testing.T, chart string, templates ...string) (root string, l
 		put(t, root, "helm-charts/probe/templates/"+kind+".yaml", "apiVersion: "+version+"\nkind: "+kind+"\nmetadata: {name: x}\n")
 	}
 	for _, folder := range []string{"config/rbac", "config/chart/files/rights"} {
-		if err := os.MkdirAll(filepath.Join(root, folder), 0o755); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Join(root, folder), 0o755))
 	}
 	crd := &apiextensionsv1.CustomResourceDefinition{}
 	crd.Spec.Names.Plural = "probes"
@@ -56,9 +55,7 @@ func TestRightsFollowFromTemplates(t *testing.T) {
 	root, list := repository(t, bucket, "batch/v1 CronJob", "storage.k8s.io/v1 VolumeAttributesClass", "example.com/v1 Bucket")
 	put(t, root, "config/rights/gone/kustomization.yaml", "")
 	put(t, root, "config/chart/files/rights/gone.yaml", "")
-	if err := grants(root, list); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, grants(root, list))
 	const verbs = "  verbs: [get, list, watch, create, patch, delete]\n"
 	for name, parts := range map[string][]string{
 		rights.RoleFile: {

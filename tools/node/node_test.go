@@ -11,6 +11,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/example/appservice-operator/tools/processes"
@@ -25,16 +27,12 @@ func TestLife(t *testing.T) {
 	ctx := t.Context()
 	options := Options{Name: "node-test", Progress: t.Output()}
 	t.Cleanup(func() {
-		if err := Down(context.Background(), options); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, Down(context.Background(), options))
 	})
 	up := func() *Node {
 		t.Helper()
 		n, err := Up(ctx, options)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		return n
 	}
 	n := up()
@@ -44,22 +42,16 @@ func TestLife(t *testing.T) {
 	if _, err := up().instance.kubectl(ctx, "get", "configmap", "witness"); err != nil {
 		t.Errorf("a node that was up was not used again: %v", err)
 	}
-	if err := n.RestartKubelet(ctx); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, n.RestartKubelet(ctx))
 	running, err := processes.Of(ctx, n.instance.dir)
 	if err != nil || len(running["kube-proxy"]) != 1 {
 		t.Fatalf("got processes %v (error %v), want one kube-proxy", running, err)
 	}
-	if err := processes.Kill("kube-proxy", running["kube-proxy"]); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, processes.Kill("kube-proxy", running["kube-proxy"]))
 	if _, err := up().instance.kubectl(ctx, "get", "configmap", "witness"); err == nil {
 		t.Error("a node without a kube-proxy was not made again")
 	}
-	if err := Down(ctx, options); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, Down(ctx, options))
 	expectNothing(t, n.instance)
 }
 
@@ -70,9 +62,7 @@ func expectNothing(t *testing.T, i *instance) {
 		t.Errorf("got processes %v (error %v) after the end, want none", running, err)
 	}
 	roots, err := groupRoots()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	paths := []string{i.dir, filepath.Join("/sys/class/net", linkOf(i.name).name)}
 	for _, root := range roots {
 		paths = append(paths, filepath.Join(root, i.group()))
@@ -116,31 +106,23 @@ func TestLink(t *testing.T) {
 
 func TestCredentials(t *testing.T) {
 	i := &instance{name: "test", dir: t.TempDir()}
-	if err := i.writeCredentials(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, i.writeCredentials())
 	authorities := x509.NewCertPool()
 	ca, err := os.ReadFile(i.path("pki", "ca.crt"))
 	if err != nil || !authorities.AppendCertsFromPEM(ca) {
 		t.Fatalf("cannot read the authority's certificate (error %v)", err)
 	}
 	served, err := tls.LoadX509KeyPair(i.path("pki", "apiserver.crt"), i.path("pki", "apiserver.key"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for _, host := range []string{linkOf("test").node.String(), apiService, "kubernetes.default.svc"} {
 		if _, err := served.Leaf.Verify(x509.VerifyOptions{Roots: authorities, DNSName: host}); err != nil {
 			t.Errorf("the API server's certificate is not good for %s: %v", host, err)
 		}
 	}
 	config, err := clientcmd.LoadFromFile(i.path(kubelet + ".kubeconfig"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	client, err := tls.X509KeyPair(config.AuthInfos["test"].ClientCertificateData, config.AuthInfos["test"].ClientKeyData)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := client.Leaf.Subject.String(); got != "CN=system:node:test,O=system:nodes" {
 		t.Errorf("got user %s for the kubelet", got)
 	}
@@ -149,13 +131,9 @@ func TestCredentials(t *testing.T) {
 func TestSettingsAreTheNodesOwn(t *testing.T) {
 	i := &instance{name: "test", dir: t.TempDir(), programs: toolchain.Programs{shim: "/cache/shim"}}
 	for _, name := range settings() {
-		if err := i.writeSettings(name); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, i.writeSettings(name))
 		content, err := os.ReadFile(i.path(name))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if strings.Contains(string(content), "{{") || strings.Contains(string(content), "<no value>") {
 			t.Errorf("%s is not filled in:\n%s", name, content)
 		}

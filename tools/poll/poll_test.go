@@ -6,6 +6,8 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+
+	"github.com/stretchr/testify/assert"
 )
 
 var errNotYet = errors.New("not yet")
@@ -71,9 +73,7 @@ func TestTheIntervalsGrowUpToTheLongest(t *testing.T) {
 func TestEveryIsAPaceOfEqualIntervals(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		calls, begin := 0, time.Now()
-		if err := PacedWithin(t.Context(), time.Minute, Every(time.Second), after(&calls, 10)); err != nil {
-			t.Error(err)
-		}
+		assert.NoError(t, PacedWithin(t.Context(), time.Minute, Every(time.Second), after(&calls, 10)))
 		if took := time.Since(begin); took != 9*time.Second {
 			t.Errorf("ten looks took %s, want 9s", took)
 		}

@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestStop(t *testing.T) {
@@ -26,13 +28,9 @@ func TestStop(t *testing.T) {
 			t.Parallel()
 			command := exec.Command("sh", "-c", test.script)
 			output, err := command.StdoutPipe()
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			child, err := Start(command)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			t.Cleanup(child.Kill)
 			_, _ = output.Read(make([]byte, 1)) // it is under way, or has ended
 			if err := child.Stop(test.grace); (err == nil) != (test.err == "") || err != nil && err.Error() != test.err {
@@ -55,9 +53,7 @@ func TestStartNamesWhatCannotBeStarted(t *testing.T) {
 
 func TestFreeAddressesAreDifferent(t *testing.T) {
 	addresses, err := FreeAddresses(3)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if slices.Sort(addresses); len(slices.Compact(addresses)) != 3 {
 		t.Errorf("got %v", addresses)
 	}

@@ -5,6 +5,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestParse(t *testing.T) {
@@ -22,16 +24,10 @@ func TestEndLeavesOtherFoldersAlone(t *testing.T) {
 	start := func(dir string) {
 		t.Helper()
 		program := filepath.Join(dir, "bin", "sleeper")
-		if err := os.MkdirAll(filepath.Dir(program), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.Symlink(sleep, program); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(program), 0o755))
+		require.NoError(t, os.Symlink(sleep, program))
 		child, err := Start(exec.Command(program, "60"))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		t.Cleanup(child.Kill)
 	}
 	expect := func(dir string, want int) {
@@ -44,9 +40,7 @@ func TestEndLeavesOtherFoldersAlone(t *testing.T) {
 	start(mine)
 	start(other)
 	expect(mine, 1)
-	if err := End(t.Context(), mine); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, End(t.Context(), mine))
 	expect(mine, 0)
 	expect(other, 1)
 }

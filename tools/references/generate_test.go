@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"sigs.k8s.io/yaml"
 )
@@ -46,17 +47,11 @@ func TestFieldsOfCharts(t *testing.T) {
 			root, crd := t.TempDir(), &apiextensionsv1.CustomResourceDefinition{}
 			text := "{spec: {group: app.example.com, names: {kind: Cache, plural: caches}, versions: [{name: v1, storage: true, schema: {openAPIV3Schema: {properties: {spec: {properties: " +
 				strings.ReplaceAll(test.spec, "\t", " ") + "}}}}}]}}"
-			if err := yaml.Unmarshal([]byte(text), crd); err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, yaml.Unmarshal([]byte(text), crd))
 			if test.declared != "" {
 				file := filepath.Join(root, File)
-				if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-					t.Fatal(err)
-				}
-				if err := os.WriteFile(file, []byte(test.declared), 0o644); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.MkdirAll(filepath.Dir(file), 0o755))
+				require.NoError(t, os.WriteFile(file, []byte(test.declared), 0o644))
 			}
 			fields, err := Of(root, crd)
 			if (err == nil) != (test.err == "") || err != nil && !strings.Contains(err.Error(), test.err) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 	"sigs.k8s.io/yaml"
@@ -160,9 +161,7 @@ func TestEachFieldTakesARight(t *testing.T) {
 		crd := definition(t, file)
 		list := guards(t, strings.ToLower(crd.Spec.Names.Kind)+".yaml")
 		fields, err := Of(root, crd)
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, field := range fields {
 			t.Run(crd.Spec.Names.Kind+"/"+field.Path+" of "+field.To, func(t *testing.T) {
 				w := write{kind: crd.Spec.Names.Kind, plural: crd.Spec.Names.Plural, now: specWith(t, field, "it"), may: nobody}
@@ -212,35 +211,25 @@ func specWith(t *testing.T, field Field, name string) string {
 		}
 	}
 	text, err := yaml.Marshal(value)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	json, err := yaml.YAMLToJSON(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return string(json)
 }
 
 func definition(t *testing.T, file string) *apiextensionsv1.CustomResourceDefinition {
 	t.Helper()
 	text, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	crd := &apiextensionsv1.CustomResourceDefinition{}
-	if err := yaml.Unmarshal(text, crd); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal(text, crd))
 	return crd
 }
 
 // What a namespace sets for all its resources is written by whoever may write its ConfigMap appservice-defaults, and no policy asks him.
 func TestNamespacesSetNoReferences(t *testing.T) {
 	text, err := os.ReadFile(root + "/watches.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var served []struct {
 		Kind              string
 		NamespaceDefaults []string
@@ -254,9 +243,7 @@ func TestNamespacesSetNoReferences(t *testing.T) {
 			t.Fatalf("%s has the CRDs %v (%v)", entry.Kind, files, err)
 		}
 		fields, err := Of(root, definition(t, files[0]))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, field := range fields {
 			for _, name := range entry.NamespaceDefaults {
 				if strings.HasPrefix(field.Path+".", "spec."+name+".") || strings.HasPrefix(field.Path, "spec."+name+"[]") {

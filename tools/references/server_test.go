@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/google/cel-go/common/types"
+	"github.com/stretchr/testify/require"
 	admissionregistrationv1 "k8s.io/api/admissionregistration/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -43,9 +44,7 @@ type guard struct {
 func guards(t testing.TB, file string) []*guard {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join("../../config/admission", file))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var list []*guard
 	reader := utilyaml.NewYAMLReader(bufio.NewReader(bytes.NewReader(text)))
 	for {
@@ -53,13 +52,9 @@ func guards(t testing.TB, file string) []*guard {
 		if errors.Is(err, io.EOF) {
 			return list
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		policy := &admissionregistrationv1.ValidatingAdmissionPolicy{}
-		if err := yaml.Unmarshal(document, policy); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, yaml.Unmarshal(document, policy))
 		if policy.Kind == "ValidatingAdmissionPolicy" {
 			list = append(list, compile(t, policy))
 		}
@@ -69,9 +64,7 @@ func guards(t testing.TB, file string) []*guard {
 func compile(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPolicy) *guard {
 	t.Helper()
 	compiler, err := cel.NewCompositedCompiler(environment.MustBaseEnvSet(oldest))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	g := &guard{ValidatingAdmissionPolicy: policy}
 	with, without := cel.OptionalVariableDeclarations{HasAuthorizer: true}, cel.OptionalVariableDeclarations{}
 	for _, variable := range policy.Spec.Variables {
@@ -121,9 +114,7 @@ func (w write) resource(t testing.TB, spec string) *unstructured.Unstructured {
 		return nil
 	}
 	object := &unstructured.Unstructured{}
-	if err := yaml.Unmarshal([]byte("{spec: "+spec+"}"), &object.Object); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, yaml.Unmarshal([]byte("{spec: "+spec+"}"), &object.Object))
 	object.SetAPIVersion("app.example.com/v1")
 	object.SetKind(w.kind)
 	object.SetName("web")

@@ -5,6 +5,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestAssets(t *testing.T) {
@@ -28,9 +30,7 @@ func TestAssets(t *testing.T) {
 			path := filepath.Join(w.assets, "hello")
 			if tc.script != "" {
 				write(t, path, tc.script)
-				if err := os.Chmod(path, 0o755); err != nil {
-					t.Fatal(err)
-				}
+				require.NoError(t, os.Chmod(path, 0o755))
 			}
 			programs, err := w.ensure(t.Context(), []program{hello})
 			if err != nil || (programs["hello"] == path) != tc.used {

@@ -7,6 +7,9 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 // TestConcurrentBuilds builds one tiny program, that needs no module and no standard library package, many times over.
@@ -20,9 +23,7 @@ func TestConcurrentBuilds(t *testing.T) {
 	for i := range paths {
 		group.Go(func() {
 			programs, err := w.ensure(t.Context(), []program{hello})
-			if err != nil {
-				t.Error(err)
-			}
+			assert.NoError(t, err)
 			paths[i] = programs["hello"]
 		})
 	}
@@ -57,9 +58,7 @@ func TestProgramsOfAModuleAreBuiltTogether(t *testing.T) {
 	sibling.name, sibling.path, sibling.takes = "little-brother", "example.com/tools/sibling/v2", 2*time.Minute
 	tagged.name, tagged.tags = "tagged", "tag"
 	programs, err := w.ensure(t.Context(), []program{hello, tagged, sibling})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	for name, want := range map[string]string{"hello": "v1.2.3\n", "tagged": "v1.2.3\n", "little-brother": "sibling"} {
 		if out, err := exec.CommandContext(t.Context(), programs[name]).CombinedOutput(); err != nil || string(out) != want {
 			t.Errorf("%s says %q (error %v), want %q", name, out, err, want)

@@ -9,15 +9,15 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestDownload(t *testing.T) {
 	p := publish(t)
 	w, hello, output := published(t, p.URL)
 	programs, err := w.ensure(t.Context(), []program{hello})
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if got := content(t, programs["hello"]); got != "official hello" {
 		t.Errorf("got a program %q, want the published one:\n%s", got, output.String())
 	}
@@ -198,9 +198,7 @@ func TestMirror(t *testing.T) {
 func mute(t *testing.T) string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	t.Cleanup(func() { _ = listener.Close() })
 	return "http://" + listener.Addr().String()
 }

@@ -4,6 +4,8 @@ import (
 	"path/filepath"
 	"slices"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 const gomod = `module example.com/tools
@@ -57,9 +59,7 @@ func pinIn(t *testing.T, p program, mod, sum, compiler string) pin {
 	write(t, filepath.Join(dir, "go.mod"), mod)
 	write(t, filepath.Join(dir, "go.sum"), sum)
 	got, err := pinOf(p, dir, compiler)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return got
 }
 

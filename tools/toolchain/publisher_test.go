@@ -15,6 +15,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/stretchr/testify/require"
 )
 
 // helloURL and archiveURL are where the publisher of these tests has its programs, as a mirror sees it.
@@ -102,19 +104,13 @@ func archive(t *testing.T, files ...string) string {
 	writer := tar.NewWriter(zipper)
 	for i := 0; i < len(files); i += 2 {
 		header := &tar.Header{Name: files[i], Mode: 0o755, Size: int64(len(files[i+1]))}
-		if err := writer.WriteHeader(header); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, writer.WriteHeader(header))
 		if _, err := writer.Write([]byte(files[i+1])); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := writer.Close(); err != nil {
-		t.Fatal(err)
-	}
-	if err := zipper.Close(); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, writer.Close())
+	require.NoError(t, zipper.Close())
 	return packed.String()
 }
 

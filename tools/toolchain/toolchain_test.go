@@ -8,6 +8,8 @@ import (
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/stretchr/testify/require"
 )
 
 func TestEnsureNamesTheKnownProgramsWhenOneIsUnknown(t *testing.T) {
@@ -24,9 +26,7 @@ func TestEnsureNamesTheKnownProgramsWhenOneIsUnknown(t *testing.T) {
 
 func TestCatalogueIsPinned(t *testing.T) {
 	root, err := Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	versions, err := kubernetesVersions(filepath.Join(root, "tools", "pins"))
 	if err != nil || !slices.Contains(versions, DefaultKubernetes) {
 		t.Fatalf("got the versions %v (error %v) of Kubernetes, want %s among them", versions, err, DefaultKubernetes)
@@ -102,19 +102,13 @@ func (b *lockedBuffer) Write(p []byte) (int, error) {
 
 func write(t *testing.T, path, content string) {
 	t.Helper()
-	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-		t.Fatal(err)
-	}
-	if err := os.WriteFile(path, []byte(content), 0o644); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(content), 0o644))
 }
 
 func resolve(t *testing.T, path string) string {
 	t.Helper()
 	resolved, err := filepath.EvalSymlinks(path)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return resolved
 }

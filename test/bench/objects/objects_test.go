@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -24,9 +25,7 @@ func TestObjectsAreThoseOfTheChart(t *testing.T) {
 	resource := load.AppService(v1.GroupVersion, "shop", "web")
 	resource.SetUID("11111111-2222-3333-4444-555555555555")
 	app := &v1.AppService{}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(resource.Object, app))
 	want := map[string]map[string]any{}
 	for _, object := range rendered(t, resource) {
 		unmark(object)
@@ -43,14 +42,10 @@ func TestObjectsAreThoseOfTheChart(t *testing.T) {
 func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured.Unstructured {
 	t.Helper()
 	c, err := chart.Load(appservice.Files, "helm-charts/appservice")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	renderer := &render.Renderer{Chart: c, Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), c, nil), Hooks: postrender.Default()}
 	result, err := renderer.Render(t.Context(), resource, chartutil.DefaultCapabilities)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return result.Objects
 }
 
@@ -70,21 +65,15 @@ func unmark(object *unstructured.Unstructured) {
 func typed(t *testing.T, object *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	out, err := scheme.Scheme.New(object.GroupVersionKind())
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, out); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
+	require.NoError(t, runtime.DefaultUnstructuredConverter.FromUnstructured(object.Object, out))
 	return generic(t, out.(client.Object))
 }
 
 func generic(t *testing.T, object client.Object) map[string]any {
 	t.Helper()
 	out, err := runtime.DefaultUnstructuredConverter.ToUnstructured(object)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	delete(out, "kind")
 	delete(out, "apiVersion")
 	delete(out, "status")

@@ -9,6 +9,8 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -55,17 +57,11 @@ func chartsWith(t *testing.T, template string, more map[string]string) *compare.
 	}
 	for name, text := range files {
 		path := filepath.Join(dir, name)
-		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
-			t.Fatal(err)
-		}
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+		require.NoError(t, os.WriteFile(path, []byte(text), 0o644))
 	}
 	c, err := load(t.Context(), "", dir)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	return c
 }
 
@@ -152,9 +148,7 @@ func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
 		return chartsWith(t, strings.ReplaceAll("# {{ .Values.text }}\n", "text", name), map[string]string{"fields.yaml": text, "values.yaml": ""})
 	}
 	var out strings.Builder
-	if err := compareAll(t.Context(), &out, declare("text"), declare("words"), widgets(2)); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, compareAll(t.Context(), &out, declare("text"), declare("words"), widgets(2)))
 	const want = "2 Widgets: 0 change, 0 restart pods\n" +
 		"    1  the field spec.text does nothing any more: the new chart does not declare it\n       w2\n"
 	if out.String() != want {
@@ -164,13 +158,9 @@ func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
 
 func TestTheGoldenCasesAreCompared(t *testing.T) {
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	found, err := cases(root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	count, want := 0, 0
 	for _, list := range found.subjects {
 		count += len(list)
@@ -185,13 +175,9 @@ func TestTheGoldenCasesAreCompared(t *testing.T) {
 		t.Errorf("%d cases are found, there are %d (error %v)", count, want, err)
 	}
 	here, err := load(t.Context(), root, root)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var out strings.Builder
-	if err := compareAll(t.Context(), &out, here, here, found); err != nil {
-		t.Error(err)
-	}
+	assert.NoError(t, compareAll(t.Context(), &out, here, here, found))
 	for _, line := range strings.Split(strings.TrimSpace(out.String()), "\n") {
 		if !strings.HasSuffix(line, ": 0 change, 0 restart pods") {
 			t.Errorf("a chart differs from itself: %s", line)
@@ -201,13 +187,9 @@ func TestTheGoldenCasesAreCompared(t *testing.T) {
 
 func TestChartsAreReadFromACommit(t *testing.T) {
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	c, err := load(t.Context(), root, "HEAD")
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if len(c.Kinds) == 0 || c.Kinds[0].Kind != "AppService" {
 		t.Errorf("got %v", c.Kinds)
 	}

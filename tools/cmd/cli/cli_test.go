@@ -14,6 +14,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"sigs.k8s.io/yaml"
@@ -48,9 +49,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 		sums[p] = sum([]byte(p.String()))
 	}
 	text, err := manifest("1.2.3", sums)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var got plugin
 	if err := yaml.UnmarshalStrict(text, &got); err != nil {
 		t.Fatalf("%v\n%s", err, text)
@@ -74,9 +73,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 		var matching []int
 		for i, one := range spec.Platforms {
 			selector, err := metav1.LabelSelectorAsSelector(one.Selector)
-			if err != nil {
-				t.Fatal(err)
-			}
+			require.NoError(t, err)
 			if selector.Matches(labels.Set{"os": p.os, "arch": p.arch}) {
 				matching = append(matching, i)
 			}
@@ -106,40 +103,30 @@ func TestKrewTakesTheManifest(t *testing.T) {
 func packedFor(t *testing.T, p platform) []string {
 	t.Helper()
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	content, err := p.archive(root, []byte("program"))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if again, err := p.archive(root, []byte("program")); err != nil || !bytes.Equal(content, again) {
 		t.Errorf("%s: packed again, the archive is another one (%v)", p, err)
 	}
 	var names []string
 	if p.os == "windows" {
 		archive, err := zip.NewReader(bytes.NewReader(content), int64(len(content)))
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		for _, file := range archive.File {
 			names = append(names, file.Name)
 		}
 		return names
 	}
 	plain, err := gzip.NewReader(bytes.NewReader(content))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	archive := tar.NewReader(plain)
 	for {
 		header, err := archive.Next()
 		if errors.Is(err, io.EOF) {
 			return names
 		}
-		if err != nil {
-			t.Fatal(err)
-		}
+		require.NoError(t, err)
 		if executable := header.Mode&0o111 != 0; executable == (header.Name == "LICENSE") {
 			t.Errorf("%s: %s has mode %o", p, header.Name, header.Mode)
 		}
@@ -169,22 +156,16 @@ func TestSelected(t *testing.T) {
 // go install PACKAGE@VERSION refuses a module that replaces or excludes others.
 func TestTheProgramCanBeInstalledByGo(t *testing.T) {
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	cmd := exec.CommandContext(t.Context(), "go", "mod", "edit", "-json")
 	cmd.Dir = root
 	text, err := cmd.Output()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	var mod struct {
 		Module           struct{ Path string }
 		Replace, Exclude []any
 	}
-	if err := json.Unmarshal(text, &mod); err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, json.Unmarshal(text, &mod))
 	if len(mod.Replace)+len(mod.Exclude) > 0 || mod.Module.Path != "github.com/example/appservice-operator" {
 		t.Errorf("module %s has %d replace and %d exclude directives", mod.Module.Path, len(mod.Replace), len(mod.Exclude))
 	}

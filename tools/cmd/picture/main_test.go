@@ -7,27 +7,20 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/stretchr/testify/require"
 
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
 func TestThePictureIsUpToDate(t *testing.T) {
 	root, err := toolchain.Root()
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	text, err := os.ReadFile(filepath.Join(root, source))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	want, err := draw(text)
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	got, err := os.ReadFile(filepath.Join(root, target))
-	if err != nil {
-		t.Fatal(err)
-	}
+	require.NoError(t, err)
 	if diff := cmp.Diff(string(want), string(got)); diff != "" {
 		t.Errorf("%s is not what %s says, see make generate (-want +got):\n%s", target, source, diff)
 	}
