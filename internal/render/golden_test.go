@@ -12,6 +12,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
@@ -241,8 +242,8 @@ func readsBack(t *testing.T, result *Result) {
 		if source != result.Sources[i] {
 			t.Errorf("document %d comes from %q, want %q", i+1, source, result.Sources[i])
 		}
-		for _, problem := range differences(kube.KeyOf(result.Objects[i]).String(), parsedObject(t, body).Object, result.Objects[i].Object) {
-			t.Error(problem)
+		if diff := cmp.Diff(result.Objects[i].Object, parsedObject(t, body).Object); diff != "" {
+			t.Errorf("%s: %s", kube.KeyOf(result.Objects[i]), diff)
 		}
 	}
 }

@@ -3,12 +3,11 @@ package render
 import (
 	"errors"
 	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -110,51 +109,6 @@ var payloads = map[string]string{
 // What is refused must be refused; nothing may change or drop it in silence.
 var refusable = []string{"what a template says of nothing", "a next line", "no letters", "a delete", "a control of the second set"}
 
-// differences names each place where two values differ.
-func differences(path string, got, want any) []string {
-	a, isMap := got.(map[string]any)
-	b, areMaps := want.(map[string]any)
-	if isMap && areMaps {
-		var list []string
-		for _, key := range slices.Sorted(maps.Keys(a)) {
-			if _, found := b[key]; !found {
-				list = append(list, fmt.Sprintf("%s has %.40q", path, key))
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(b)) {
-			item, found := a[key]
-			if !found {
-				list = append(list, fmt.Sprintf("%s lacks %.40q", path, key))
-				continue
-			}
-			list = append(list, differences(path+"."+key, item, b[key])...)
-		}
-		return list
-	}
-	c, isList := got.([]any)
-	d, areLists := want.([]any)
-	if isList && areLists && len(c) == len(d) {
-		var list []string
-		for i := range c {
-			list = append(list, differences(fmt.Sprintf("%s[%d]", path, i), c[i], d[i])...)
-		}
-		return list
-	}
-	if reflect.DeepEqual(got, want) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%.80s: got %s, want %s", path, short(got), short(want))}
-}
-
-// short shows both ends of a value.
-func short(value any) string {
-	text := fmt.Sprintf("%q", fmt.Sprint(value))
-	if len(text) > 80 {
-		return text[:40] + " ... " + text[len(text)-30:]
-	}
-	return text
-}
-
 func keysOf(result *Result) string {
 	var keys []string
 	for _, object := range result.Objects {
@@ -202,12 +156,12 @@ func TestEveryLetterArrives(t *testing.T) {
 	resource.Object["spec"].(map[string]any)["config"] = map[string]any{"environment": environment}
 	resource.Object["spec"].(map[string]any)["envs"] = envs
 	result := rendered(t, shipped(t), resource)
-	for _, problem := range differences("data", find(t, result, "ConfigMap", "web-config").Object["data"], environment) {
-		t.Error(problem)
+	if diff := cmp.Diff(environment, find(t, result, "ConfigMap", "web-config").Object["data"]); diff != "" {
+		t.Error(diff)
 	}
 	containers, _, _ := unstructured.NestedSlice(find(t, result, "Deployment", "web").Object, "spec", "template", "spec", "containers")
-	for _, problem := range differences("env", containers[0].(map[string]any)["env"], envs) {
-		t.Error(problem)
+	if diff := cmp.Diff(envs, containers[0].(map[string]any)["env"]); diff != "" {
+		t.Error(diff)
 	}
 }
 

@@ -3,9 +3,6 @@ package injection
 import (
 	"encoding/base64"
 	"errors"
-	"fmt"
-	"maps"
-	"reflect"
 	"slices"
 	"strings"
 
@@ -88,62 +85,18 @@ func walk(value any, text func(string) string) any {
 	return value
 }
 
-// unclean says what is wrong with a refusal.
-func unclean(err error, l leaf) []string {
+// unclean says what is wrong with a refusal, if anything is.
+func unclean(err error, l leaf) string {
 	var ofChart *render.ChartError
 	switch text := err.Error(); {
 	case errors.As(err, &ofChart):
-		return []string{"the chart gets the blame: " + short(text)}
+		return "the chart gets the blame: " + text
 	case strings.ContainsAny(text, "\n\r\x00"):
-		return []string{"the refusal has more than one line: " + short(text)}
+		return "the refusal has more than one line: " + text
 	case !strings.Contains(text, l.path[0].name):
-		return []string{"the refusal does not name the field: " + short(text)}
+		return "the refusal does not name the field: " + text
 	case len(text) > 2000:
-		return []string{"the refusal is long: " + short(text)}
+		return "the refusal is long: " + text
 	}
-	return nil
-}
-
-// differences names each place where two values differ.
-func differences(path string, got, want any) []string {
-	a, isMap := got.(map[string]any)
-	b, areMaps := want.(map[string]any)
-	if isMap && areMaps {
-		var list []string
-		for _, key := range slices.Sorted(maps.Keys(a)) {
-			if _, found := b[key]; !found {
-				list = append(list, fmt.Sprintf("%.80s has %s", path, short(key)))
-			}
-		}
-		for _, key := range slices.Sorted(maps.Keys(b)) {
-			if item, found := a[key]; found {
-				list = append(list, differences(path+"."+key, item, b[key])...)
-			} else {
-				list = append(list, fmt.Sprintf("%.80s lacks %s", path, short(key)))
-			}
-		}
-		return list
-	}
-	c, isList := got.([]any)
-	d, areLists := want.([]any)
-	if isList && areLists && len(c) == len(d) {
-		var list []string
-		for i := range c {
-			list = append(list, differences(fmt.Sprintf("%s[%d]", path, i), c[i], d[i])...)
-		}
-		return list
-	}
-	if reflect.DeepEqual(got, want) {
-		return nil
-	}
-	return []string{fmt.Sprintf("%.80s: got %s, want %s", path, short(got), short(want))}
-}
-
-// short shows both ends of a value.
-func short(value any) string {
-	text := fmt.Sprintf("%q", fmt.Sprint(value))
-	if len(text) > 300 {
-		return text[:150] + " ... " + text[len(text)-140:]
-	}
-	return text
+	return ""
 }

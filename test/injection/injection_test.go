@@ -13,6 +13,8 @@ import (
 	"slices"
 	"sync/atomic"
 	"testing"
+
+	"github.com/google/go-cmp/cmp"
 )
 
 const root = "../.."
@@ -78,13 +80,13 @@ func (k *kind) inject(t *testing.T, l leaf) {
 	for name, payload := range payloads {
 		injected.Add(1)
 		result, err := k.render(t, k.spec(t, l, payload))
-		var problems []string
+		var problem string
 		if err != nil {
-			problems = unclean(err, l)
-		} else {
-			problems = differences("", replaced(result, ""), replaced(base, payload))
+			problem = unclean(err, l)
+		} else if got, want := replaced(result, ""), replaced(base, payload); !reflect.DeepEqual(got, want) {
+			problem = cmp.Diff(want, got)
 		}
-		report(t, l, name, problems)
+		report(t, l, name, problem)
 	}
 }
 
@@ -103,23 +105,21 @@ func (k *kind) refuses(t *testing.T, l leaf) {
 	for name, payload := range payloads {
 		injected.Add(1)
 		result, err := k.render(t, k.spec(t, l, payload))
-		var problems []string
+		var problem string
 		if err != nil {
-			problems = unclean(err, l)
+			problem = unclean(err, l)
 		} else if got := outline(result); !slices.ContainsFunc(outlines, func(want any) bool { return reflect.DeepEqual(got, want) }) {
-			problems = differences("", got, outlines[0])
+			problem = cmp.Diff(outlines[0], got)
 		}
-		report(t, l, name, problems)
+		report(t, l, name, problem)
 	}
 }
 
-func report(t *testing.T, l leaf, payload string, problems []string) {
+func report(t *testing.T, l leaf, payload, problem string) {
 	t.Helper()
-	if len(problems) == 0 {
+	if problem == "" {
 		return
 	}
 	changed.Add(1)
-	for _, problem := range problems {
-		t.Errorf("%s in %s: %s", payload, l, problem)
-	}
+	t.Errorf("%s in %s: %s", payload, l, problem)
 }
