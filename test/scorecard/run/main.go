@@ -18,6 +18,8 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/go-logr/logr"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/test/scorecard/result"
@@ -43,6 +45,7 @@ func main() {
 	pods := flag.Bool("pods", false, "run the tests as pods of the cluster that KUBECONFIG names, or of a node of its own")
 	untar := flag.String("untar-image", "", "with -pods: the image that unpacks the bundle (default: operator-sdk's, or one from files)")
 	flag.Parse()
+	log.SetLogger(logr.Discard()) // what goes wrong is printed
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	passed, failed, err := run(ctx, *pods, *untar)
 	stop()

@@ -9,12 +9,10 @@ import (
 	"os"
 	"os/exec"
 
-	"github.com/go-logr/logr"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
-	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	"github.com/example/appservice-operator/test/connect"
 	"github.com/example/appservice-operator/test/scorecard/result"
@@ -94,7 +92,6 @@ func (p *place) run(ctx context.Context, program, untar string, count func(resul
 
 // prepare makes the namespace, the account and the binding, and returns how to delete them.
 func (p *place) prepare(ctx context.Context) (cleanUp func(), err error) {
-	log.SetLogger(logr.Discard())
 	_, direct, err := connect.To(p.kubeconfig)
 	if err != nil {
 		return nil, err
