@@ -65,7 +65,7 @@ override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded each time: generating may add files.
 GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
-# Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are no unit tests: they have targets of their own.
+# Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are not unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
 tool = go tool -modfile='$(CURDIR)/tools/pins/$(1)/go.mod' $(1)

@@ -21,17 +21,17 @@ func TestTheEdgesOfPodTemplates(t *testing.T) {
 		accepted, refused string
 		field             string // what the refusal names
 	}{
-		"number of labels":           {labels(64, "a", "b"), labels(65, "a", "b"), "spec.podTemplate.metadata.labels"},
-		"length of a label":          {labels(1, "a", strings.Repeat("b", 63)), labels(1, "a", strings.Repeat("b", 64)), "spec.podTemplate.metadata.labels.a0"},
-		"label of the selector":      {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "which select the pods"},
-		"label of the operator's":    {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels must not have"},
-		"annotation of Helm's":       {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not have"},
-		"a spec that is no map":      {"{spec: {any: [thing, null, {$patch: delete}]}}", "{spec: [a]}", "spec.podTemplate.spec"},
-		"a null in what is free":     {"{spec: {nodeSelector: {a: null}}}", "{spec: null, metadata: [a]}", "spec.podTemplate.metadata"},
-		"a label that is no text":    {"{metadata: {labels: {a: '1'}}}", "{metadata: {labels: {a: 1}}}", "spec.podTemplate.metadata.labels.a"},
-		"a patch that is not a map":  {"{}", "none", "spec.podTemplate"},
-		"a length of an annotation":  {"{metadata: {annotations: {a: " + strings.Repeat("b", 16384) + "}}}", "{metadata: {annotations: {a: " + strings.Repeat("b", 16385) + "}}}", "spec.podTemplate.metadata.annotations.a"},
-		"an annotation of the stamp": {"{metadata: {annotations: {app.example.org/a: b}}}", "{metadata: {annotations: {app.example.com/rendered: b}}}", "spec.podTemplate.metadata.annotations must not have"},
+		"number of labels":             {labels(64, "a", "b"), labels(65, "a", "b"), "spec.podTemplate.metadata.labels"},
+		"length of a label":            {labels(1, "a", strings.Repeat("b", 63)), labels(1, "a", strings.Repeat("b", 64)), "spec.podTemplate.metadata.labels.a0"},
+		"label of the selector":        {"{metadata: {labels: {app.kubernetes.io/component: a}}}", "{metadata: {labels: {app.kubernetes.io/instance: a}}}", "which select the pods"},
+		"label of the operator's":      {"{metadata: {labels: {example.com/a: b}}}", "{metadata: {labels: {app.example.com/a: b}}}", "spec.podTemplate.metadata.labels must not have"},
+		"annotation of Helm's":         {"{metadata: {annotations: {helm.sh: b}}}", "{metadata: {annotations: {helm.sh/a: b}}}", "spec.podTemplate.metadata.annotations must not have"},
+		"a spec that is not a map":     {"{spec: {any: [thing, null, {$patch: delete}]}}", "{spec: [a]}", "spec.podTemplate.spec"},
+		"a null in what is free":       {"{spec: {nodeSelector: {a: null}}}", "{spec: null, metadata: [a]}", "spec.podTemplate.metadata"},
+		"a label that is not a string": {"{metadata: {labels: {a: '1'}}}", "{metadata: {labels: {a: 1}}}", "spec.podTemplate.metadata.labels.a"},
+		"a patch that is not a map":    {"{}", "none", "spec.podTemplate"},
+		"a length of an annotation":    {"{metadata: {annotations: {a: " + strings.Repeat("b", 16384) + "}}}", "{metadata: {annotations: {a: " + strings.Repeat("b", 16385) + "}}}", "spec.podTemplate.metadata.annotations.a"},
+		"an annotation of the stamp":   {"{metadata: {annotations: {app.example.org/a: b}}}", "{metadata: {annotations: {app.example.com/rendered: b}}}", "spec.podTemplate.metadata.annotations must not have"},
 	}
 	a := newAdmission(t)
 	for name, test := range tests {

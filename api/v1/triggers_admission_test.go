@@ -33,7 +33,7 @@ func TestWhatIsAdmittedOfTriggers(t *testing.T) {
 		"as many settings as there may be":            {`triggers: ` + settings(32, 4096), ""},
 		"more settings than there may be":             {`triggers: ` + settings(33, 1), "spec.autoscaling.triggers[0].metadata"},
 		"a setting that is too long":                  {`triggers: ` + settings(1, 4097), "spec.autoscaling.triggers[0].metadata"},
-		"a setting that is no text":                   {`triggers: [{type: a, metadata: {value: 5}}]`, "spec.autoscaling.triggers[0].metadata.value"},
+		"a setting that is not a string":              {`triggers: [{type: a, metadata: {value: 5}}]`, "spec.autoscaling.triggers[0].metadata.value"},
 		"a metric type that there is none of":         {`triggers: [{type: a, metricType: Average}]`, "spec.autoscaling.triggers[0].metricType"},
 		"an authentication of another kind":           {`triggers: [{type: a, authenticationRef: {name: a, kind: Secret}}]`, "spec.autoscaling.triggers[0].authenticationRef.kind"},
 		"an authentication without a name":            {`triggers: [{type: a, authenticationRef: {}}]`, "spec.autoscaling.triggers[0].authenticationRef.name"},

@@ -43,7 +43,7 @@ func limitOf(bytes string) (int64, error) {
 	}
 	limit, err := strconv.ParseInt(bytes, 10, 64)
 	if err != nil || limit <= 0 {
-		return 0, fmt.Errorf("%s is %q, which is no number of bytes: take it from limits.memory by resourceFieldRef, or leave it out", memoryLimit, bytes)
+		return 0, fmt.Errorf("%s is %q, which is not a number of bytes: take it from limits.memory by resourceFieldRef, or leave it out", memoryLimit, bytes)
 	}
 	return limit / 100 * limitShare, nil
 }

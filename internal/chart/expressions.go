@@ -58,7 +58,7 @@ func checkEntry(annotation, text string) error {
 	}
 	expression, isText := read[annotation].(string)
 	if !isText {
-		return errors.New("it is no text: quote it")
+		return errors.New("it is not a string: quote it")
 	}
 	return readywhen.Expression(annotation, expression)
 }

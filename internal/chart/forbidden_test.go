@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Each mistake is named by the line that it is on; what is no mistake is let through.
+// Each mistake is named by the line that it is on; what is not a mistake is let through.
 func TestWhatTemplatesMayNotUse(t *testing.T) {
 	cases := map[string]struct {
 		text string

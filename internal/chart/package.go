@@ -27,7 +27,7 @@ func files(fsys fs.FS, dir string) ([]*loader.BufferedFile, error) {
 	defer packed.Close()
 	list, err := loader.LoadArchiveFiles(packed)
 	if err != nil {
-		return nil, fmt.Errorf("%s%s is no chart as helm package makes it: %w", dir, PackageSuffix, err)
+		return nil, fmt.Errorf("%s%s is not a chart as helm package makes it: %w", dir, PackageSuffix, err)
 	}
 	return list, nil
 }

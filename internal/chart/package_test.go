@@ -68,7 +68,7 @@ func TestAChartInAMountedConfigMap(t *testing.T) {
 
 func TestWhatIsNoPackageIsRefused(t *testing.T) {
 	_, err := Load(fstest.MapFS{"web.tgz": &fstest.MapFile{Data: []byte("name: web\n")}}, "web")
-	if err == nil || !strings.Contains(err.Error(), "web.tgz is no chart as helm package makes it") {
+	if err == nil || !strings.Contains(err.Error(), "web.tgz is not a chart as helm package makes it") {
 		t.Errorf("got %v", err)
 	}
 	_, err = Load(fstest.MapFS{}, "web")

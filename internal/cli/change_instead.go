@@ -12,7 +12,7 @@ import (
 // suspend is the field of spec that stops new runs, as in CronJob.
 const suspend = "suspend"
 
-// insteadOf returns the error for pausing or resuming a resource that is no AppService. It names the field that the kind has instead, if any.
+// insteadOf returns the error for pausing or resuming a resource that is not an AppService. It names the field that the kind has instead, if any.
 func (s *shell) insteadOf(verb string, name named) error {
 	refusal := fmt.Sprintf("cannot %s %s: the operator honors spec.paused of AppServices only", verb, name)
 	kind := strings.ToLower(name.Kind.Kind)

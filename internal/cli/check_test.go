@@ -46,7 +46,7 @@ func TestWhatChecksEndWith(t *testing.T) {
 		"our chart, of an example":     {[]string{"lint", charts + "appservice"}, exitOK, "", "1 cases, 0 findings"},
 		"our chart, of a resource":     {[]string{"lint", charts + "appjob", "-f", "../../config/samples/app_v1_appjob.yaml"}, exitOK, "", "1 cases, 0 findings"},
 		"a chart that breaks a rule":   {[]string{"lint", filepath.Join(dir, "widget")}, exitFound, "templates/it.yaml:4:", ""},
-		"what is no chart":             {[]string{"lint", "none"}, exitBroke, "", "none"},
+		"what is not a chart":          {[]string{"lint", "none"}, exitBroke, "", "none"},
 		"a format that there is not":   {[]string{"lint", charts + "appjob", "-o", "pdf"}, exitBroke, "", "pdf"},
 		"all charts of this program":   {[]string{"lint", "-o", "json"}, exitOK, "[", "appjob: 1 cases, 0 findings"},
 		"as SARIF, for other programs": {[]string{"lint", charts + "appjob", "-o", "sarif"}, exitOK, `"version": "2.1.0"`, ""},

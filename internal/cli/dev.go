@@ -101,7 +101,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	for {
 		select {
 		case <-ctx.Done():
-			return nil // an interrupt is no error
+			return nil // an interrupt is not an error
 		case err := <-failed:
 			if err != nil {
 				return err

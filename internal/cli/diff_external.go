@@ -18,7 +18,7 @@ import (
 // externalDiff is the environment variable that names an external diff program, as for kubectl diff.
 const externalDiff = "KUBECTL_EXTERNAL_DIFF"
 
-// runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is no error, as for diff.
+// runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is not an error, as for diff.
 func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*compare.Diff) error {
 	dir, err := os.MkdirTemp("", "appservice-diff-")
 	if err != nil {

@@ -27,7 +27,7 @@ func TestImportOfAFile(t *testing.T) {
 		"in a namespace":          {score, []string{"-n", "shop"}, exitOK, "namespace: shop", noted},
 		"an image that is built":  {strings.ReplaceAll(score, "IMAGE", "."), []string{"--image", "example.com/built:1"}, exitOK, "image: example.com/built:1", noted},
 		"no image":                {strings.ReplaceAll(score, "IMAGE", "."), nil, exitBroke, "", "name it by --image"},
-		"of another format":       {score, []string{"--format", "compose"}, exitBroke, "", "it is no Compose file"},
+		"of another format":       {score, []string{"--format", "compose"}, exitBroke, "", "it is not a Compose file"},
 		"of a format that is not": {score, []string{"--format", "a"}, exitBroke, "", "--format=a: it can be manifest, compose or score"},
 		"notes to nowhere":        {score, []string{"--notes", "a"}, exitBroke, "", "--notes=a: it can be stderr or comments"},
 		"a file and a name":       {score, []string{"deployment/web"}, exitBroke, "", "name one thing to import"},

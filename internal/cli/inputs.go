@@ -105,7 +105,7 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts)
 	if i.kubeVersion != "" {
 		version, err := chartutil.ParseKubeVersion(i.kubeVersion)
 		if err != nil {
-			return nil, fmt.Errorf("--kube-version=%s: it is no version of Kubernetes, such as 1.36: %w", i.kubeVersion, err)
+			return nil, fmt.Errorf("--kube-version=%s: it is not a version of Kubernetes, such as 1.36: %w", i.kubeVersion, err)
 		}
 		w.capabilities.KubeVersion = *version
 	}

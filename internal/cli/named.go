@@ -58,7 +58,7 @@ func (s *shell) kind(word string) (schema.GroupVersionKind, error) {
 	case err != nil:
 		return kind, fmt.Errorf("cannot ask the cluster for its kinds: %w", err)
 	case scheme.Scheme.Recognizes(kind):
-		return kind, fmt.Errorf("%s is no kind of the operator: name the AppService that it belongs to (kubectl appservice tree shows what that became)", kind.Kind)
+		return kind, fmt.Errorf("%s is not a kind of the operator: name the AppService that it belongs to (kubectl appservice tree shows what that became)", kind.Kind)
 	}
 	return kind, nil
 }

@@ -74,7 +74,7 @@ func TestRender(t *testing.T) {
 		"a kind that is not": {map[string]string{"app.yaml": route}, "render -f DIR/app.yaml --api-versions keda.sh/v1alpha1/ScaledObject", 0, []string{"kind: Deployment\n"}, "kind: HTTPRoute",
 			"note: AppService shop/web: HTTPRoute web is left out: the cluster does not serve its kind"},
 		"another chart":                  {chart, "render -f DIR/app.yaml --chart DIR/chart --kube-version 1.30", 0, []string{"# Source: appservice/templates/file.yaml\n", "kube: v1.30\n"}, "Deployment", ""},
-		"no version":                     {chart, "render -f DIR/app.yaml --kube-version new", 2, nil, "", "--kube-version=new: it is no version of Kubernetes"},
+		"no version":                     {chart, "render -f DIR/app.yaml --kube-version new", 2, nil, "", "--kube-version=new: it is not a version of Kubernetes"},
 		"a template with a mistake":      {with("a: {{ .Values.image.tag.name }}\n"), "render -f DIR/app.yaml --chart DIR/chart", 2, nil, "", "error: app.yaml:1: AppService shop/web:\ntemplates/file.yaml:1:14: <.Values.image.tag.name>: can't evaluate field tag in type interface {}\n    1 | a: {{ .Values.image.tag.name }}\n      |              ^\n"},
 		"a template that says no":        {with("a: b\nb: {{ fail \"use another\" }}\n"), "render -f DIR/app.yaml --chart DIR/chart", 2, nil, "", "error: app.yaml:1: AppService shop/web:\ntemplates/file.yaml:2:7: use another\n    1 | a: b\n    2 | b: {{ fail \"use another\" }}\n      |       ^\n"},
 		"a template that is none":        {with("a: {{ nonsense }}\n"), "render -f DIR/app.yaml --chart DIR/chart", 2, nil, "", "error: charts of chart:\ntemplates/file.yaml:1"},

@@ -266,15 +266,15 @@ func TestTheNewestRecordIsTheOneOfTheHighestRevision(t *testing.T) {
 		shown []*unstructured.Unstructured
 		want  *Record
 	}{
-		"none":                           {nil, nil},
-		"one":                            {[]*unstructured.Unstructured{record("1", "deployed", "a")}, &Record{Revision: 1, Status: "deployed", Digest: "a", Chart: "1.2.3"}},
-		"several":                        {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("3", "pending-upgrade", "c"), record("1", "superseded", "a")}, &Record{Revision: 3, Status: "pending-upgrade", Digest: "c", Chart: "1.2.3"}},
-		"ten comes after nine":           {[]*unstructured.Unstructured{record("9", "superseded", "a"), record("10", "deployed", "b")}, &Record{Revision: 10, Status: "deployed", Digest: "b", Chart: "1.2.3"}},
-		"a revision that is no number":   {[]*unstructured.Unstructured{broken, record("2", "deployed", "b")}, &Record{Revision: 2, Status: "deployed", Digest: "b", Chart: "1.2.3"}},
-		"only a revision that is none":   {[]*unstructured.Unstructured{bare}, nil},
-		"a record of somebody else":      {[]*unstructured.Unstructured{theirs, record("1", "deployed", "a")}, &Record{Revision: 1, Status: "deployed", Digest: "a", Chart: "1.2.3"}},
-		"what is left of more":           {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("1", "superseded", "a")}, nil},
-		"only a record of somebody else": {[]*unstructured.Unstructured{theirs}, nil},
+		"none":                            {nil, nil},
+		"one":                             {[]*unstructured.Unstructured{record("1", "deployed", "a")}, &Record{Revision: 1, Status: "deployed", Digest: "a", Chart: "1.2.3"}},
+		"several":                         {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("3", "pending-upgrade", "c"), record("1", "superseded", "a")}, &Record{Revision: 3, Status: "pending-upgrade", Digest: "c", Chart: "1.2.3"}},
+		"ten comes after nine":            {[]*unstructured.Unstructured{record("9", "superseded", "a"), record("10", "deployed", "b")}, &Record{Revision: 10, Status: "deployed", Digest: "b", Chart: "1.2.3"}},
+		"a revision that is not a number": {[]*unstructured.Unstructured{broken, record("2", "deployed", "b")}, &Record{Revision: 2, Status: "deployed", Digest: "b", Chart: "1.2.3"}},
+		"only a revision that is none":    {[]*unstructured.Unstructured{bare}, nil},
+		"a record of somebody else":       {[]*unstructured.Unstructured{theirs, record("1", "deployed", "a")}, &Record{Revision: 1, Status: "deployed", Digest: "a", Chart: "1.2.3"}},
+		"what is left of more":            {[]*unstructured.Unstructured{record("2", "superseded", "b"), record("1", "superseded", "a")}, nil},
+		"only a record of somebody else":  {[]*unstructured.Unstructured{theirs}, nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

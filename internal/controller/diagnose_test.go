@@ -156,11 +156,11 @@ func TestWhatIsWellOrNotJudgedIsNotLookedAt(t *testing.T) {
 		paused   bool
 		problem  *status.Problem
 	}{
-		"all is well":                     {ready, false, nil},
-		"its controller has not seen it":  {unnoticed, false, nil},
-		"paused":                          {unready(&appsv1.StatefulSet{}, "db"), true, nil},
-		"something else is the matter":    {unready(&appsv1.StatefulSet{}, "db"), false, &status.Problem{}},
-		"it is no workload that it knows": {nil, false, nil},
+		"all is well":                        {ready, false, nil},
+		"its controller has not seen it":     {unnoticed, false, nil},
+		"paused":                             {unready(&appsv1.StatefulSet{}, "db"), true, nil},
+		"something else is the matter":       {unready(&appsv1.StatefulSet{}, "db"), false, &status.Problem{}},
+		"it is not a workload that it knows": {nil, false, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := newClinic()

@@ -148,7 +148,7 @@ func newBench(t *testing.T, image string) *bench {
 			Translator: translatorFunc(func(ctx context.Context, resource *unstructured.Unstructured) (chartutil.Values, error) {
 				b.renders++
 				if image, _, _ := unstructured.NestedString(resource.Object, "spec", "image"); image == "untranslatable" {
-					return nil, errors.New("cannot read spec: spec.image is no image")
+					return nil, errors.New("cannot read spec: spec.image is not an image")
 				}
 				return translator.Translate(ctx, resource)
 			}),
@@ -361,7 +361,7 @@ func TestWhatCannotBeRendered(t *testing.T) {
 		capabilities           error
 		stalled                bool
 	}{
-		"the spec cannot be translated": {image: "untranslatable", reason: v1.ReasonInvalidSpec, message: "spec.image is no image", stalled: true},
+		"the spec cannot be translated": {image: "untranslatable", reason: v1.ReasonInvalidSpec, message: "spec.image is not an image", stalled: true},
 		"the chart refuses":             {image: "refused", reason: v1.ReasonRenderFailed, message: "this image is refused", stalled: true},
 		"a kind may not be watched":     {image: "nginx", source: errors.New("forbidden"), reason: v1.ReasonAPIUnavailable, message: "v1 ConfigMap", stalled: true},
 		"the cluster does not tell what it serves": {
@@ -464,7 +464,7 @@ func TestTheTimeOfTheNextAttemptIsToldWhileThatIsAllThatHelps(t *testing.T) {
 			t.Errorf("attempt %d: got %v, want %s", attempt, got, next)
 		}
 		b.clock.SetTime(b.clock.Now().Add(time.Second))
-		b.reconcile(t) // a change that comes too early is no attempt
+		b.reconcile(t) // a change that comes too early is not an attempt
 		if b.statuses != attempt+1 {
 			t.Errorf("after %d attempts the status was written %d times", attempt+1, b.statuses)
 		}

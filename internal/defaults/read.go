@@ -74,7 +74,7 @@ func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	}
 	content, err := yaml.YAMLToJSONStrict([]byte(t.text))
 	if err != nil {
-		return fail(errors.New("it is no YAML: " + strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")))
+		return fail(errors.New("it is not YAML: " + strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")))
 	}
 	var value any
 	if err := utiljson.Unmarshal(content, &value); err != nil {

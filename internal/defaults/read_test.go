@@ -24,7 +24,7 @@ func TestReadIsStrict(t *testing.T) {
 		"what is not allowed beside what is": {"appservice.yaml", "config: {databaseUrl: x}", "config.databaseUrl: a namespace may not set it"},
 		"all of what is allowed in part":     {"appservice.yaml", "config: all", "config: a namespace may not set it"},
 		"no map":                             {"appservice.yaml", "[a]", "it must be a map, in the shape of spec"},
-		"no YAML":                            {"appservice.yaml", "a: b: c", "it is no YAML: "},
+		"no YAML":                            {"appservice.yaml", "a: b: c", "it is not YAML: "},
 		"a key twice":                        {"appservice.yaml", "resources: {}\nresources: {}", "already set"},
 		"another spelling of the key":        {"appservices.yaml", "resources: {}", "there is no such key as appservices.yaml: did you mean appservice.yaml?"},
 		"an alias":                           {"appservice.yaml", "resources:\n  limits: &a {cpu: 1}\n  requests: *a", ""},

@@ -115,7 +115,7 @@ func (p *parser) checkType(s *Schema, at string) {
 		}
 		for _, name := range s.Required {
 			if s.Properties[name] == nil {
-				p.report(s.LineOf("required"), "%s: required names %s, which is no property%s", at, name, DidYouMean(name, s.Names()))
+				p.report(s.LineOf("required"), "%s: required names %s, which is not a property%s", at, name, DidYouMean(name, s.Names()))
 			}
 		}
 	}

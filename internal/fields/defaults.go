@@ -32,7 +32,7 @@ func (p *parser) checkDefault(s *Schema, at string) {
 	if s.IsQuantity() {
 		canonical, err := Canonical(s.Default)
 		if err != nil {
-			p.report(s.LineOf("default"), "%s: the default does not fit: it is no quantity, such as 500m or 1Gi", at)
+			p.report(s.LineOf("default"), "%s: the default does not fit: it is not a quantity, such as 500m or 1Gi", at)
 		}
 		s.Default = canonical
 		return

@@ -73,7 +73,7 @@ func fieldless(c *chart.Chart, dir string, kind schema.GroupVersionKind, declare
 		}
 		reported = append(reported, entry.steps)
 		problems = append(problems, Problem{path.Join(dir, valuesFile), entry.line, strings.Join(entry.steps, ".") +
-			" is no field of " + kind.Kind + ", so no spec can set it: declare it in " + Name + ", or put it into the template"})
+			" is not a field of " + kind.Kind + ", so no spec can set it: declare it in " + Name + ", or put it into the template"})
 	}
 	return problems
 }

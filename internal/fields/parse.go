@@ -69,9 +69,9 @@ var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 func syntax(name string, err error) Problem {
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
 		line, _ := strconv.Atoi(found[1])
-		return Problem{name, line, "it is no YAML: " + found[2]}
+		return Problem{name, line, "it is not YAML: " + found[2]}
 	}
-	return Problem{name, 1, "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	return Problem{name, 1, "it is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
 }
 
 // keys calls the reader of each key of a map, and records the key's line in lines. Refused maps unsupported keys of OpenAPI to a hint.
@@ -244,7 +244,7 @@ func (p *parser) kind(node *yaml.Node) {
 
 func (p *parser) text(node *yaml.Node, at string) string {
 	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
-		p.report(node.Line, "%s: it must be a text", at)
+		p.report(node.Line, "%s: it must be a string", at)
 		return ""
 	}
 	return strings.TrimSpace(node.Value)

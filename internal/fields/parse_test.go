@@ -20,8 +20,8 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 		"no mistake":                {"fields:\n  a: {type: string, description: x}", nil},
 		"nothing":                   {"", nil},
 		"a comment":                 {"# nothing\n", nil},
-		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: it is no YAML: "}},
-		"an anchor in itself":       {"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", []string{":1: it is no YAML: anchor 'a' value contains itself"}},
+		"no YAML":                   {"fields:\n  a: {type: string", []string{":1: it is not YAML: "}},
+		"an anchor in itself":       {"fields:\n  a: &a {type: object, description: x, properties: {b: *a}}", []string{":1: it is not YAML: anchor 'a' value contains itself"}},
 		"no map":                    {"[a]", []string{":1: it must be a map"}},
 		"an unknown key at the top": {"fields: {}\nrequires: [a]", []string{":2: unknown key requires: did you mean required?"}},
 		"an unknown key":            {"fields:\n  a:\n    type: string\n    desciption: x", []string{":2: spec.a: description is missing", ":4: spec.a: unknown key desciption: did you mean description?"}},
@@ -50,7 +50,7 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 			[]string{":6: spec.a: key b must be a property of the items, and required or with a default"},
 		},
 		"not structural":       {"fields:\n  a:\n    description: x\n    oneOf: [{type: string}]", []string{":2: spec.a: type is missing", ":4: spec.a: oneOf cannot be used: use x-kubernetes-validations"}},
-		"required and unknown": {"fields:\n  a: {type: string, description: x}\nrequired: [b]", []string{":3: spec: required names b, which is no property"}},
+		"required and unknown": {"fields:\n  a: {type: string, description: x}\nrequired: [b]", []string{":3: spec: required names b, which is not a property"}},
 		"a rule without words": {"fields: {}\nrules:\n- rule: self.size > 1", []string{":3: rules: a rule needs a message"}},
 		"a default of another type": {
 			"fields:\n  a:\n    type: integer\n    description: x\n    default: three", []string{":5: spec.a: the default does not fit: got string, want integer"},
@@ -63,8 +63,8 @@ func TestEachMistakeHasItsLine(t *testing.T) {
 			"fields:\n  a:\n    type: object\n    description: x\n    properties: {b: {type: string, description: x}}\n    default: {c: 1}",
 			[]string{":6: spec.a: the default does not fit: additional properties 'c' not allowed"},
 		},
-		"a default that is no quantity": {
-			"fields:\n  a: {x-kubernetes-int-or-string: true, format: quantity, description: x, default: much}", []string{":2: spec.a: the default does not fit: it is no quantity"},
+		"a default that is not a quantity": {
+			"fields:\n  a: {x-kubernetes-int-or-string: true, format: quantity, description: x, default: much}", []string{":2: spec.a: the default does not fit: it is not a quantity"},
 		},
 		"a default without a value":         {"fields:\n  a: {type: string, description: x, default: }", []string{":2: spec.a: a value is missing"}},
 		"a default of a type of Kubernetes": {"fields:\n  a: {$ref: AppService.spec.envs, default: [{nam: b}]}", []string{`:2: spec.a: the default does not fit AppService.spec.envs: unknown field "[0].nam"`}},

@@ -31,8 +31,8 @@ func TestSharesOfNothing(t *testing.T) {
 		"a target of one container":                         {`{type: ContainerResource, containerResource: {name: cpu, container: app, target: {type: Utilization, averageUtilization: 80}}}`, `{containers: [{name: app, resources: {requests: {cpu: 1}}}, {name: log}]}`, nil},
 		"a target of one that requests nothing": {`{type: ContainerResource, containerResource: {name: cpu, container: log, target: {type: Utilization, averageUtilization: 80}}}`, `{containers: [{name: app, resources: {requests: {cpu: 1}}}, {name: log}]}`,
 			[]string{`container "log" requests no cpu, of which the target is a share`}},
-		"a target that is no share": {`{type: Resource, resource: {name: cpu, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
-		"a metric of the pods":      {`{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
+		"a target that is not a share": {`{type: Resource, resource: {name: cpu, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
+		"a metric of the pods":         {`{type: Pods, pods: {metric: {name: a}, target: {type: AverageValue, averageValue: 1}}}`, bare, nil},
 		"two targets": {cpu + `, {type: Resource, resource: {name: memory, target: {type: Utilization, averageUtilization: 80}}}`, bare,
 			[]string{`container "app" requests no cpu, of which the target is a share`, `container "app" requests no memory, of which the target is a share`}},
 	}

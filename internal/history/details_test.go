@@ -45,7 +45,7 @@ func TestRecordsOfEarlierOperatorsNameNobody(t *testing.T) {
 	}
 }
 
-// A Secret of another type is no record, whoever controls it.
+// A Secret of another type is not a record, whoever controls it.
 func TestOnlyRecordsAreListed(t *testing.T) {
 	other := secret(t, made{1, helmrelease.StatusDeployed, "1.0.0", 1, "argocd", "a"})
 	other.Type = corev1.SecretTypeOpaque
@@ -98,7 +98,7 @@ func TestUndoLeavesOutWhatHasNoSpecAndRefusesThatOfAnotherKind(t *testing.T) {
 	} {
 		resource := app("c")
 		change(resource)
-		if _, err := PlanUndo(resource, list, 1); err == nil || !strings.Contains(err.Error(), "revision 1 was made of a spec of app.example.com/v1 AppService, which is no "+resource.GetAPIVersion()+" "+resource.GetKind()) {
+		if _, err := PlanUndo(resource, list, 1); err == nil || !strings.Contains(err.Error(), "revision 1 was made of a spec of app.example.com/v1 AppService, which is not "+resource.GetAPIVersion()+" "+resource.GetKind()) {
 			t.Errorf("of a %s %s: %v", resource.GetAPIVersion(), resource.GetKind(), err)
 		}
 	}
@@ -123,7 +123,7 @@ func TestUndoIsStrictAboutFields(t *testing.T) {
 	}
 }
 
-// What tools leave in labels and annotations is no part of a source; what people wrote is.
+// What tools leave in labels and annotations is not part of a source; what people wrote is.
 func TestASourceHasWhatPeopleWrote(t *testing.T) {
 	resource := app("a")
 	resource.SetLabels(map[string]string{"team": "shop", "kustomize.toolkit.fluxcd.io/name": "apps", "kustomize.toolkit.fluxcd.io/namespace": "flux-system"})

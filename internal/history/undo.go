@@ -43,7 +43,7 @@ func PlanUndo(resource *unstructured.Unstructured, revisions []Revision, to int)
 		return nil, fmt.Errorf("revision %d does not say what spec it was made of: an earlier operator recorded it (helm get values %s --revision %d shows its values)",
 			target.Revision, resource.GetName(), target.Revision)
 	case source.Source.APIVersion != resource.GetAPIVersion() || source.Source.Kind != resource.GetKind():
-		return nil, fmt.Errorf("revision %d was made of a spec of %s %s, which is no %s %s", target.Revision,
+		return nil, fmt.Errorf("revision %d was made of a spec of %s %s, which is not %s %s", target.Revision,
 			source.Source.APIVersion, source.Source.Kind, resource.GetAPIVersion(), resource.GetKind())
 	}
 	changed := resource.DeepCopy()

@@ -42,7 +42,7 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 				made[i].SetOwnerReferences([]metav1.OwnerReference{{APIVersion: appService.GroupVersion().String(), Kind: appService.Kind, Name: "paused", Controller: ptr.To(true)}})
 			}
 			if kube.Large(made[0]) {
-				t.Fatal("the caches do not keep it: that is no attack")
+				t.Fatal("the caches do not keep it: that is not an attack")
 			}
 			h := New(nil, nil, Free{})
 			before := heap()

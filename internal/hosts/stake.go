@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is no rival.
+// owner identifies a resource, by name rather than UID: what is left of an earlier resource of the same name is not a rival.
 type owner struct {
 	schema.GroupKind
 	types.NamespacedName

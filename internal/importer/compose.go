@@ -32,7 +32,7 @@ func (i *Importer) Compose(ctx context.Context, text []byte, options FileOptions
 		o.SkipResolveLabels = true
 	}, loader.WithProfiles([]string{"*"}))
 	if err != nil {
-		return nil, nil, fmt.Errorf("it is no Compose file: %w", err)
+		return nil, nil, fmt.Errorf("it is not a Compose file: %w", err)
 	}
 	var results []Result
 	for _, name := range sortedKeys(project.Services) {

@@ -115,7 +115,7 @@ func (k *keyed[T]) UnmarshalJSON(data []byte) error {
 func (i *Importer) Score(ctx context.Context, text []byte, options FileOptions) ([]Result, error) {
 	var file scoreFile
 	if err := yaml.UnmarshalStrict(text, &file); err != nil {
-		return nil, fmt.Errorf("it is no Score file of score.dev/v1b1: %w", err)
+		return nil, fmt.Errorf("it is not a Score file of score.dev/v1b1: %w", err)
 	}
 	name, _ := file.Metadata["name"].(string)
 	if name == "" || len(file.Containers) == 0 {

@@ -70,7 +70,7 @@ func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 		"one text":                           {`{"image": "` + large + `", "paused": true, "ttl": "72h"}`, "", "map[paused:true ttl:72h]"},
 		"many small items":                   {`{"args": [` + many + `], "paused": false}`, "", "map[paused:false]"},
 		"an annotation":                      {`{"image": "x"}`, large, "map[]"},
-		"a spec that is no map":              {`"` + large + `"`, "", "map[]"},
+		"a spec that is not a map":           {`"` + large + `"`, "", "map[]"},
 		"what would be kept is large itself": {`{"ttl": "` + large + `", "paused": [` + many + `]}`, "", "map[]"},
 	}
 	for name, test := range cases {

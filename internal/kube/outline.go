@@ -83,7 +83,7 @@ func Remembered(object client.Object) client.Object {
 	return object
 }
 
-// footprint estimates the memory of a Go value in bytes, without its outermost struct. The size of requests is no measure: {} takes two
+// footprint estimates the memory of a Go value in bytes, without its outermost struct. The size of requests is not a measure: {} takes two
 // bytes of one and may become a struct of fifty.
 func footprint(value reflect.Value) int {
 	total := 0

@@ -44,8 +44,8 @@ func TestLifetime(t *testing.T) {
 		"an empty text":                  {"", 1000 * time.Hour, false, false, 0},
 		"what is too short":              {"59s", 1000 * time.Hour, false, false, 0},
 		"what is negative":               {"-1h", 1000 * time.Hour, false, false, 0},
-		"what is no time":                {"soon", 1000 * time.Hour, false, false, 0},
-		"what is no text":                {int64(5), 1000 * time.Hour, false, false, 0},
+		"what is not a time":             {"soon", 1000 * time.Hour, false, false, 0},
+		"what is not a string":           {int64(5), 1000 * time.Hour, false, false, 0},
 		"a clock that is behind":         {"10m", -time.Hour, false, false, 9 * time.Minute},
 	}
 	for name, tc := range cases {

@@ -65,7 +65,7 @@ var Rules = []Rule{
 	{chart.RuleUndeclared, Error, "A template uses a value that is not declared"},
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},
-	{ruleFieldless, Warning, "An entry of values.yaml is no field, so no spec can set it"},
+	{ruleFieldless, Warning, "An entry of values.yaml is not a field, so no spec can set it"},
 	{ruleUnquoted, Error, "A template writes a string without quotes"},
 	{ruleRights, Error, "The operator has no right to write an object of the chart"},
 	{ruleForeign, Error, "Chart.yaml does not declare a custom kind"},

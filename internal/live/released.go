@@ -69,7 +69,7 @@ func (c *Cluster) Release(ctx context.Context, resource *unstructured.Unstructur
 // matching selects records by labels, without those of superseded releases.
 func matching(selector string) client.ListOption {
 	parsed, err := labels.Parse(selector + ",status!=superseded")
-	if err != nil { // a name that is no label, which no record has
+	if err != nil { // a name that is not a label, which no record has
 		parsed = labels.Nothing()
 	}
 	return client.MatchingLabelsSelector{Selector: parsed}

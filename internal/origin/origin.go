@@ -94,7 +94,7 @@ func leaves(in map[string]any, path []string, visit func(path []string, value an
 	}
 }
 
-// says reports whether a path is set, or a value that is no map is on the way to it.
+// says reports whether a path is set, or a value that is not a map is on the way to it.
 func says(in map[string]any, path []string) bool {
 	var at any = in
 	for _, key := range path {

@@ -64,7 +64,7 @@ func Of(resource *unstructured.Unstructured, values map[string]any) (*Patch, err
 	}
 	data, err := json.Marshal(value)
 	if err != nil {
-		return nil, refused(field, "it is no JSON")
+		return nil, refused(field, "it is not JSON")
 	}
 	if len(data) > MaxSize {
 		return nil, refused(field, "it takes %d bytes as JSON, and may take %d", len(data), MaxSize)
@@ -97,7 +97,7 @@ func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 		}
 		mainFirst(containersOf(template))
 		if err := unstructured.SetNestedField(object.Object, p.shown(), "metadata", "annotations", v1.AnnotationPatched); err != nil {
-			return errors.New("metadata.annotations is no map")
+			return errors.New("metadata.annotations is not a map")
 		}
 		applied = true
 	}

@@ -141,21 +141,21 @@ func TestWhatIsAllowedByDefaultCanBeRefused(t *testing.T) {
 
 func TestWhatIsHarmlessIsAllowed(t *testing.T) {
 	for name, text := range map[string]string{
-		"no Service's type":             service + "{}",
-		"a headless Service":            service + "{clusterIP: None}",
-		"another class of priority":     pods("{priorityClassName: important}"),
-		"taints of people":              pods("{tolerations: [{key: spot, operator: Exists}, {key: example.com/gpu}]}"),
-		"a node that does not answer":   pods("{tolerations: [{key: node.kubernetes.io/unreachable, tolerationSeconds: 60}]}"),
-		"nodes by another label":        pods("{nodeSelector: {kubernetes.io/os: linux}}"),
-		"pods kept apart by node":       pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}"),
-		"a budget of one":               budget + "{maxUnavailable: 1}",
-		"a budget of all":               budget + "{maxUnavailable: 100%}",
-		"a budget that some must stay":  budget + "{minAvailable: 2}",
-		"a budget of half":              budget + "{minAvailable: 50%}",
-		"100 replicas":                  deployment + "{replicas: 100}",
-		"a claim of 1Ti":                claim + "{resources: {requests: {storage: 1024Gi}}}",
-		"Restricted's volumes":          pods("{volumes: [{name: a, configMap: {name: a}}, {name: b, secret: {secretName: b}}, {name: c, projected: {sources: []}}, {name: d, persistentVolumeClaim: {claimName: d}}, {name: e}]}"),
-		"a pod template that is no map": deployment + "{template: []}",
+		"no Service's type":                service + "{}",
+		"a headless Service":               service + "{clusterIP: None}",
+		"another class of priority":        pods("{priorityClassName: important}"),
+		"taints of people":                 pods("{tolerations: [{key: spot, operator: Exists}, {key: example.com/gpu}]}"),
+		"a node that does not answer":      pods("{tolerations: [{key: node.kubernetes.io/unreachable, tolerationSeconds: 60}]}"),
+		"nodes by another label":           pods("{nodeSelector: {kubernetes.io/os: linux}}"),
+		"pods kept apart by node":          pods("{affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: kubernetes.io/hostname}]}}}"),
+		"a budget of one":                  budget + "{maxUnavailable: 1}",
+		"a budget of all":                  budget + "{maxUnavailable: 100%}",
+		"a budget that some must stay":     budget + "{minAvailable: 2}",
+		"a budget of half":                 budget + "{minAvailable: 50%}",
+		"100 replicas":                     deployment + "{replicas: 100}",
+		"a claim of 1Ti":                   claim + "{resources: {requests: {storage: 1024Gi}}}",
+		"Restricted's volumes":             pods("{volumes: [{name: a, configMap: {name: a}}, {name: b, secret: {secretName: b}}, {name: c, projected: {sources: []}}, {name: d, persistentVolumeClaim: {claimName: d}}, {name: e}]}"),
+		"a pod template that is not a map": deployment + "{template: []}",
 	} {
 		t.Run(name, func(t *testing.T) {
 			assert.NoError(t, Default().For("demo", nil).Check([]*unstructured.Unstructured{object(t, text)}))

@@ -19,7 +19,7 @@ func (h Hosts) check(item string) error {
 		return nil
 	}
 	if len(validation.IsDNS1123Subdomain(strings.TrimPrefix(host, "*."))) > 0 {
-		return fmt.Errorf("%q is no host: there are names as shop.example.com, all below a domain as *.example.com, and * for all", item)
+		return fmt.Errorf("%q is not a host: there are names as shop.example.com, all below a domain as *.example.com, and * for all", item)
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (r Registries) Allow(image string) bool {
 
 func (r Registries) check(item string) error {
 	if strings.ContainsAny(item, `?[]\@ `) || item == "" || strings.HasSuffix(item, "/") || strings.Contains(item, "://") {
-		return fmt.Errorf("%q is no registry: there are hosts as registry.example.com, with a path as ghcr.io/example, and * for all", item)
+		return fmt.Errorf("%q is not a registry: there are hosts as registry.example.com, with a path as ghcr.io/example, and * for all", item)
 	}
 	return nil
 }

@@ -64,9 +64,9 @@ var yamlLine = regexp.MustCompile(`(?s)^yaml: line (\d+): (.*)$`)
 func syntax(name string, err error) error {
 	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
 		line, _ := strconv.Atoi(found[1])
-		return fields.Problems{{File: name, Line: line, Text: "it is no YAML: " + found[2]}}
+		return fields.Problems{{File: name, Line: line, Text: "it is not YAML: " + found[2]}}
 	}
-	return fields.Problems{{File: name, Line: 1, Text: "it is no YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}
+	return fields.Problems{{File: name, Line: 1, Text: "it is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}
 }
 
 // reader collects all mistakes in one pass.

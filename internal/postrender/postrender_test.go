@@ -120,7 +120,7 @@ func TestHooksTakeNoObjects(t *testing.T) {
 	assert.NoError(t, Run(t.Context(), Default(), &Input{Owner: owner(t)}, nil))
 }
 
-// A label or annotation that is no string is one that the API server would refuse. Nothing may drop it, and its
+// A label or annotation that is not a string is one that the API server would refuse. Nothing may drop it, and its
 // neighbours with it, in silence.
 func TestMetadataThatIsNoStringIsAnError(t *testing.T) {
 	for _, field := range []string{"labels", "annotations"} {

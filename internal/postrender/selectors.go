@@ -28,7 +28,7 @@ func Selectors(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
-// SelectorOf returns the labels by which a workload selects its pods; nil if the object is no workload, or selects them in another way.
+// SelectorOf returns the labels by which a workload selects its pods; nil if the object is not a workload, or selects them in another way.
 func SelectorOf(object *unstructured.Unstructured) map[string]string {
 	if !kube.TraitsOf(object.GroupVersionKind().GroupKind()).Scales {
 		return nil

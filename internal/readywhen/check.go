@@ -27,7 +27,7 @@ func (e *CheckError) Unwrap() error { return e.Err }
 
 // Check returns a CheckError if the annotations of a rendered object cannot be evaluated.
 func Check(object *unstructured.Unstructured) error {
-	// Not by GetAnnotations, which returns none at all if one of them is no text.
+	// Not by GetAnnotations, which returns none at all if one of them is not a string.
 	content, _, _ := unstructured.NestedFieldNoCopy(object.Object, "metadata", "annotations")
 	annotations, _ := content.(map[string]any)
 	for _, name := range []string{v1.AnnotationReadyWhen, v1.AnnotationReadyMessage} {
@@ -38,7 +38,7 @@ func Check(object *unstructured.Unstructured) error {
 		text, isText := value.(string)
 		err := Expression(name, text)
 		if !isText {
-			text, err = fmt.Sprint(value), errors.New("it is no text: quote it")
+			text, err = fmt.Sprint(value), errors.New("it is not a string: quote it")
 		}
 		if _, both := annotations[v1.AnnotationReadyWhen]; err == nil && !both {
 			err = fmt.Errorf("it has no effect without annotation %s", v1.AnnotationReadyWhen)

@@ -30,7 +30,7 @@ func TestAWrongAnnotationIsRefusedWithItsPlace(t *testing.T) {
 		"types that do not fit":       {map[string]any{v1.AnnotationReadyWhen: `1 > "a"`}, `annotation app.example.com/ready-when, 1 > "a": column 3: found no matching overload for '_>_' applied to '(int, string)'`},
 		"what always fails":           {map[string]any{v1.AnnotationReadyWhen: `int("x") == 1`}, `annotation app.example.com/ready-when, int("x") == 1: type conversion error from 'string' to 'int'`},
 		"nothing":                     {map[string]any{v1.AnnotationReadyWhen: " "}, `annotation app.example.com/ready-when, "": it is empty: leave the annotation out`},
-		"true without quotes":         {map[string]any{v1.AnnotationReadyWhen: true}, `annotation app.example.com/ready-when, true: it is no text: quote it`},
+		"true without quotes":         {map[string]any{v1.AnnotationReadyWhen: true}, `annotation app.example.com/ready-when, true: it is not a string: quote it`},
 		"a message alone":             {map[string]any{v1.AnnotationReadyMessage: `"a"`}, `annotation app.example.com/ready-message, "a": it has no effect without annotation app.example.com/ready-when`},
 	}
 	for name, tc := range cases {

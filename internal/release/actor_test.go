@@ -512,7 +512,7 @@ func TestLabelValue(t *testing.T) {
 				t.Errorf("got %q, want %q", got, test.want)
 			}
 			if problems := validation.IsValidLabelValue(got); len(problems) > 0 {
-				t.Errorf("%q is no label value: %v", got, problems)
+				t.Errorf("%q is not a label value: %v", got, problems)
 			}
 		})
 	}

@@ -60,7 +60,7 @@ func decodeManifest(payload []byte) (string, error) {
 		Manifest string `json:"manifest"`
 	}
 	if err := json.Unmarshal(data, &release); err != nil {
-		return "", fmt.Errorf("it is no release: %w", err)
+		return "", fmt.Errorf("it is not a release: %w", err)
 	}
 	if err := boundManifest(release.Manifest); err != nil {
 		return "", err
@@ -90,10 +90,10 @@ func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
 	}
 	var release, info map[string]json.RawMessage
 	if err := json.Unmarshal(data, &release); err != nil {
-		return nil, fmt.Errorf("it is no release: %w", err)
+		return nil, fmt.Errorf("it is not a release: %w", err)
 	}
 	if err := json.Unmarshal(release["info"], &info); err != nil || info == nil {
-		return nil, errors.New("it is no release: it has no info")
+		return nil, errors.New("it is not a release: it has no info")
 	}
 	if info["status"], err = json.Marshal(status); err != nil {
 		return nil, err
@@ -130,10 +130,10 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 	}
 	out := &Recorded{}
 	if err := json.Unmarshal(data, &out.Release); err != nil {
-		return nil, fmt.Errorf("it is no release: %w", err)
+		return nil, fmt.Errorf("it is not a release: %w", err)
 	}
 	if out.Release == nil || out.Info == nil {
-		return nil, errors.New("it is no release: it has no info")
+		return nil, errors.New("it is not a release: it has no info")
 	}
 	if err := boundManifest(out.Manifest); err != nil {
 		return nil, err

@@ -62,7 +62,7 @@ func FuzzCompare(f *testing.F) {
 		}
 		content, ok := merged.AsValue().Unstructured().(map[string]any)
 		if !ok {
-			t.Fatalf("what is merged is no object: %v", merged)
+			t.Fatalf("what is merged is not an object: %v", merged)
 		}
 		applied := &unstructured.Unstructured{Object: content}
 		if plan := Compare([]*unstructured.Unstructured{desired}, there(applied)); !plan.Empty() {

@@ -143,7 +143,7 @@ func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetad
 		if err := documents.Decode(object); errors.Is(err, io.EOF) {
 			return taken, others, nil
 		} else if err != nil {
-			return false, nil, damaged(errors.New("its manifest is no YAML"))
+			return false, nil, damaged(errors.New("its manifest is not YAML"))
 		}
 		if object.Kind == "" {
 			continue // a document of comments

@@ -63,7 +63,7 @@ func TestDefaultsThatDoNotFitAreRefusedByName(t *testing.T) {
 		"an unknown field of Kubernetes":   {"AppService", "{resources: {limit: {cpu: 1}}}", "resources.limit: there is no such field: did you mean limits?"},
 		"one in a list":                    {"AppService", "{tolerations: [{kee: a}]}", "tolerations[0].kee: there is no such field: did you mean key?"},
 		"another type":                     {"AppService", "{tolerations: {a: b}}", "tolerations: got object, want array"},
-		"no quantity":                      {"AppService", "{resources: {limits: {cpu: banana}}}", "resources.limits.cpu: it is no quantity, such as 500m or 1Gi"},
+		"no quantity":                      {"AppService", "{resources: {limits: {cpu: banana}}}", "resources.limits.cpu: it is not a quantity, such as 500m or 1Gi"},
 		"no value of an enum":              {"AppService", "{imagePullPolicy: Sometimes}", "imagePullPolicy: value must be one of"},
 		"out of bounds":                    {"AppService", "{revisionHistoryLimit: -1}", "revisionHistoryLimit: it must be at least 0"},
 		"what each spec has":               {"AppService", "{image: nginx}", "image cannot have a default: each spec has it"},

@@ -78,7 +78,7 @@ func words(why jsonschema.ErrorKind) string {
 	case *kind.Pattern:
 		return "it does not match the pattern " + why.Want
 	case *kind.Format:
-		return "it is no " + why.Want
+		return "it is not a valid " + why.Want
 	case *kind.Minimum:
 		return "it must be at least " + number(why.Want)
 	case *kind.Maximum:

@@ -160,5 +160,5 @@ func timed(at any) error {
 	case time.Time, *time.Time, int, int32, int64:
 		return nil
 	}
-	return fmt.Errorf("%T is no time, so it would print the present one, which is another in each render: use toDate, or int64 for seconds", at)
+	return fmt.Errorf("%T is not a time, so it would print the present one, which is another in each render: use toDate, or int64 for seconds", at)
 }

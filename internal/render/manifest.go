@@ -125,7 +125,7 @@ func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
 		_, data, _ := strings.Cut(document, "\n") // the source
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON([]byte(data)); err != nil {
-			return nil, fmt.Errorf("it has a document that is no object: %w", oneLine(err))
+			return nil, fmt.Errorf("it has a document that is not an object: %w", oneLine(err))
 		}
 		list = append(list, object)
 	}

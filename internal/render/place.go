@@ -60,7 +60,7 @@ func (r *Renderer) place(of run, err error) error {
 		found, column = 1, 1
 	}
 	if message != "" {
-		fault.Err = errors.New("it renders what is no YAML: " + message)
+		fault.Err = errors.New("it renders what is not YAML: " + message)
 	}
 	found += begins - 1
 	fault.At = line(fault.At, strconv.Itoa(traced.origin(found)))

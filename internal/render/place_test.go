@@ -20,11 +20,11 @@ func TestAMistakeInRenderedTextIsOnALineOfTheTemplate(t *testing.T) {
 	cases := map[string]struct{ more, spec, line, says string }{
 		"a field after a loop":          {"tpye: ClusterIP", `{ports: [{name: a, port: 1}, {name: b, port: 2}]}`, "17", "spec.tpye: "},
 		"a field in the third round":    {"", `{ports: [{name: a, port: 1}, {name: b, port: 2}, {name: c, port: '"x"'}]}`, "15", "spec.ports[2].port: "},
-		"no YAML after a loop":          {"a: b: c", `{ports: [{name: a, port: 1}]}`, "17", "no YAML"},
-		"no YAML in the second round":   {"", `{ports: [{name: a, port: 1}, {name: "b: c", port: 2}]}`, "14", "no YAML"},
-		"a key of a partial":            {"", `{label: "a: b: c"}`, "10", "no YAML"},
+		"no YAML after a loop":          {"a: b: c", `{ports: [{name: a, port: 1}]}`, "17", "not YAML"},
+		"no YAML in the second round":   {"", `{ports: [{name: a, port: 1}, {name: "b: c", port: 2}]}`, "14", "not YAML"},
+		"a key of a partial":            {"", `{label: "a: b: c"}`, "10", "not YAML"},
 		"a label of a partial":          {"", `{label: "a: 5"}`, "10", "metadata.labels.a: "},
-		"a field that is there already": {"ports: []", `{ports: [{name: a, port: 1}]}`, "17", "no YAML"},
+		"a field that is there already": {"ports: []", `{ports: [{name: a, port: 1}]}`, "17", "not YAML"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -46,7 +46,7 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 		},
 		"a quantity of a billion digits": {
 			map[string]string{"a.yaml": "apiVersion: apps/v1\nkind: Deployment\nmetadata: {name: web}\nspec: {template: {spec: {volumes: [{name: a, emptyDir: {sizeLimit: \"1e-999999999\"}}]}}}\n"},
-			[]string{"templates/a.yaml renders Deployment \"web\": spec.template.spec.volumes[0].emptyDir.sizeLimit: it is no quantity"},
+			[]string{"templates/a.yaml renders Deployment \"web\": spec.template.spec.volumes[0].emptyDir.sizeLimit: it is not a quantity"},
 		},
 		"a list":            {map[string]string{"a.yaml": "- a\n- b\n"}, []string{"templates/a.yaml"}},
 		"a text":            {map[string]string{"a.yaml": "text"}, []string{"templates/a.yaml"}},
@@ -86,7 +86,7 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 			map[string]string{"a.yaml": service + "  annotations: {app.example.com/ready-when: 'self.spec.type = {{ 1 }}'}"},
 			[]string{"templates/a.yaml renders Service \"web\": annotation app.example.com/ready-when, self.spec.type = 1: column 16: ", "correct it in the template"},
 		},
-		"an expression that is no text, of a kind that nobody knows": {
+		"an expression that is not a string, of a kind that nobody knows": {
 			map[string]string{"a.yaml": "apiVersion: example.com/v1\nkind: Part\nmetadata: {name: web, annotations: {app.example.com/ready-when: true}}"},
 			[]string{"templates/a.yaml", `Part "web"`, "quote it"},
 		},

@@ -90,7 +90,7 @@ func (c *checker) add(path []any, message string, args ...any) {
 }
 
 // vast is the message for a quantity that must not even be decoded.
-var vast = "it is no quantity: " + fields.ErrVast.Error()
+var vast = "it is not a quantity: " + fields.ErrVast.Error()
 
 // CheckVast lists the quantities in a value of a Go type that must not even be decoded.
 func CheckVast(value any, as reflect.Type) Misfits {
@@ -156,7 +156,7 @@ func (c *checker) custom(value any, t reflect.Type, path []any) {
 		err = json.Unmarshal(data, reflect.New(t).Interface())
 	}
 	if err != nil {
-		c.add(path, "it is no %s: %s", strings.ToLower(words(t.Name())), err)
+		c.add(path, "it is not a valid %s: %s", strings.ToLower(words(t.Name())), err)
 	}
 }
 
@@ -182,7 +182,7 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 	case reflect.String:
 		text, isText := value.(string)
 		if !isText {
-			c.add(path, "it must be a text, not %s%s", kindOf(value), quote(value))
+			c.add(path, "it must be a string, not %s%s", kindOf(value), quote(value))
 			return
 		}
 		if c.allowed == nil || text == "" {
@@ -214,7 +214,7 @@ func (c *checker) scalar(value any, t reflect.Type, path []any) {
 		}
 	case reflect.Slice: // of bytes
 		if _, is := value.(string); !is {
-			c.add(path, "it must be a text in base64, not %s", kindOf(value))
+			c.add(path, "it must be a string in base64, not %s", kindOf(value))
 		}
 	}
 }

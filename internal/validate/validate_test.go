@@ -126,7 +126,7 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 		},
 		"of what it renders": {
 			"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: a}\ndata:\n  a: 1\n b: 2\n",
-			"templates/a.yaml:6: it renders what is no YAML: did not find expected key\n  it renders:\n    5 |   a: 1\n    6 |  b: 2\n      |  ^",
+			"templates/a.yaml:6: it renders what is not YAML: did not find expected key\n  it renders:\n    5 |   a: 1\n    6 |  b: 2\n      |  ^",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -25,7 +25,7 @@ func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (an
 	case s.IsQuantity():
 		spelled, err := fields.Canonical(value)
 		if err != nil {
-			return nil, fmt.Errorf("%s: it is no quantity, such as 500m or 1Gi", path)
+			return nil, fmt.Errorf("%s: it is not a quantity, such as 500m or 1Gi", path)
 		}
 		return spelled, nil
 	}

@@ -113,7 +113,7 @@ func reason(err error) string {
 	var mistyped *json.UnmarshalTypeError
 	switch {
 	case errors.Is(err, resource.ErrFormatWrong), errors.Is(err, resource.ErrNumeric), errors.Is(err, resource.ErrSuffix):
-		return "it is no quantity, such as 500m or 1Gi"
+		return "it is not a quantity, such as 500m or 1Gi"
 	case !errors.As(err, &mistyped) || mistyped.Type == nil:
 		return err.Error()
 	}

@@ -115,24 +115,24 @@ func TestUnknownFieldsAreDropped(t *testing.T) {
 }
 
 func TestAValueOfAnotherTypeIsAnError(t *testing.T) {
-	const quantity = "it is no quantity, such as 500m or 1Gi"
+	const quantity = "it is not a quantity, such as 500m or 1Gi"
 	cases := map[string]struct{ spec, want string }{
-		"a word for a number":            {`{image: nginx, size: two}`, "spec.size: got string, want integer"},
-		"a fraction for a whole number":  {`{image: nginx, size: 1.5}`, "spec.size: it must be a whole number of 32 bits"},
-		"a number beyond 32 bits":        {`{image: nginx, size: 4294967297}`, "spec.size: it must be a whole number of 32 bits"},
-		"a port beyond 32 bits":          {`{image: nginx, ports: [{port: 80}, {port: 4294967376}]}`, "spec.ports[1].port: it must be a whole number of 32 bits"},
-		"a number for a string":          {`{image: 5}`, "spec.image: got number, want string"},
-		"a truth value for a string":     {`{image: nginx, config: {logLevel: true}}`, "spec.config.logLevel: got boolean, want string"},
-		"a map for a list":               {`{image: nginx, ports: {port: 80}}`, "spec.ports: got object, want array"},
-		"a list for a map":               {`{image: nginx, config: [a]}`, "spec.config: got array, want object"},
-		"a string for a list":            {`{image: nginx, envs: A=b}`, "spec.envs: got string, want array"},
-		"a string for a map":             {`{image: nginx, ingress: a.b}`, "spec.ingress: got string, want object"},
-		"a quantity of a billion digits": {`{image: nginx, resources: {limits: {memory: "1e-999999999"}}}`, "spec.resources.limits.memory: it is no quantity: its exponent has more than two digits"},
-		"a quantity that is none":        {`{image: nginx, resources: {limits: {memory: 1Gi, cpu: banana}}}`, "spec.resources.limits.cpu: " + quantity},
-		"a number in the environment":    {`{image: nginx, config: {environment: {A: 1}}}`, "spec.config.environment.A: got number, want string"},
-		"a secret in the wrong place":    {`{image: nginx, config: {databaseUrl: [hunter2]}}`, "spec.config.databaseUrl: got array, want string"},
-		"a secret that is no quantity":   {`{image: nginx, resources: {limits: {cpu: hunter2}}}`, "spec.resources.limits.cpu: " + quantity},
-		"a spec that is no map":          {`hunter2`, "spec: got string, want object"},
+		"a word for a number":             {`{image: nginx, size: two}`, "spec.size: got string, want integer"},
+		"a fraction for a whole number":   {`{image: nginx, size: 1.5}`, "spec.size: it must be a whole number of 32 bits"},
+		"a number beyond 32 bits":         {`{image: nginx, size: 4294967297}`, "spec.size: it must be a whole number of 32 bits"},
+		"a port beyond 32 bits":           {`{image: nginx, ports: [{port: 80}, {port: 4294967376}]}`, "spec.ports[1].port: it must be a whole number of 32 bits"},
+		"a number for a string":           {`{image: 5}`, "spec.image: got number, want string"},
+		"a truth value for a string":      {`{image: nginx, config: {logLevel: true}}`, "spec.config.logLevel: got boolean, want string"},
+		"a map for a list":                {`{image: nginx, ports: {port: 80}}`, "spec.ports: got object, want array"},
+		"a list for a map":                {`{image: nginx, config: [a]}`, "spec.config: got array, want object"},
+		"a string for a list":             {`{image: nginx, envs: A=b}`, "spec.envs: got string, want array"},
+		"a string for a map":              {`{image: nginx, ingress: a.b}`, "spec.ingress: got string, want object"},
+		"a quantity of a billion digits":  {`{image: nginx, resources: {limits: {memory: "1e-999999999"}}}`, "spec.resources.limits.memory: it is not a quantity: its exponent has more than two digits"},
+		"a quantity that is none":         {`{image: nginx, resources: {limits: {memory: 1Gi, cpu: banana}}}`, "spec.resources.limits.cpu: " + quantity},
+		"a number in the environment":     {`{image: nginx, config: {environment: {A: 1}}}`, "spec.config.environment.A: got number, want string"},
+		"a secret in the wrong place":     {`{image: nginx, config: {databaseUrl: [hunter2]}}`, "spec.config.databaseUrl: got array, want string"},
+		"a secret that is not a quantity": {`{image: nginx, resources: {limits: {cpu: hunter2}}}`, "spec.resources.limits.cpu: " + quantity},
+		"a spec that is not a map":        {`hunter2`, "spec: got string, want object"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -221,10 +221,10 @@ func TestOverridesWin(t *testing.T) {
 
 func TestAnOverrideThatCannotBeAppliedIsNamed(t *testing.T) {
 	cases := map[string]map[string]string{
-		"a list that does not end":   {"ports[": "80"},
-		"an index that is no number": {"ports[x].port": "80"},
-		"a value that does not end":  {"envFrom": "{a"},
-		"a path through a string":    {"image.tag": "80"},
+		"a list that does not end":      {"ports[": "80"},
+		"an index that is not a number": {"ports[x].port": "80"},
+		"a value that does not end":     {"envFrom": "{a"},
+		"a path through a string":       {"image.tag": "80"},
 	}
 	for name, overrides := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -54,7 +54,7 @@ func (f Figure) measured() string {
 	return short(f.Measured) + f.Unit
 }
 
-// mostOverhead is how much longer than bare writes the plain controller may take, or it is no yardstick.
+// mostOverhead is how much longer than bare writes the plain controller may take, or it is not a yardstick.
 const mostOverhead = 1.7
 
 // judge fills in the figures, and whether the run is void.

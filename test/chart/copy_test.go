@@ -142,6 +142,6 @@ func TestTheCopyIsTheRepository(t *testing.T) {
 		t.Errorf("%q changed", got)
 	}
 	if got := r.run(t, "go list -m"); !strings.Contains(got, "appservice-operator") {
-		t.Errorf("it is no module: %s", got)
+		t.Errorf("it is not a module: %s", got)
 	}
 }

@@ -130,7 +130,7 @@ func TestWhySaysThatNobodyLooked(t *testing.T) {
 	}
 	for line, words := range map[string]string{
 		"kubectl appservice why nobody":                "there is no appservice/nobody in namespace " + u.namespace,
-		"kubectl appservice why deployment/web":        "Deployment is no kind of the operator",
+		"kubectl appservice why deployment/web":        "Deployment is not a kind of the operator",
 		"kubectl appservice why nonsense/web":          `the cluster serves no kind "nonsense"`,
 		"kubectl appservice why web -o pretty":         "--output=pretty: it can be text, json, yaml",
 		"kubectl appservice why":                       "name one resource",

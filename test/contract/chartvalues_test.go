@@ -50,7 +50,7 @@ func (s *surveyor) value(path string, all map[string]any) *result {
 		s.fieldValue(r, all)
 	case !exempt:
 		r.dead = true
-		r.err = fmt.Errorf("is no field of the spec, so it cannot be set: declare it in the chart's fields.yaml, remove it from values.yaml, " +
+		r.err = fmt.Errorf("is not a field of the spec, so it cannot be set: declare it in the chart's fields.yaml, remove it from values.yaml, " +
 			"or name the reason in exceptions.yaml")
 	default:
 		r.exempt = true

@@ -8,7 +8,7 @@ import (
 type exceptions struct {
 	// Fields of the spec that are the operator's own business and move nothing that the chart renders, or that are always refused.
 	Fields map[string]exception `json:"fields"`
-	// Values of the chart that are no fields of the spec.
+	// Values of the chart that are not fields of the spec.
 	Values map[string]exception `json:"values"`
 }
 

@@ -25,7 +25,7 @@ func (s *surveyor) findStale() error {
 	for _, path := range specs.SortedKeys(s.survey.exceptions.Fields) {
 		switch e := s.survey.exceptions.Fields[path]; {
 		case !known[path]:
-			report("exceptions.yaml, fields: %s is no field of the spec (any more): delete it", path)
+			report("exceptions.yaml, fields: %s is not a field of the spec (any more): delete it", path)
 		case e.Reason == "" || e.Base != nil || e.Value != nil:
 			report("exceptions.yaml, fields: %s needs a reason and takes only a test besides", path)
 		case e.Test != "" && !tests[e.Test]:
@@ -46,7 +46,7 @@ func (s *surveyor) findStale() error {
 	}
 	for _, key := range specs.SortedKeys(s.Table) {
 		if !s.matchesSome(key) {
-			report("values.yaml: %s is no field of the spec (any more): delete it", key)
+			report("values.yaml: %s is not a field of the spec (any more): delete it", key)
 		}
 		if reflect.DeepEqual(s.Table[key], specs.Entry{}) {
 			report("values.yaml: %s says nothing", key)

@@ -29,7 +29,7 @@ func TestContractValuesSchema(t *testing.T) {
 	for _, path := range propertiesOf("", schema) {
 		_, exempt := s.exceptions.Values[path]
 		if _, err := specs.At(s.spec, path); err != nil && !exempt && path != "global" {
-			t.Errorf("values.schema.json knows %s, which is no field of the spec: run make generate, or name the reason in exceptions.yaml", path)
+			t.Errorf("values.schema.json knows %s, which is not a field of the spec: run make generate, or name the reason in exceptions.yaml", path)
 		}
 	}
 }

@@ -89,7 +89,7 @@ func TestCountRequests(t *testing.T) {
 				"rest_client_requests_total{code=\"201\",method=\"POST\"} 3\n# TYPE other counter\nother 7\n", 5, false,
 		},
 		"without the metric there is no figure": {"# TYPE other counter\nother 7\n", 0, true},
-		"what is no metric is an error":         {"<html>", 0, true},
+		"what is not a metric is an error":      {"<html>", 0, true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -92,7 +92,7 @@ func (s *suite) leader(ctx context.Context) (*corev1.Pod, error) {
 			return &p, nil
 		}
 	}
-	return nil, fmt.Errorf("%q leads, which is no pod of the manager", holder)
+	return nil, fmt.Errorf("%q leads, which is not a pod of the manager", holder)
 }
 
 // killLeader kills the manager that works, without giving it time to say so, and has its successor do some work.

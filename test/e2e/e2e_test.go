@@ -117,11 +117,11 @@ func TestChoose(t *testing.T) {
 	cases := map[string]struct {
 		pattern, want, err string
 	}{
-		"no pattern":                {"", "deploy, a rolling update, an update of the operator, nothing is left", ""},
-		"two of them":               {"update", "deploy, a rolling update, an update of the operator", ""},
-		"one of them":               {"^a rolling", "deploy, a rolling update", ""},
-		"none of them":              {"upgrade", "", "no check has a name"},
-		"that is no pattern at all": {"(", "", "missing closing"},
+		"no pattern":                   {"", "deploy, a rolling update, an update of the operator, nothing is left", ""},
+		"two of them":                  {"update", "deploy, a rolling update, an update of the operator", ""},
+		"one of them":                  {"^a rolling", "deploy, a rolling update", ""},
+		"none of them":                 {"upgrade", "", "no check has a name"},
+		"that is not a pattern at all": {"(", "", "missing closing"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

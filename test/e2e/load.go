@@ -35,7 +35,7 @@ func (s *suite) startLoad(ctx context.Context, nodePort int) *load {
 			ticker := time.NewTicker(pause)
 			defer ticker.Stop()
 			for ctx.Err() == nil {
-				// A request that has begun is finished: stopping is no failure.
+				// A request that has begun is finished: stopping is not a failure.
 				l.note(s.request(context.WithoutCancel(ctx), nodePort))
 				select {
 				case <-ticker.C:

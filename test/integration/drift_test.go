@@ -33,7 +33,7 @@ func TestADeletedObjectReturns(t *testing.T) {
 	}
 	cluster.Ready(t, app)
 	if err := want("revision", app.Status.Release.Revision, 1); err != nil {
-		t.Errorf("a repair is no new release: %v", err)
+		t.Errorf("a repair is not a new release: %v", err)
 	}
 }
 

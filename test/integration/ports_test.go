@@ -113,7 +113,7 @@ func TestEachPodIsReachedOnItsOwnPorts(t *testing.T) {
 // notPulled is the status of a pod whose image is not there.
 var notPulled = waits("ImagePullBackOff", `Back-off pulling image "nginx:broken": ErrImagePull: not found`, "", 0)
 
-// withAddress adds the address that a pod gets before its images are pulled: those without are no endpoints.
+// withAddress adds the address that a pod gets before its images are pulled: those without are not endpoints.
 func withAddress(status string) string {
 	return strings.Replace(status, "{", "{podIP: 192.0.2.1, podIPs: [{ip: 192.0.2.1}], ", 1)
 }

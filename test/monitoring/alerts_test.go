@@ -56,7 +56,7 @@ func TestEachAlertSaysWhatItMeansAndHasARunbook(t *testing.T) {
 		delete(sections, alert.Name)
 	}
 	for title := range sections {
-		t.Errorf("docs/runbooks.md has a section %s, which is no alert", title)
+		t.Errorf("docs/runbooks.md has a section %s, which is not an alert", title)
 	}
 }
 

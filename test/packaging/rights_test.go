@@ -123,7 +123,7 @@ func TestNoOptionIsOn(t *testing.T) {
 	known := slices.Concat(options(t), []string{"cluster", "metrics", "people"})
 	for name := range maps.Keys(values) {
 		if !slices.Contains(known, name) {
-			t.Errorf("rights.%s is no option", name)
+			t.Errorf("rights.%s is not an option", name)
 		}
 	}
 	if _, err := os.Stat(filepath.Join(root, "config/namespaced/kustomization.yaml")); err != nil {

@@ -160,7 +160,7 @@ func (s *subject) dependents(ctx context.Context, app *v1.AppService) ([]metav1.
 	var found []metav1.PartialObjectMetadata
 	for _, list := range lists {
 		for _, kind := range list.APIResources {
-			// Events outlive what they are about, and metrics.k8s.io is no storage.
+			// Events outlive what they are about, and metrics.k8s.io is not storage.
 			if !slices.Contains(kind.Verbs, "list") || !slices.Contains(kind.Verbs, "delete") || kind.Kind == "Event" {
 				continue
 			}

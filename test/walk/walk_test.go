@@ -107,7 +107,7 @@ func wanted(t *testing.T) (numbers, kept []int) {
 	for _, text := range strings.Split(*keep, ",") {
 		index, err := strconv.Atoi(text)
 		if err != nil || index < 0 || index >= *steps {
-			t.Fatalf("-keep=%s: %q is no step", *keep, text)
+			t.Fatalf("-keep=%s: %q is not a step", *keep, text)
 		}
 		kept = append(kept, index)
 	}

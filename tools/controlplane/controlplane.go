@@ -73,7 +73,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	return i.cluster(), nil
 }
 
-// Down ends the cluster with the given name and deletes its state. It is no error if there is none.
+// Down ends the cluster with the given name and deletes its state. It is not an error if there is none.
 func Down(ctx context.Context, name string) error {
 	if err := check(name); err != nil {
 		return err

@@ -126,7 +126,7 @@ func TestWhatTheAPIServerWouldRefuse(t *testing.T) {
 			strings.Replace(topology, "self.topology.zoneCount", "self.topologie.zoneCount", 1), "",
 			"charts/web/fields.yaml:9: spec: compilation failed: ERROR: <input>:1:28: undefined field 'topologie'",
 		},
-		"a rule that is no bool": {
+		"a rule that is not a bool": {
 			topology, widget + "rules:\n- {rule: self.turns > 1, message: x}\n- {rule: self.turns + 1, message: x}\n",
 			"charts/widget/fields.yaml:9: spec: cel expression must evaluate to a bool",
 		},

@@ -87,7 +87,7 @@ func Existing(ctx context.Context, options Options) (*Node, error) {
 	return i.node(), nil
 }
 
-// Down ends the node with the given name and deletes its state. It is no error if there is none.
+// Down ends the node with the given name and deletes its state. It is not an error if there is none.
 func Down(ctx context.Context, options Options) error {
 	options, err := options.complete()
 	if err != nil {

@@ -62,7 +62,7 @@ func End(ctx context.Context, dir string) error {
 	})
 }
 
-// Kill sends SIGKILL to processes. The name is for the error only. It is no error if they have ended already.
+// Kill sends SIGKILL to processes. The name is for the error only. It is not an error if they have ended already.
 func Kill(name string, pids []int) error {
 	for _, pid := range pids {
 		if err := syscall.Kill(pid, syscall.SIGKILL); err != nil && !errors.Is(err, syscall.ESRCH) {

@@ -71,7 +71,7 @@ func naming(from string, leaves []leaf) string {
 		switch {
 		case b.list.isMap:
 			parts = append(parts, fmt.Sprintf("%s.orValue({}).transformList(k, %s, %s).join(' ')", b.chain, entry, inner))
-		case b.list.open: // what is no list has no entries
+		case b.list.open: // what is not a list has no entries
 			parts = append(parts, fmt.Sprintf("[%s.orValue([])].filter(l, type(l) == list).map(l, l.map(%s, %s).join(' ')).join(' ')", b.chain, entry, inner))
 		default:
 			parts = append(parts, fmt.Sprintf("%s.orValue([]).map(%s, %s).join(' ')", b.chain, entry, inner))

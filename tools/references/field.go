@@ -12,7 +12,7 @@ import (
 type Field struct {
 	// Path is the field as people write it, as in spec.envFrom[].secretRef.name.
 	Path string
-	// To is the kind of the object, as in Secret; of what fills a volume and is no claim, any kind.
+	// To is the kind of the object, as in Secret; of what fills a volume and is not a claim, any kind.
 	To string
 
 	path path

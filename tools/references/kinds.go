@@ -16,7 +16,7 @@ const (
 	claim                 = "PersistentVolumeClaim"
 	resourceClaim         = "ResourceClaim"
 	resourceClaimTemplate = "ResourceClaimTemplate"
-	// source is whatever a volume of pods has its content from that is no claim: a VolumeSnapshot, a kind that somebody's driver knows, or a
+	// source is whatever a volume of pods has its content from that is not a claim: a VolumeSnapshot, a kind that somebody's driver knows, or a
 	// PersistentVolume that a template of claims names.
 	source = "volume source"
 )

@@ -70,7 +70,7 @@ func run(args []string) error {
 func read(program string) (*subject, error) {
 	info, err := buildinfo.ReadFile(program)
 	if err != nil {
-		return nil, fmt.Errorf("%s is no Go program: %w", program, err)
+		return nil, fmt.Errorf("%s is not a Go program: %w", program, err)
 	}
 	content, err := os.ReadFile(program)
 	if err != nil {

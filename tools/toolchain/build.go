@@ -92,7 +92,7 @@ func (w workshop) buildBatch(ctx context.Context, batch []place) error {
 	return nil
 }
 
-// executable returns what the go command calls the program of a package: the last part of its path that is no version.
+// executable returns what the go command calls the program of a package: the last part of its path that is not a version.
 func executable(pkg string) string {
 	if regexp.MustCompile(`^v[0-9]+$`).MatchString(path.Base(pkg)) {
 		pkg = path.Dir(pkg)

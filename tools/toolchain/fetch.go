@@ -61,7 +61,7 @@ func (d *downloader) locate(address string) string {
 }
 
 // fetch downloads what an offer names, verifies it, and puts the programs in it into their places: one place by the path
-// in the archive, or under no name if the offer is no archive. A place gets a whole program or is left as it is.
+// in the archive, or under no name if the offer is not an archive. A place gets a whole program or is left as it is.
 func (d *downloader) fetch(ctx context.Context, o offer, places map[string]string) error {
 	var document bytes.Buffer
 	if err := d.get(ctx, o.sums, &document); err != nil {

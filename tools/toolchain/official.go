@@ -94,7 +94,7 @@ func checksum(document []byte, file string) (string, error) {
 		return "", errors.New("no checksum is published")
 	}
 	if !regexp.MustCompile(`^[0-9a-f]{64}$`).MatchString(sum) {
-		return "", fmt.Errorf("%q is no SHA-256", sum)
+		return "", fmt.Errorf("%q is not a SHA-256", sum)
 	}
 	return sum, nil
 }

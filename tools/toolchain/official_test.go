@@ -59,7 +59,7 @@ func TestChecksum(t *testing.T) {
 		"a release without checksums": {`{"assets":[{"name":"tool","digest":null}]}`, "", "no checksum is published"},
 		"lines of other files":        {sumOf("a") + "  a\n" + sumOf("b") + "  my-tool\n", "", "no checksum is published"},
 		"nothing":                     {"", "", "no checksum is published"},
-		"a checksum of another kind":  {sum[:40], "", "is no SHA-256"},
+		"a checksum of another kind":  {sum[:40], "", "is not a SHA-256"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {

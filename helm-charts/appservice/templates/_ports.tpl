@@ -21,7 +21,7 @@ Takes a list: the root, the entry.
 {{- end }}
 {{- if not $entry }}
 {{- $sidecar = include "appservice.sidecarPort" (list $root $wanted $protocol) }}
-{{- if not $sidecar }}{{ fail (printf "ports[].targetPort %s is no port of sidecars with protocol %s, nor another entry of ports whose targetPort is a number" (trunc 63 $wanted | quote) (trunc 63 $protocol | quote)) }}{{ end }}
+{{- if not $sidecar }}{{ fail (printf "ports[].targetPort %s is not a port of sidecars with protocol %s, nor another entry of ports whose targetPort is a number" (trunc 63 $wanted | quote) (trunc 63 $protocol | quote)) }}{{ end }}
 {{- end }}
 {{- end }}
 {{- if $sidecar }}

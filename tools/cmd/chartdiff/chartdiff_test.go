@@ -193,7 +193,7 @@ func TestChartsAreReadFromACommit(t *testing.T) {
 	if len(c.Kinds) == 0 || c.Kinds[0].Kind != "AppService" {
 		t.Errorf("got %v", c.Kinds)
 	}
-	if _, err := load(t.Context(), root, "no-such-commit"); err == nil || !strings.Contains(err.Error(), `"no-such-commit" is no folder, and git cannot read it as a commit`) {
+	if _, err := load(t.Context(), root, "no-such-commit"); err == nil || !strings.Contains(err.Error(), `"no-such-commit" is not a folder, and git cannot read it as a commit`) {
 		t.Errorf("got %v", err)
 	}
 }

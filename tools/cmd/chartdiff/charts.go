@@ -49,7 +49,7 @@ func committed(ctx context.Context, root, commit string) (fs.FS, error) {
 	command.Stderr = &complaint
 	out, err := command.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%q is no folder, and git cannot read it as a commit: %s", commit, strings.Join(strings.Fields(complaint.String()), " "))
+		return nil, fmt.Errorf("%q is not a folder, and git cannot read it as a commit: %s", commit, strings.Join(strings.Fields(complaint.String()), " "))
 	}
 	files := fstest.MapFS{}
 	archive := tar.NewReader(bytes.NewReader(out))

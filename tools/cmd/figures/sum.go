@@ -76,7 +76,7 @@ func read(folder fs.FS, part string, all map[string]value) error {
 		name, word, _ := strings.Cut(field, "=")
 		number, err := parse(word)
 		if err != nil {
-			return fmt.Errorf("the part %s has %q, which is no figure", part, field)
+			return fmt.Errorf("the part %s has %q, which is not a figure", part, field)
 		}
 		all[name] = number
 	}

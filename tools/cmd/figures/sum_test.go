@@ -42,7 +42,7 @@ func TestSum(t *testing.T) {
 				[]string{"commands=16 examples_run=40", "render_equal=42/42", "", "adopted=4 restarted=0"},
 				"CLI commands=16 examples_run=40 render_equal=42/42 lint_rules=? adopted=4 restarted=0", "the part lint left no figures",
 			},
-			"what is no figure": {
+			"what is not a figure": {
 				[]string{"commands=16 examples_run=40", "render_equal=42/all", "lint_rules=20", "adopted=4 restarted=0"},
 				"CLI commands=16 examples_run=40 render_equal=? lint_rules=20 adopted=4 restarted=0", `"render_equal=42/all"`,
 			},
@@ -68,7 +68,7 @@ func TestSum(t *testing.T) {
 				[]string{"injections=4 changed=0", "vectors=40 blocked=40", "unused_rights=0 forbidden=0"},
 				"SECURITY injections=4 changed=0 vectors=40 blocked=40 unused_rights=0 forbidden=0", "injections is 4 and has to be at least 500",
 			},
-			"what is no figure": {
+			"what is not a figure": {
 				[]string{"injections=600 changed=none", "vectors=40 blocked=40", "unused_rights=0 forbidden=0"},
 				"SECURITY injections=600 changed=? vectors=40 blocked=40 unused_rights=0 forbidden=0", `"changed=none"`,
 			},

@@ -80,7 +80,7 @@ func folder(from, to string) (map[string]entry, error) {
 	return found, err
 }
 
-// files are the entries that are no folders.
+// files are the entries that are not folders.
 func files(all map[string]entry) map[string]entry {
 	found := maps.Clone(all)
 	maps.DeleteFunc(found, func(_ string, one entry) bool { return one.kind == tar.TypeDir })

@@ -32,7 +32,7 @@ type Lists struct {
 	// +optional
 	Keyless []Item `json:"keyless,omitempty"`
 
-	// Plain is no list of type map.
+	// Plain is not a list of type map.
 	// +optional
 	Plain map[string]Item `json:"plain,omitempty"`
 }
