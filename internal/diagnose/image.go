@@ -45,7 +45,7 @@ func pulling(f Findings, pod *corev1.Pod, c container, state *corev1.ContainerSt
 	}
 	switch state.Reason {
 	case "InvalidImageName":
-		cause.Reason, cause.Message = v1.ReasonImageNameInvalid, fmt.Sprintf("%q is not a name of an image", c.Image)
+		cause.Reason, cause.Message = v1.ReasonImageNameInvalid, fmt.Sprintf("%q is not a valid image name", c.Image)
 		cause.Detail = Brief(AfterLast(state.Message, "invalid reference format: "))
 		return cause
 	case "ErrImageNeverPull":

@@ -19,7 +19,7 @@ func (h Hosts) check(item string) error {
 		return nil
 	}
 	if len(validation.IsDNS1123Subdomain(strings.TrimPrefix(host, "*."))) > 0 {
-		return fmt.Errorf("%q is not a host: there are names as shop.example.com, all below a domain as *.example.com, and * for all", item)
+		return fmt.Errorf("%q is not a host: write a name such as shop.example.com, *.example.com for all below a domain, or * for all", item)
 	}
 	return nil
 }

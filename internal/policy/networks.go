@@ -35,7 +35,7 @@ func portRange(item string) (from, to int64, err error) {
 	low, err := strconv.ParseUint(first, 10, 16)
 	high, other := strconv.ParseUint(second, 10, 16)
 	if err != nil || other != nil || low == 0 || high < low {
-		return 0, 0, fmt.Errorf("%q is neither a port nor a range as 30000-30099", item)
+		return 0, 0, fmt.Errorf("%q is neither a port nor a range such as 30000-30099", item)
 	}
 	return int64(low), int64(high), nil
 }
@@ -68,7 +68,7 @@ func networkOf(item string) (netip.Prefix, error) {
 	}
 	network, err := netip.ParsePrefix(item)
 	if err != nil {
-		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a network as 192.0.2.0/24", item)
+		return netip.Prefix{}, fmt.Errorf("%q is neither an address nor a network such as 192.0.2.0/24", item)
 	}
 	return network, nil
 }
@@ -84,7 +84,7 @@ func (r Registries) Allow(image string) bool {
 
 func (r Registries) check(item string) error {
 	if strings.ContainsAny(item, `?[]\@ `) || item == "" || strings.HasSuffix(item, "/") || strings.Contains(item, "://") {
-		return fmt.Errorf("%q is not a registry: there are hosts as registry.example.com, with a path as ghcr.io/example, and * for all", item)
+		return fmt.Errorf("%q is not a registry: write a host such as registry.example.com, a host and a path such as ghcr.io/example, or * for all", item)
 	}
 	return nil
 }

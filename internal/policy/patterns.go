@@ -31,7 +31,7 @@ func (p Patterns) Allow(text string) bool { return last(p, text, glob, glob) }
 
 func (p Patterns) check(item string) error {
 	if strings.ContainsAny(item, `?[]\ `) {
-		return fmt.Errorf("%q is not a pattern: * stands for any characters but a slash, all others for themselves", item)
+		return fmt.Errorf("%q is not a pattern: * stands for any characters except a slash, all other characters for themselves", item)
 	}
 	return nil
 }

@@ -90,7 +90,7 @@ func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 	}
 	if text, is := into.Addr().Interface().(encoding.TextUnmarshaler); is {
 		if node.Kind != yaml.ScalarNode || text.UnmarshalText([]byte(node.Value)) != nil {
-			r.report(node.Line, "%s: it must be a quantity, as 10Gi", at)
+			r.report(node.Line, "%s: it must be a quantity, such as 10Gi", at)
 		}
 		return
 	}

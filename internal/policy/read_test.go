@@ -16,7 +16,7 @@ func TestAFileThatCannotBeUsedIsRefusedWithLines(t *testing.T) {
 		"a list for a map":                {"default: []", "policy.yaml:1: default: it must be a map"},
 		"a text for a boolean":            {"default: {podTemplate: maybe}", "policy.yaml:1: default.podTemplate: it must be a boolean: true or false, not maybe"},
 		"a negative number":               {"default: {maxReplicas: -1}", "default.maxReplicas: it must be a whole number, at least 0, not -1"},
-		"no quantity":                     {"default: {maxStorage: much}", "default.maxStorage: it must be a quantity, as 10Gi"},
+		"no quantity":                     {"default: {maxStorage: much}", "default.maxStorage: it must be a quantity, such as 10Gi"},
 		"no host":                         {"default: {hosts: [https://a.example.com]}", "default.hosts[0]: \"https://a.example.com\" is not a host"},
 		"a wildcard within a host":        {"default: {hosts: [a.*.example.com]}", "default.hosts[0]: \"a.*.example.com\" is not a host"},
 		"an unknown type of Services":     {"default: {serviceTypes: [NodePorts]}", "default.serviceTypes[0]: NodePorts is not known: did you mean NodePort?"},

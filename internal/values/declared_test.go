@@ -118,7 +118,7 @@ func TestWhatADeclaredFieldCannotBeIsRefused(t *testing.T) {
 		"a map for a list of a Go type": {`{variables: {A: b}}`, "spec.variables: got object, want array"},
 		"an entry of a Go type":         {`{variables: [{name: A}, {name: 5}]}`, "spec.variables[1].name: got number, want string"},
 		"a text that YAML loses":        {`{hooks: [{name: "a\x7f"}]}`, "spec.hooks[0].name holds the character U+007F, which YAML loses: remove it"},
-		"a text that templates lose":    {`{backup: {window: "<no value>"}}`, `spec.backup.window holds the text "<no value>", which templates lose: write it otherwise`},
+		"a text that templates lose":    {`{backup: {window: "<no value>"}}`, `spec.backup.window holds the text "<no value>", which templates lose: write it in another way`},
 		"a key of two lines":            {`{limits: {"a\nb": 1Gi}}`, "spec.limits has a key with the character U+000A: remove it"},
 		"a key that is too long":        {`{limits: {` + strings.Repeat("a", 318) + `: 1Gi}}`, "spec.limits has a key of 318 characters: at most 317 are allowed"},
 		"a spec that is not a map":      {`[a]`, "spec: it must be a map"},

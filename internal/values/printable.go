@@ -36,7 +36,7 @@ func printable(path string, value any) error {
 		}
 	case string:
 		if strings.Contains(value, noValue) {
-			return fmt.Errorf("%s holds the text %q, which templates lose: write it otherwise", path, noValue)
+			return fmt.Errorf("%s holds the text %q, which templates lose: write it in another way", path, noValue)
 		}
 		for _, r := range value {
 			if r >= 0x7f && r < 0xa0 || r&0xfffe == 0xfffe {

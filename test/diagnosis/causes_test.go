@@ -34,7 +34,7 @@ var rows = map[string]row{
 	"image-rate-limited":     {reason: v1.ReasonImagePullFailed, words: []string{"rate limit"}, hint: "registry", effect: lasting},
 	"image-registry-unknown": {reason: v1.ReasonImagePullFailed, words: []string{"name of the registry cannot be resolved"}, hint: "registry", effect: lasting},
 	"image-first-attempt":    {reason: v1.ReasonImageNotFound, words: []string{"app:2"}, hint: "spec.image", effect: passing},
-	"image-name-invalid":     {reason: v1.ReasonImageNameInvalid, words: []string{`"Example.com/Team/App:1" is not a name of an image`, "must be lowercase"}, hint: "lower case", effect: lasting},
+	"image-name-invalid":     {reason: v1.ReasonImageNameInvalid, words: []string{`"Example.com/Team/App:1" is not a valid image name`, "must be lowercase"}, hint: "lower case", effect: lasting},
 	"image-never":            {reason: v1.ReasonImageNotFound, words: []string{"imagePullPolicy Never"}, hint: "IfNotPresent", effect: lasting},
 	"image-not-found-while-another-serves": {
 		reason: v1.ReasonImageNotFound, words: []string{"app:3", "; rollout stalled, the previous version still runs"}, hint: "spec.image", effect: lasting, serves: true,
