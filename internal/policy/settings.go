@@ -52,9 +52,9 @@ type Settings struct {
 
 	// ServiceTypes are ClusterIP, which headless Services have, too, NodePort, LoadBalancer and ExternalName.
 	ServiceTypes ServiceTypes `yaml:"serviceTypes"`
-	// NodePorts are ports, or ranges as 30000-30099, that a Service may ask for by number. Without a number, it is given one.
+	// NodePorts are ports, or ranges such as 30000-30099, that a Service may ask for by number. Without a number, it is given one.
 	NodePorts Ports `yaml:"nodePorts"`
-	// ExternalIPs are addresses, or networks as 192.0.2.0/24, that a Service may ask for, as external IP or of a load balancer.
+	// ExternalIPs are addresses, or networks such as 192.0.2.0/24, that a Service may ask for, as external IP or of a load balancer.
 	ExternalIPs Networks `yaml:"externalIPs"`
 	// LoadBalancerClasses of Services; without one, the cluster's own serves them.
 	LoadBalancerClasses Patterns `yaml:"loadBalancerClasses"`
