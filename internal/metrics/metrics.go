@@ -55,7 +55,7 @@ func New() *Metrics {
 		refused:    gauge("appservice_chart_load_failed", "1 while the files of a chart cannot be used, and the chart before stays in use; the log says why.", "kind"),
 		policy:     gauge("appservice_policy_info", "The platform's policy in use: the file, or the built-in default, and its digest; always 1.", "source", "digest"),
 		unusable:   prometheus.NewGauge(prometheus.GaugeOpts{Name: "appservice_policy_load_failed", Help: "1 while the file of the policy cannot be used, and the policy before stays in use; the log says why."}),
-		reconciles: histogram("appservice_reconcile_duration_seconds", "Time that reconciles took, by what came of them.", fast, "kind", "outcome"),
+		reconciles: histogram("appservice_reconcile_duration_seconds", "Duration of reconciles, by outcome.", fast, "kind", "outcome"),
 		failures:   counter("appservice_reconcile_failures_total", "Reconciles that could not bring objects to what the spec says, by the reason of Ready.", "kind", "reason"),
 		renders:    counter("appservice_render_errors_total", "Reconciles that ended because spec and chart could not be rendered.", "kind"),
 		actions:    counter("appservice_release_actions_total", "Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action", "result"),

@@ -33,7 +33,7 @@ type Survey struct {
 // Prospect is an object of another owner that has the name of a rendered one.
 type Prospect struct {
 	Key kube.Key
-	// Owner describes the owner, for example "nobody's".
+	// Owner describes the owner, for example "unowned".
 	Owner string
 	// Against are the objections to taking it over, whatever the resource allows.
 	Against []string
@@ -129,7 +129,7 @@ func (a *applier) prospect(ctx context.Context, adoption *Adoption, desired *uns
 	if err != nil || live == nil {
 		return nil, own, err
 	}
-	found.change.Desired, found.Owner = asFarAsMutable(desired, live), "nobody's"
+	found.change.Desired, found.Owner = asFarAsMutable(desired, live), "unowned"
 	if release := live.GetAnnotations()[helmReleaseName]; release != "" {
 		found.Owner = fmt.Sprintf("part of Helm release %q", release)
 	}

@@ -23,7 +23,7 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 	said := u.must(t, 1, "kubectl appservice adopt -f legacy.yaml --release legacy --yes")
 	for _, words := range []string{
 		"it cannot take over the existing objects", "! Deployment legacy: its pods would restart: spec.template.spec.containers[nginx]", "! Deployment legacy: its pods would restart: spec.template.spec.containers[app]",
-		"keep these fields in the spec, or allow it: --restart", "~ Deployment legacy, nobody's", "~ Service legacy, nobody's",
+		"keep these fields in the spec, or allow it: --restart", "~ Deployment legacy, unowned", "~ Service legacy, unowned",
 	} {
 		if !strings.Contains(said, words) {
 			t.Errorf("it does not say %q:\n%s", words, said)
@@ -95,7 +95,7 @@ func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 		Objects  []struct{ Kind, Name, Owner string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(u.must(t, 0, "kubectl appservice adopt plain --output json")), &reports))
-	if r := reports[0]; len(r.Against) > 0 || r.Restarts == nil || *r.Restarts || r.Asked || len(r.Objects) != 2 || r.Objects[0].Owner != "nobody's" {
+	if r := reports[0]; len(r.Against) > 0 || r.Restarts == nil || *r.Restarts || r.Asked || len(r.Objects) != 2 || r.Objects[0].Owner != "unowned" {
 		t.Errorf("as JSON it is %+v", r)
 	}
 	if now := u.must(t, 0, annotations); strings.Contains(now, "app.example.com/adopt") {

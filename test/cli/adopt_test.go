@@ -38,21 +38,21 @@ func TestAdoption(t *testing.T) {
 	}{
 		"plain": {
 			install: applied("adopt/plain.yaml"),
-			says:    []string{"it would take over 2 objects; no pod restarts", "~ Deployment plain, nobody's", "~ Service plain, nobody's", "spec.ports[80].name web → ", "+ PodDisruptionBudget plain"},
+			says:    []string{"it would take over 2 objects; no pod restarts", "~ Deployment plain, unowned", "~ Service plain, unowned", "spec.ports[80].name web → ", "+ PodDisruptionBudget plain"},
 			kinds:   "deployment service poddisruptionbudget",
 		},
 		"whole": {
 			install: applied("adopt/whole.yaml"),
 			says: []string{
-				"it would take over 8 objects; no pod restarts", "~ ServiceAccount whole, nobody's", "~ ConfigMap whole-config, nobody's", "~ PersistentVolumeClaim whole, nobody's",
-				"~ Deployment whole, nobody's", "~ Service whole, nobody's", "~ Ingress whole, nobody's", "~ HorizontalPodAutoscaler whole, nobody's", "~ PodDisruptionBudget whole, nobody's",
+				"it would take over 8 objects; no pod restarts", "~ ServiceAccount whole, unowned", "~ ConfigMap whole-config, unowned", "~ PersistentVolumeClaim whole, unowned",
+				"~ Deployment whole, unowned", "~ Service whole, unowned", "~ Ingress whole, unowned", "~ HorizontalPodAutoscaler whole, unowned", "~ PodDisruptionBudget whole, unowned",
 				"averageUtilization 70 → 80",
 			},
 			kinds: "deployment service ingress horizontalpodautoscaler poddisruptionbudget configmap/whole-config serviceaccount persistentvolumeclaim",
 		},
 		"stateful": {
 			install: applied("adopt/stateful.yaml"),
-			says:    []string{"it would take over 3 objects; no pod restarts", "~ StatefulSet stateful, nobody's", "~ Service stateful-headless, nobody's"},
+			says:    []string{"it would take over 3 objects; no pod restarts", "~ StatefulSet stateful, unowned", "~ Service stateful-headless, unowned"},
 			kinds:   "statefulset service service/stateful-headless",
 		},
 		"helmed": {

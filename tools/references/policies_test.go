@@ -56,7 +56,7 @@ func TestWhoMayReferToWhat(t *testing.T) {
 		"who may nothing refers to nothing": {write{now: "{image: a, envs: [{name: A, value: b}], volumes: [{name: a, emptyDir: {}}]}"}, ""},
 		"who may nothing refers to a Secret": {
 			write{now: env("db")},
-			`spec.envs[].valueFrom.secretKeyRef.name refers to Secret "db", which you may not get. Ask for the right to get secrets in namespace shop, or have somebody with that right write this AppService`,
+			`spec.envs[].valueFrom.secretKeyRef.name refers to Secret "db", which you may not get. Ask for the right to get secrets in namespace shop, or have a user with that right write this AppService`,
 		},
 		"the right on all Secrets":            {write{now: env("db"), may: on("get", "secrets")}, ""},
 		"the right on this Secret":            {write{now: env("db"), may: only("db")}, ""},
