@@ -37,6 +37,8 @@ type scene struct {
 	deleted types.UID
 	// held is a node port of somebody else.
 	held int32
+	// stored is the phase that the API server answered to a status of the tenant; empty if it refused.
+	stored v1.Phase
 }
 
 // newScene makes the namespaces, the tenant and what is there before.
