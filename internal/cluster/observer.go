@@ -139,7 +139,7 @@ func ownerOf(object client.Object) string {
 	if name := kube.RetainedFor(object); name != "" {
 		return retained(name)
 	}
-	return kube.LabelledOwner(object)
+	return kube.LabeledOwner(object)
 }
 
 // retained stands for a resource that objects are retained for. No UID contains a slash.

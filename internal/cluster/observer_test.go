@@ -305,9 +305,9 @@ func TestARenderedSecretIsNoRecord(t *testing.T) {
 	typed.Object["type"] = "Opaque"
 	config := thing(configMaps, "sh.helm.release.v1.config", "c-1", "1")
 	config.SetLabels(labels)
-	unlabelled := thing(kube.SecretKind, "sh.helm.release.v1.unlabelled", "s-3", "1")
+	unlabeled := thing(kube.SecretKind, "sh.helm.release.v1.unlabeled", "s-3", "1")
 	for name, object := range map[string]*unstructured.Unstructured{
-		"by its name": named, "by its type, where it is known": typed, "by its kind": config, "by its labels": unlabelled,
+		"by its name": named, "by its type, where it is known": typed, "by its kind": config, "by its labels": unlabeled,
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := observer(t, &informers{shown: []*unstructured.Unstructured{record("1", "deployed", "a")}}, &api{})

@@ -81,7 +81,7 @@ func TestAVersionOfContentLastsAsLongAsTheContent(t *testing.T) {
 		same               string // the step whose version it has
 	}{
 		{what: "at first", value: "1", same: "at first"},
-		{what: "labelled", value: "1", label: "x", same: "at first"},
+		{what: "labeled", value: "1", label: "x", same: "at first"},
 		{what: "changed", value: "2", label: "x", same: "changed"},
 		{what: "changed back", value: "1", label: "x", same: "changed back"},
 	} {

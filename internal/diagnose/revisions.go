@@ -8,7 +8,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 )
 
-// statefulSet returns a workload whose pods are labelled with their revision, and whose status names the new one.
+// statefulSet returns a workload whose pods are labeled with their revision, and whose status names the new one.
 func statefulSet(s *appsv1.StatefulSet) *Workload {
 	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, wanted(s.Spec.Replicas)
 	byHand := s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
@@ -64,7 +64,7 @@ func ordinal(pod *corev1.Pod) int32 {
 // labelGeneration is the label by which the DaemonSet controller recognizes pods of the present template.
 const labelGeneration = "pod-template-generation"
 
-// daemonSet returns a workload whose pods are labelled with the hash of their template and its generation. Only ControllerRevisions
+// daemonSet returns a workload whose pods are labeled with the hash of their template and its generation. Only ControllerRevisions
 // have the hash of the present one, and reading them would take another right; its generation is an annotation of the DaemonSet.
 func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w, have := workload(appsv1.GroupName, "DaemonSet", s, s.Spec.Selector, &s.Spec.Template), s.Status

@@ -49,7 +49,7 @@ var obstacles = []obstacle{
 	{regexp.MustCompile(`had untolerated taint\(?s?\)?(?: \{([^:}]+)[^}]*\})`), "the taint ${1}, which spec.tolerations does not name"},
 	{regexp.MustCompile(`had untolerated taint`), "a taint that spec.tolerations does not name"},
 	{regexp.MustCompile(`didn't match Pod's node affinity/selector`), "other labels than spec.nodeSelector or spec.affinity asks for"},
-	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`), "neighbours that spec.affinity does not allow"},
+	{regexp.MustCompile(`didn't match pod (?:anti-affinity|affinity)|existing pods anti-affinity`), "neighbors that spec.affinity does not allow"},
 	{regexp.MustCompile(`didn't match pod topology spread constraints`), "more such pods than spec.topologySpreadConstraints allows"},
 	{regexp.MustCompile(`were unschedulable`), "been closed for new pods (cordoned)"},
 	{regexp.MustCompile(`didn't have free ports`), "no such host port free"},

@@ -8,12 +8,12 @@ import (
 func TestLastWords(t *testing.T) {
 	cases := map[string]struct{ message, want string }{
 		"nothing":                 {"", ""},
-		"the last line":           {"starting\nno licence\n", "no licence"},
+		"the last line":           {"starting\nno license\n", "no license"},
 		"a Go panic":              {"starting\npanic: no database\n\ngoroutine 1 [running]:\nmain.main()\n\t/src/main.go:8 +0x1d\nexit status 2", "panic: no database"},
 		"a Java trace":            {"Exception in thread \"main\" java.lang.Error: no bean\n\tat a.B.c(B.java:1)\n\tat a.D.e(D.java:2)", `Exception in thread "main" java.lang.Error: no bean`},
 		"a Python trace":          {"Traceback (most recent call last):\n  File \"a.py\", line 1, in <module>\nKeyError: 'url'", "KeyError: 'url'"},
-		"a time in front":         {"2026-01-02T03:04:05.678Z no licence", "no licence"},
-		"a time of klog in front": {"F0102 03:04:05.678901       1 main.go:8] no licence", "main.go:8] no licence"},
+		"a time in front":         {"2026-01-02T03:04:05.678Z no license", "no license"},
+		"a time of klog in front": {"F0102 03:04:05.678901       1 main.go:8] no license", "main.go:8] no license"},
 		"a password in a URL":     {"cannot connect to postgres://web:hunter2@db/web", "cannot connect to postgres://…@db/web"},
 		"a password by name":      {"login with password=hunter2 user=web failed", "login with password=… user=web failed"},
 		"a token in JSON":         {`{"level":"error","api_key": "abc def","msg":"no"}`, `{"level":"error","api_key": …,"msg":"no"}`},
@@ -40,7 +40,7 @@ func TestNodes(t *testing.T) {
 		"an obstacle of all":     {"0/2 nodes are available: 2 Insufficient nvidia.com/gpu.", "all 2 nodes have too little nvidia.com/gpu left"},
 		"taints without names":   {"0/1 nodes are available: 1 node(s) had untolerated taint(s).", "the only node has a taint that spec.tolerations does not name"},
 		"cordoned":               {"0/2 nodes are available: 2 node(s) were unschedulable.", "all 2 nodes have been closed for new pods (cordoned)"},
-		"neighbours":             {"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.", "all 2 nodes have neighbours that spec.affinity does not allow"},
+		"neighbors":              {"0/2 nodes are available: 2 node(s) didn't match pod anti-affinity rules.", "all 2 nodes have neighbors that spec.affinity does not allow"},
 		"what nobody thought of": {"0/2 nodes are available: 2 moons.", "2 moons"},
 		"another message":        {"running Reserve plugin", "running Reserve plugin"},
 	}

@@ -22,7 +22,7 @@ const (
 	FormatScore    Format = "score"
 )
 
-// FormatOf recognises the format of a file by its top-level fields.
+// FormatOf recognizes the format of a file by its top-level fields.
 func FormatOf(text []byte) (Format, error) {
 	documents, err := split(text)
 	if err != nil {

@@ -167,7 +167,7 @@ func first[T any](s *subject, list []pair[T], reason string) *pair[T] {
 	return &list[at]
 }
 
-func (s *subject) takeRest(n neighbours) {
+func (s *subject) takeRest(n neighbors) {
 	s.ingress = first(s, n.ingresses, "an AppService has one Ingress, which is made of another one")
 	s.scaler = first(s, n.scalers, "an AppService has one autoscaler, which is made of another one")
 	s.budget = first(s, n.budgets, "an AppService has one PodDisruptionBudget, which is made of another one")

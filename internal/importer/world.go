@@ -110,8 +110,8 @@ type unreadable struct {
 func (e *unreadable) Error() string { return describe(e.object) + ": " + e.err.Error() }
 func (e *unreadable) Unwrap() error { return e.err }
 
-// neighbours are the objects related to a workload by references or selectors.
-type neighbours struct {
+// neighbors are the objects related to a workload by references or selectors.
+type neighbors struct {
 	services  []pair[corev1.Service]
 	ingresses []pair[networkingv1.Ingress]
 	scalers   []pair[autoscalingv2.HorizontalPodAutoscaler]
@@ -123,7 +123,7 @@ type neighbours struct {
 	routes    []*unstructured.Unstructured
 }
 
-func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTemplateSpec) (n neighbours, err error) {
+func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTemplateSpec) (n neighbors, err error) {
 	pods := template.Labels
 	if n.services, err = only(w, "", "Service", func(s *corev1.Service) bool {
 		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labelSet(pods))
@@ -167,7 +167,7 @@ func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTempla
 	return n, nil
 }
 
-func (n neighbours) service(name string) bool {
+func (n neighbors) service(name string) bool {
 	return slices.ContainsFunc(n.services, func(s pair[corev1.Service]) bool { return s.read.Name == name })
 }
 
@@ -186,7 +186,7 @@ func (w *world) monitorsOf(services []pair[corev1.Service]) []*unstructured.Unst
 	return list
 }
 
-func (w *world) routesTo(n neighbours) []*unstructured.Unstructured {
+func (w *world) routesTo(n neighbors) []*unstructured.Unstructured {
 	var list []*unstructured.Unstructured
 	for _, route := range w.of("gateway.networking.k8s.io", "HTTPRoute") {
 		rules, _, _ := unstructured.NestedSlice(route.Object, "spec", "rules")

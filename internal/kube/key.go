@@ -53,9 +53,9 @@ func Newer(a, b string) bool {
 	return err == nil && order > 0
 }
 
-// LabelledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other object. In a namespace, the
+// LabeledOwner returns the UID of the resource that a cluster-scoped object was rendered for; empty for any other object. In a namespace, the
 // label is ignored: there are owner references, and the right to label an object must not be enough to have it deleted.
-func LabelledOwner(object client.Object) string {
+func LabeledOwner(object client.Object) string {
 	if object.GetNamespace() != "" {
 		return ""
 	}

@@ -140,7 +140,7 @@ const longestUID = 64
 
 // mayBeOurs reports whether an object may belong to a resource of one of the kinds, judging by the object.
 func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
-	if RetainedFor(object) != "" || LabelledOwner(object) != "" {
+	if RetainedFor(object) != "" || LabeledOwner(object) != "" {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(object)

@@ -108,7 +108,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 // factsOf returns the facts in the labels of a namespace.
 func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
 	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
-	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
+	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
 		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
 	}
 	return facts

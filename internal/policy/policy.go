@@ -89,13 +89,13 @@ func (p *Policy) Selects() bool {
 func (p *Policy) Entries() int { return len(p.entries) }
 
 // For returns the rules of a namespace with these labels. Namespaces with the same matching entries share them.
-func (p *Policy) For(namespace string, labelled map[string]string) Rules {
+func (p *Policy) For(namespace string, labeled map[string]string) Rules {
 	if p == nil {
 		return Rules{}
 	}
 	key := make([]byte, len(p.entries))
 	for i, each := range p.entries {
-		if each.matches(namespace, labelled) {
+		if each.matches(namespace, labeled) {
 			key[i] = 1
 		}
 	}
@@ -106,8 +106,8 @@ func (p *Policy) For(namespace string, labelled map[string]string) Rules {
 	return Rules{known.(*rules)}
 }
 
-func (e *entry) matches(namespace string, labelled map[string]string) bool {
-	return (len(e.names) == 0 || e.names.Allow(namespace)) && (e.selector == nil || e.selector.Matches(labels.Set(labelled)))
+func (e *entry) matches(namespace string, labeled map[string]string) bool {
+	return (len(e.names) == 0 || e.names.Allow(namespace)) && (e.selector == nil || e.selector.Matches(labels.Set(labeled)))
 }
 
 // lay lays the matching entries over the default.

@@ -9,11 +9,11 @@ import (
 )
 
 // rulesOf are those of a namespace by the text of a file.
-func rulesOf(t *testing.T, text, namespace string, labelled map[string]string) Rules {
+func rulesOf(t *testing.T, text, namespace string, labeled map[string]string) Rules {
 	t.Helper()
 	read, err := Read("policy.yaml", []byte(text))
 	require.NoError(t, err)
-	return read.For(namespace, labelled)
+	return read.For(namespace, labeled)
 }
 
 func TestTheBuiltInDefaultSetsEveryRule(t *testing.T) {

@@ -42,7 +42,7 @@ type delay struct {
 }
 
 // New returns the queue of a controller; its signature is that of NewQueue in controller-runtime's options. Metrics are
-// labelled with the name; without one, there are none.
+// labeled with the name; without one, there are none.
 func New(name string, limiter workqueue.TypedRateLimiter[reconcile.Request]) workqueue.TypedRateLimitingInterface[reconcile.Request] {
 	order := newOrder()
 	return &Queue{

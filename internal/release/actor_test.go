@@ -290,9 +290,9 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 				t.Errorf("got %T %v, want %q", err, err, test.want)
 			}
 			b.check(t, test.log, "1 deployed")
-			labelled := b.server.has(t, test.record).GetLabels()[v1.LabelManaged] == "true"
-			if labelled != slices.Contains(test.log, "patch Secret sh.helm.release.v1.web.v1") {
-				t.Errorf("the record has the label: %t", labelled)
+			labeled := b.server.has(t, test.record).GetLabels()[v1.LabelManaged] == "true"
+			if labeled != slices.Contains(test.log, "patch Secret sh.helm.release.v1.web.v1") {
+				t.Errorf("the record has the label: %t", labeled)
 			}
 		})
 	}

@@ -68,10 +68,10 @@ func TestWhatWasLeftIsTakenBack(t *testing.T) {
 		return object
 	}
 	same := func(map[string]string) {}
-	controlled, unlabelled := ours(same), ours(same)
+	controlled, unlabeled := ours(same), ours(same)
 	yes := true
 	controlled.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Widget", Controller: &yes}})
-	unlabelled.SetLabels(nil)
+	unlabeled.SetLabels(nil)
 	cases := map[string]struct {
 		live *unstructured.Unstructured
 		want bool
@@ -80,7 +80,7 @@ func TestWhatWasLeftIsTakenBack(t *testing.T) {
 		"without the stamp":             {ours(func(a map[string]string) { delete(a, postrender.AnnotationStamp) }), false},
 		"of another name":               {ours(func(a map[string]string) { a[helmReleaseName] = "other" }), false},
 		"of another namespace":          {ours(func(a map[string]string) { a[helmReleaseNamespace] = "test" }), false},
-		"without the label":             {unlabelled, false},
+		"without the label":             {unlabeled, false},
 		"that somebody controls by now": {controlled, false},
 	}
 	for name, test := range cases {

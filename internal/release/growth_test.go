@@ -14,8 +14,8 @@ func TestAClaimMayHaveGrown(t *testing.T) {
 	}
 	moved := claim("one", "2Gi")
 	moved.SetLabels(map[string]string{"app.kubernetes.io/instance": "other"})
-	labelled := claim("one", "1Gi")
-	labelled.SetLabels(map[string]string{"app.kubernetes.io/instance": "web"})
+	labeled := claim("one", "1Gi")
+	labeled.SetLabels(map[string]string{"app.kubernetes.io/instance": "web"})
 	cases := map[string]struct {
 		desired, live *unstructured.Unstructured
 		want, size    string
@@ -24,7 +24,7 @@ func TestAClaimMayHaveGrown(t *testing.T) {
 		"somebody grew it":               {claim("one", "1Gi"), claim("one", "2Gi"), "", ""},
 		"it is smaller":                  {claim("one", "10Gi"), claim("one", "9Gi"), "apply PersistentVolumeClaim web: spec.resources.requests.storage 9Gi → 10Gi", "10Gi"},
 		"the spec asks for less":         {claim("two", "1Gi"), claim("one", "2Gi"), "apply PersistentVolumeClaim web: spec.resources.requests.storage 2Gi → 1Gi", "1Gi"},
-		"it grew and a label was edited": {labelled, moved, "apply PersistentVolumeClaim web: metadata.labels.app.kubernetes.io/instance other → web", "2Gi"},
+		"it grew and a label was edited": {labeled, moved, "apply PersistentVolumeClaim web: metadata.labels.app.kubernetes.io/instance other → web", "2Gi"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

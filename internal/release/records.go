@@ -181,11 +181,11 @@ func (r *records) explainTakenName(ctx context.Context) error {
 // free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own. A record of the resource that
 // lost the label by which records are found gets it back.
 func (r *records) free(ctx context.Context) error {
-	unlabelled, err := r.strangers(ctx)
+	unlabeled, err := r.strangers(ctx)
 	if err != nil {
 		return err
 	}
-	for _, record := range unlabelled {
+	for _, record := range unlabeled {
 		patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:"true"}}}`, v1.LabelManaged)
 		if err := r.session.Patch(ctx, record, client.RawPatch("application/merge-patch+json", patch), client.FieldOwner(FieldManager)); err != nil {
 			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
@@ -196,7 +196,7 @@ func (r *records) free(ctx context.Context) error {
 
 // strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
 // label by which records are found.
-func (r *records) strangers(ctx context.Context) (unlabelled []*metav1.PartialObjectMetadata, err error) {
+func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObjectMetadata, err error) {
 	list := &metav1.PartialObjectMetadataList{}
 	list.SetGroupVersionKind(kube.SecretKind.GroupVersion().WithKind("SecretList"))
 	err = r.live.List(ctx, list, client.InNamespace(r.owner.GetNamespace()),
@@ -212,10 +212,10 @@ func (r *records) strangers(ctx context.Context) (unlabelled []*metav1.PartialOb
 		case !controls(r.owner, record):
 			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":
-			unlabelled = append(unlabelled, record)
+			unlabeled = append(unlabeled, record)
 		}
 	}
-	return unlabelled, nil
+	return unlabeled, nil
 }
 
 // labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63 characters at most.

@@ -79,7 +79,7 @@ func TestWhatATemplateMayNotRenderIsRefused(t *testing.T) {
 		},
 		"a Helm hook":                         {map[string]string{"a.yaml": hooked("pre-install")}, []string{"templates/a.yaml", "pre-install", "helm.sh/hook"}},
 		"a Helm hook that is a test besides":  {map[string]string{"a.yaml": hooked("test,post-upgrade")}, []string{"templates/a.yaml", "post-upgrade", "helm.sh/hook"}},
-		"a Helm hook that Helm does not know": {map[string]string{"a.yaml": hooked("pre-instal")}, []string{"templates/a.yaml", "pre-instal", "helm.sh/hook"}},
+		"a Helm hook that Helm does not know": {map[string]string{"a.yaml": hooked("pre-begin")}, []string{"templates/a.yaml", "pre-begin", "helm.sh/hook"}},
 		"a Helm hook of nothing":              {map[string]string{"a.yaml": hooked(`""`)}, []string{"templates/a.yaml", "helm.sh/hook"}},
 		"a field that the kind does not have": {map[string]string{"a.yaml": service + "spec: {tpye: ClusterIP}"}, []string{`Service "web"`, "spec.tpye"}},
 		"an expression that does not parse": {

@@ -115,9 +115,9 @@ func Reference(err *kube.ForbiddenError, by string, clusterScoped bool) error {
 	}
 }
 
-// Unlabelled returns the error for a policy that selects namespaces by labels, which may not be read. Assuming that no entry matches would
+// Unlabeled returns the error for a policy that selects namespaces by labels, which may not be read. Assuming that no entry matches would
 // allow what the policy forbids.
-func Unlabelled() error {
+func Unlabeled() error {
 	return &MissingError{
 		Need: Need{
 			GroupResource: schema.GroupResource{Resource: "namespaces"}, Verbs: ToRefer, ClusterScoped: true,

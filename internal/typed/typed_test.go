@@ -25,7 +25,7 @@ func TestMisfits(t *testing.T) {
 		"a sound one":                         {pod + "  restartPolicy: Never\n  terminationGracePeriodSeconds: 30\n  containers: [{name: app, ports: [{containerPort: 80}], env: [{name: A, value: b}]}]", ""},
 		"an unknown field":                    {pod + "  restartPolicie: Never", "spec.restartPolicie: there is no such field: did you mean restartPolicy?"},
 		"a field in other letters":            {pod + "  restartpolicy: Never", "spec.restartpolicy: there is no such field: did you mean restartPolicy?"},
-		"a field like none":                   {pod + "  colour: blue", "spec.colour: there is no such field"},
+		"a field like none":                   {pod + "  hue: blue", "spec.hue: there is no such field"},
 		"a field of another level":            {"apiVersion: v1\nkind: Pod\nrestartPolicy: Never", "restartPolicy: there is no such field"},
 		"a field in a list":                   {pod + "  containers: [{name: a}, {nam: b}]", "spec.containers[1].nam: there is no such field: did you mean name?"},
 		"a value that is none of few":         {pod + "  restartPolicy: OnFailed", `spec.restartPolicy: "OnFailed" is none of Always, OnFailure, Never`},

@@ -96,12 +96,12 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
 		}
 	}
-	if level, labelled := labels[api.EnforceLevelLabel]; labelled {
+	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
 		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
 	}
 	rules := r.Policy.Get()
 	if !known && rules.Selects() {
-		return facts, rights.Unlabelled()
+		return facts, rights.Unlabeled()
 	}
 	facts.Policy = rules.For(resource.GetNamespace(), labels)
 	for _, mention := range references {

@@ -192,7 +192,7 @@ func (t *Tracker) ownerOf(object client.Object) owner {
 		return owner{name, t.UIDOf(name)}
 	}
 	annotations := object.GetAnnotations()
-	if uid := kube.LabelledOwner(object); uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
+	if uid := kube.LabeledOwner(object); uid != "" && annotations[v1.AnnotationOwnerKind] == t.Owner.Kind {
 		name := types.NamespacedName{Namespace: annotations["meta.helm.sh/release-namespace"], Name: annotations["meta.helm.sh/release-name"]}
 		return owner{name, types.UID(uid)}
 	}

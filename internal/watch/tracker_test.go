@@ -69,10 +69,10 @@ func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
 	observer.Wrote("web-uid", controlled("5", "app.example.com/v1", "AppService", "web", "web-uid"))
 
 	referring := controlled("6", "app.example.com/v1", "AppService", "web", "web-uid")
-	labelled := controlled("7", "", "", "", "")
-	labelled.SetLabels(map[string]string{v1.LabelOwner: "web-uid"})
-	labelled.SetAnnotations(map[string]string{v1.AnnotationOwnerKind: v1.Kind, "meta.helm.sh/release-namespace": "demo", "meta.helm.sh/release-name": "web"})
-	for _, object := range []*unstructured.Unstructured{referring, labelled} {
+	labeled := controlled("7", "", "", "", "")
+	labeled.SetLabels(map[string]string{v1.LabelOwner: "web-uid"})
+	labeled.SetAnnotations(map[string]string{v1.AnnotationOwnerKind: v1.Kind, "meta.helm.sh/release-namespace": "demo", "meta.helm.sh/release-name": "web"})
+	for _, object := range []*unstructured.Unstructured{referring, labeled} {
 		object.SetNamespace("elsewhere")
 		tracker.Create(t.Context(), event.CreateEvent{Object: object}, q)
 	}

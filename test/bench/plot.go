@@ -18,7 +18,7 @@ const (
 	plotBottom = 40
 )
 
-var colours = map[string]string{"a": "#9e9e9e", "b": "#4f86c6", "c": "#e0a030", "d": "#c05040", "e": "#2e8b57"}
+var colors = map[string]string{"a": "#9e9e9e", "b": "#4f86c6", "c": "#e0a030", "d": "#c05040", "e": "#2e8b57"}
 
 // canvas is a plot under way.
 type canvas struct {
@@ -65,7 +65,7 @@ func (c *canvas) text(x, y float64, anchor, text string) {
 func (c *canvas) legend(contenders []*Result) {
 	x := float64(plotLeft)
 	for _, r := range contenders {
-		fmt.Fprintf(c, `<rect x="%.1f" y="28" width="10" height="10" fill="%s"/>`+"\n", x, colours[r.Letter])
+		fmt.Fprintf(c, `<rect x="%.1f" y="28" width="10" height="10" fill="%s"/>`+"\n", x, colors[r.Letter])
 		label := "(" + r.Letter + ") " + r.Title
 		c.text(x+14, 37, "start", label)
 		x += 22 + 6.4*float64(len(label))
@@ -98,7 +98,7 @@ func bars(title, unit string, contenders []*Result, names []string, value func(*
 			}
 			x, y := left+width*float64(j), c.y(v)
 			fmt.Fprintf(c, `<rect x="%.1f" y="%.1f" width="%.1f" height="%.1f" fill="%s"/>`+"\n",
-				x, y, width*0.9, plotHeight-plotBottom-y, colours[r.Letter])
+				x, y, width*0.9, plotHeight-plotBottom-y, colors[r.Letter])
 			c.text(x+width*0.45, y-3, "middle", short(v))
 		}
 	}
@@ -132,7 +132,7 @@ func curves(title string, contenders []*Result, phase string, n int) string {
 		for _, point := range p.Curve {
 			points = append(points, fmt.Sprintf("%.1f,%.1f", x(point.Seconds), c.y(float64(point.Count))))
 		}
-		fmt.Fprintf(c, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colours[r.Letter], strings.Join(points, " "))
+		fmt.Fprintf(c, `<polyline fill="none" stroke="%s" stroke-width="2" points="%s"/>`+"\n", colors[r.Letter], strings.Join(points, " "))
 	}
 	return c.done()
 }

@@ -60,7 +60,7 @@ func (d *demo) quietly(ctx context.Context, args ...string) (string, error) {
 	return string(output), nil
 }
 
-// command prepares a command in the repository that a cancelled context ends, but a Ctrl-C in the terminal does not:
+// command prepares a command in the repository that a canceled context ends, but a Ctrl-C in the terminal does not:
 // it is for the demo to say when.
 func (d *demo) command(ctx context.Context, program string, args ...string) *exec.Cmd {
 	command := exec.CommandContext(ctx, program, args...)

@@ -41,7 +41,7 @@ var rows = map[string]row{
 	},
 
 	"crash":                      {reason: v1.ReasonContainerCrashed, words: []string{"exit code 3", `: cannot connect to "postgres://…@db:5432/web"`}, hint: "logs --previous", effect: lasting},
-	"crash-first":                {reason: v1.ReasonContainerCrashed, words: []string{"exit code 1: no licence"}, hint: "logs", effect: passing},
+	"crash-first":                {reason: v1.ReasonContainerCrashed, words: []string{"exit code 1: no licence"}, hint: "logs", effect: passing}, //nolint:misspell // as recorded
 	"crash-panic":                {reason: v1.ReasonContainerCrashed, words: []string{"exit code 2: panic: no database"}, hint: "logs", effect: lasting},
 	"crash-without-fault":        {reason: v1.ReasonContainerCrashed, words: []string{"exit code 0"}, hint: "foreground", effect: lasting},
 	"crash-of-an-init-container": {reason: v1.ReasonContainerCrashed, words: []string{`init container "migrate"`, "table users exists"}, hint: "logs", effect: lasting},

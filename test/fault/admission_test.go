@@ -31,7 +31,7 @@ var policed = []struct{ group, resource, what string }{
 
 // mutations are what policies of others do to what the operator writes, as CEL.
 var mutations = []struct{ name, group, resource, expression string }{
-	{"a-label", "", "services", `Object{metadata: Object.metadata{labels: {"example.com/cost-centre": "42"}}}`},
+	{"a-label", "", "services", `Object{metadata: Object.metadata{labels: {"example.com/cost-center": "42"}}}`},
 	{"an-annotation", "networking.k8s.io", "ingresses", `Object{metadata: Object.metadata{annotations: {"example.com/class": "shared"}}}`},
 	{"a-pod-annotation", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{metadata: Object.spec.template.metadata{annotations: {"example.com/injected": "yes"}}}}}`},
 	{"a-sidecar", "apps", "deployments", `Object{spec: Object.spec{template: Object.spec.template{spec: Object.spec.template.spec{containers: [Object.spec.template.spec.containers{name: "proxy", image: "proxy:1"}]}}}}`},

@@ -16,7 +16,7 @@ import (
 // rendered is an object that the chart makes, with an AppService that has it and an edit of what is rendered.
 type rendered struct{ what, spec, edit string }
 
-const relabelled = `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`
+const relabeled = `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`
 
 var renderedKinds = []rendered{
 	{"Deployment", whole, `{"spec":{"template":{"spec":{"containers":[{"name":"app","image":"nginx:evil"}]}}}}`},
@@ -26,10 +26,10 @@ var renderedKinds = []rendered{
 	{"Ingress", whole, `{"spec":{"rules":[{"host":"evil.example.com"}]}}`},
 	{"NetworkPolicy", whole, `{"spec":{"ingress":[{"from":[{"podSelector":{}}]}]}}`},
 	{"PodDisruptionBudget", whole, `{"spec":{"maxUnavailable":7}}`},
-	{"ServiceAccount", whole, relabelled},
+	{"ServiceAccount", whole, relabeled},
 	{"HorizontalPodAutoscaler", with(small, autoscaled), `{"spec":{"maxReplicas":9}}`},
-	{"PersistentVolumeClaim", with(small, letGo), relabelled},
-	{"PersistentVolumeClaim", with(small, kept), relabelled},
+	{"PersistentVolumeClaim", with(small, letGo), relabeled},
+	{"PersistentVolumeClaim", with(small, kept), relabeled},
 }
 
 // drift are the scenarios of T6 in which a hand that is not the operator's changes what it made.
@@ -38,10 +38,10 @@ func drift() []scenario {
 	for i, kind := range renderedKinds {
 		name := fmt.Sprintf("T6/%02d-%s/", i+1, kind.what)
 		for what, step := range map[string]step{
-			"deleted":    {remove: []string{kind.what}},
-			"edited":     {edit: map[string]string{kind.what: kind.edit}},
-			"unlabelled": {edit: map[string]string{kind.what: `{"metadata":{"labels":{"app.example.com/managed":null}}}`}},
-			"disowned":   {edit: map[string]string{kind.what: `{"metadata":{"ownerReferences":null}}`}},
+			"deleted":   {remove: []string{kind.what}},
+			"edited":    {edit: map[string]string{kind.what: kind.edit}},
+			"unlabeled": {edit: map[string]string{kind.what: `{"metadata":{"labels":{"app.example.com/managed":null}}}`}},
+			"disowned":  {edit: map[string]string{kind.what: `{"metadata":{"ownerReferences":null}}`}},
 		} {
 			list = append(list, scenario{name + what, func(s *scene) { drifts(s, kind, step) }})
 		}

@@ -32,7 +32,7 @@ func rules(group, resource string, operations ...admissionv1.OperationType) *adm
 	}}}}
 }
 
-func labelled(policy string) *admissionv1.MatchResources {
+func labeled(policy string) *admissionv1.MatchResources {
 	return &admissionv1.MatchResources{NamespaceSelector: &metav1.LabelSelector{MatchLabels: map[string]string{policyLabel: policy}}}
 }
 
@@ -45,7 +45,7 @@ func refusingPolicy(group, resource string) []client.Object {
 			Validations:      []admissionv1.Validation{{Expression: "false", Message: "refused by the test"}},
 		}},
 		&admissionv1.ValidatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.ValidatingAdmissionPolicyBindingSpec{
-			PolicyName: name, MatchResources: labelled(name), ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
+			PolicyName: name, MatchResources: labeled(name), ValidationActions: []admissionv1.ValidationAction{admissionv1.Deny},
 		}},
 	}
 }
@@ -62,7 +62,7 @@ func mutatingPolicy(name, group, resource, expression string) []client.Object {
 			}},
 		}},
 		&admissionv1.MutatingAdmissionPolicyBinding{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: admissionv1.MutatingAdmissionPolicyBindingSpec{
-			PolicyName: name, MatchResources: labelled(name),
+			PolicyName: name, MatchResources: labeled(name),
 		}},
 	}
 }

@@ -23,7 +23,7 @@ type Prometheus struct {
 	prometheusv1.API
 }
 
-// prometheusConfig has the addresses of the rules and of the target. Labels are honoured as in config/prometheus.
+// prometheusConfig has the addresses of the rules and of the target. Labels are honored as in config/prometheus.
 const prometheusConfig = `global: {scrape_interval: 5s, scrape_timeout: 5s, evaluation_interval: 1s}
 rule_files: [%q]
 scrape_configs:

@@ -269,8 +269,8 @@ func TestACrashLoopDoesNotFlap(t *testing.T) {
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](1)
 	// For 2 s it seems to be well, then it waits for 6 s, and so on.
-	scripted(runs(readyPod, "1", true, ended("Error", 1, "no licence"), 4),
-		strings.Replace(waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "no licence"), 4), "phase: Pending", `phase: Running, reason: "2"`, 1))(&app.Spec)
+	scripted(runs(readyPod, "1", true, ended("Error", 1, "no license"), 4),
+		strings.Replace(waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "no license"), 4), "phase: Pending", `phase: Running, reason: "2"`, 1))(&app.Spec)
 	cluster.Create(t, app)
 	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonContainerCrashed)
 	mark, begin, pod := manager.Requests.Mark(), time.Now(), podOf(t, app)

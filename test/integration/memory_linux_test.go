@@ -65,10 +65,10 @@ func TestMemoryUnderWhatOthersMake(t *testing.T) {
 
 // attacks are objects with the label that the caches select by, each large in another way.
 func attacks(owner *v1.AppService) map[string]func() client.Object {
-	labelled := metav1.ObjectMeta{Labels: map[string]string{v1.LabelManaged: "true"}}
+	labeled := metav1.ObjectMeta{Labels: map[string]string{v1.LabelManaged: "true"}}
 	configMap := func(change func(*corev1.ConfigMap)) func() client.Object {
 		return func() client.Object {
-			object := &corev1.ConfigMap{ObjectMeta: *labelled.DeepCopy()}
+			object := &corev1.ConfigMap{ObjectMeta: *labeled.DeepCopy()}
 			change(object)
 			return object
 		}
@@ -80,7 +80,7 @@ func attacks(owner *v1.AppService) map[string]func() client.Object {
 			o.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(owner, v1.GroupVersion.WithKind(v1.Kind))}
 		}),
 		"annotations": func() client.Object {
-			object := &corev1.ServiceAccount{ObjectMeta: *labelled.DeepCopy()}
+			object := &corev1.ServiceAccount{ObjectMeta: *labeled.DeepCopy()}
 			object.Annotations = map[string]string{"note": harness.Noise(1, 250<<10)[0]}
 			return object
 		},

@@ -56,7 +56,7 @@ func TestInstallModes(t *testing.T) {
 			manager := identity.Manager(t, home, func(o *operator.Options, _ *harness.Requests) {
 				o.WatchNamespaces = targets
 				o.LeaderElection, o.LeaderElectionNamespace = true, home
-				o.WatchesFile = onlyLabelled(t, home) // other tests have managers of their own
+				o.WatchesFile = onlyLabeled(t, home) // other tests have managers of their own
 			})
 			apps := applications(t, home, served)
 			for _, app := range apps {
@@ -102,8 +102,8 @@ func applications(t *testing.T, home string, namespaces []string) []*v1.AppServi
 	return apps
 }
 
-// onlyLabelled writes a watches file that selects the AppServices of one test.
-func onlyLabelled(t *testing.T, home string) string {
+// onlyLabeled writes a watches file that selects the AppServices of one test.
+func onlyLabeled(t *testing.T, home string) string {
 	t.Helper()
 	text := files.Text(t, "watches.yaml")
 	chart := "chart: helm-charts/appservice"

@@ -88,8 +88,8 @@ func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 	cluster.Create(t, app)
 	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPolicyViolation)
 	assert.NoError(t, records(t, app, 0))
-	labelled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
-	cluster.Patch(t, labelled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`)))
+	labeled := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: namespace}}
+	cluster.Patch(t, labeled, client.RawPatch("application/merge-patch+json", []byte(`{"metadata":{"labels":{"tier":"trusted"}}}`)))
 	cluster.Ready(t, app)
 	assert.NoError(t, tolerated(t, app, true))
 }

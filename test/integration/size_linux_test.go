@@ -27,8 +27,8 @@ import (
 // limit is how many megabytes of memory the container of the manager may use.
 const limit = 512
 
-// neighbour is an AppService of a tenant who does nothing wrong, beside one who does.
-type neighbour struct {
+// neighbor is an AppService of a tenant who does nothing wrong, beside one who does.
+type neighbor struct {
 	*testing.T
 	app     *v1.AppService
 	proxy   *harness.Proxy
@@ -36,26 +36,26 @@ type neighbour struct {
 	args    []string
 }
 
-// beside starts the operator's program in a container of its usual size, for the namespace of somebody who attacks, and a neighbour.
-func beside(t *testing.T, attacker string) *neighbour {
+// beside starts the operator's program in a container of its usual size, for the namespace of somebody who attacks, and a neighbor.
+func beside(t *testing.T, attacker string) *neighbor {
 	t.Helper()
 	t.Setenv("MEMORY_LIMIT", strconv.Itoa(limit<<20))
 	app := idle(cluster.Namespace(t), "web")
 	app.Spec.Config = &v1.Config{Environment: map[string]v1.ConfigValue{"LEVEL": "info"}}
 	cluster.Create(t, app)
-	n := &neighbour{T: t, app: app, proxy: cluster.NewProxy(t), args: []string{"--watch-namespaces=" + attacker + "," + app.Namespace}}
+	n := &neighbor{T: t, app: app, proxy: cluster.NewProxy(t), args: []string{"--watch-namespaces=" + attacker + "," + app.Namespace}}
 	n.start()
 	return n
 }
 
-func (n *neighbour) start() {
+func (n *neighbor) start() {
 	n.Helper()
 	n.process = harness.RunAsUsersDo(n.T, n.proxy.Kubeconfig, n.args...)
 	cluster.Ready(n.T, n.app)
 }
 
-// served changes the neighbour's spec, and has somebody damage what came of it: both are seen to, and the status says so.
-func (n *neighbour) served() {
+// served changes the neighbor's spec, and has somebody damage what came of it: both are seen to, and the status says so.
+func (n *neighbor) served() {
 	n.Helper()
 	cluster.Change(n.T, n.app, func(app *v1.AppService) { app.Spec.Image += "1" })
 	cluster.Ready(n.T, n.app)
@@ -63,7 +63,7 @@ func (n *neighbour) served() {
 }
 
 // fits asserts that the operator is within its limit.
-func (n *neighbour) fits(when string) {
+func (n *neighbor) fits(when string) {
 	n.Helper()
 	now, peak := memory(n.T, n.process)
 	n.Logf("%s: %d MB now, %d MB at the most", when, now, peak)
@@ -73,7 +73,7 @@ func (n *neighbour) fits(when string) {
 }
 
 // again kills the operator and starts it.
-func (n *neighbour) again() {
+func (n *neighbor) again() {
 	n.Helper()
 	n.process.Kill()
 	n.start()

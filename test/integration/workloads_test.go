@@ -103,7 +103,7 @@ func TestPodsOfEachKindAreDiagnosed(t *testing.T) {
 		"a StatefulSet without image":  {statefulSetTemplate, noImage, false, v1.ReasonImageNotFound, `image "x:1" cannot be pulled: the registry does not have it`},
 		"a StatefulSet without quota":  {statefulSetTemplate, "", true, v1.ReasonQuotaExceeded, `no more pods: ResourceQuota "none" is used up`},
 		"a Job without quota":          {jobTemplate, "", true, v1.ReasonQuotaExceeded, `Job migrate: no more pods: ResourceQuota "none" is used up`},
-		"a DaemonSet that crashes":     {daemonSetTemplate, waits("CrashLoopBackOff", "back-off 10s", ended("Error", 3, "no licence"), 2), false, v1.ReasonContainerCrashed, `container "app" crashes with exit code 3: no licence`},
+		"a DaemonSet that crashes":     {daemonSetTemplate, waits("CrashLoopBackOff", "back-off 10s", ended("Error", 3, "no license"), 2), false, v1.ReasonContainerCrashed, `container "app" crashes with exit code 3: no license`},
 		"a DaemonSet without quota":    {daemonSetTemplate, "", true, v1.ReasonQuotaExceeded, `no more pods: ResourceQuota "none" is used up`},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -21,7 +21,7 @@ var (
 
 // Objects that a tenant writes past his AppService: beside what it renders, or over it.
 var _ = register(vectors{
-	"an Ingress that is only labelled as the operator's keeps a host from somebody else": {
+	"an Ingress that is only labeled as the operator's keeps a host from somebody else": {
 		may: writesIngresses,
 		prepare: func(s *scene) {
 			s.exists("app", `{size: 1}`)
@@ -31,7 +31,7 @@ var _ = register(vectors{
 			cluster.Condition(s.T, s.app(), v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
 		},
 		does: func(s *scene) error {
-			forged := s.labelledIngress()
+			forged := s.labeledIngress()
 			if err := s.tenant.Create(s.Context(), forged); err != nil {
 				return err
 			}
@@ -69,8 +69,8 @@ var _ = register(vectors{
 	}),
 })
 
-// labelledIngress is one for the host of somebody else, which bears all that the operator's own bear but for the controller.
-func (s *scene) labelledIngress() *networkingv1.Ingress {
+// labeledIngress is one for the host of somebody else, which bears all that the operator's own bear but for the controller.
+func (s *scene) labeledIngress() *networkingv1.Ingress {
 	app := s.live()
 	return &networkingv1.Ingress{
 		ObjectMeta: metav1.ObjectMeta{

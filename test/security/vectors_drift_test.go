@@ -21,10 +21,10 @@ var writesConfigMaps = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: 
 
 // Objects that say they are the operator's: with its label, its stamp or a reference to an AppService.
 var _ = register(vectors{
-	"a rendered ConfigMap gets other content under its stamp":  edits(`config: {environment: {A: right}}`, writesConfigMaps, configMap("app-config", "A")),
-	"a large ConfigMap gets other content under its stamp":     edits(`config: {files: {A: "`+strings.Repeat("right", 6<<10)+`"}}`, writesConfigMaps, configMap("app-files", "A")),
-	"a rendered Secret gets other content under its stamp":     edits(`config: {databaseUrl: right}`, writesSecrets, rendersSecret),
-	"somebody's ConfigMap is labelled as one that is rendered": labelled(),
+	"a rendered ConfigMap gets other content under its stamp": edits(`config: {environment: {A: right}}`, writesConfigMaps, configMap("app-config", "A")),
+	"a large ConfigMap gets other content under its stamp":    edits(`config: {files: {A: "`+strings.Repeat("right", 6<<10)+`"}}`, writesConfigMaps, configMap("app-files", "A")),
+	"a rendered Secret gets other content under its stamp":    edits(`config: {databaseUrl: right}`, writesSecrets, rendersSecret),
+	"somebody's ConfigMap is labeled as one that is rendered": labeled(),
 	"somebody's ConfigMap carries the stamp of one that is rendered": {
 		may:   writesConfigMaps,
 		does:  stamped,
@@ -121,8 +121,8 @@ func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 	}
 }
 
-// labelled is a vector that wants the operator to delete what somebody else made. It does so only with what its AppService controls.
-func labelled() vector {
+// labeled is a vector that wants the operator to delete what somebody else made. It does so only with what its AppService controls.
+func labeled() vector {
 	return vector{
 		may:     []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}}},
 		prepare: func(s *scene) { s.make(s.namespace, &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Name: "left"}}) },

@@ -23,15 +23,15 @@ func create(ctx context.Context, namespace string, spec map[string]any) error {
 
 // inNamespace is an AppService with a spec, with hosts and node ports that no other namespace has.
 func inNamespace(namespace string, spec map[string]any) *unstructured.Unstructured {
-	object := &unstructured.Unstructured{Object: map[string]any{"spec": localised(namespace, runtime.DeepCopyJSON(spec))}}
+	object := &unstructured.Unstructured{Object: map[string]any{"spec": localized(namespace, runtime.DeepCopyJSON(spec))}}
 	object.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind))
 	object.SetNamespace(namespace)
 	object.SetName(name)
 	return object
 }
 
-// localised gives a spec hosts of its own, and lets the cluster choose node ports: both are for the whole cluster.
-func localised(namespace string, spec map[string]any) map[string]any {
+// localized gives a spec hosts of its own, and lets the cluster choose node ports: both are for the whole cluster.
+func localized(namespace string, spec map[string]any) map[string]any {
 	maps(spec["ports"], func(port map[string]any) { delete(port, "nodePort") })
 	if ingress, ok := spec["ingress"].(map[string]any); ok {
 		maps(ingress["hosts"], func(host map[string]any) { host["host"] = hostIn(namespace, host["host"]) })

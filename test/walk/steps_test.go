@@ -47,7 +47,7 @@ func (g *generator) someValue(random *rand.Rand) step {
 	}}
 }
 
-// someNumber is one that the schema allows, or its neighbour.
+// someNumber is one that the schema allows, or its neighbor.
 func someNumber(random *rand.Rand, schema specs.Node) int64 {
 	low, high := int64(0), int64(9)
 	if schema.Minimum != nil {

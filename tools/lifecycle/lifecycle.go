@@ -59,7 +59,7 @@ func (i *Instance) Up(ctx context.Context) (made bool, err error) {
 		if ctx.Err() != nil {
 			err = context.Cause(ctx) // and not what the commands say that it has ended
 		}
-		// The logs stay, the processes do not: even a cancelled caller leaves none behind.
+		// The logs stay, the processes do not: even a canceled caller leaves none behind.
 		err = errors.Join(err, i.End(context.WithoutCancel(ctx)))
 		return false, fmt.Errorf("%w (logs: %s)", err, filepath.Join(i.Dir, "logs"))
 	}

@@ -40,7 +40,7 @@ func TestFieldsOfCharts(t *testing.T) {
 		"a kind that nothing is known of": {
 			spec: `{b: {type: string}}`, declared: `{Cache: {refers: {spec.b: Lease}}}`, err: "spec.b refers to Lease, which nothing is known of",
 		},
-		"a misspelt key": {spec: `{}`, declared: `{Cache: {refer: {}}}`, err: `unknown field "refer"`},
+		"a misspelled key": {spec: `{}`, declared: `{Cache: {refer: {}}}`, err: `unknown field "refer"`},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

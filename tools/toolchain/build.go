@@ -19,7 +19,7 @@ import (
 const (
 	// heartbeat is how often a long build says that it is still alive.
 	heartbeat = 30 * time.Second
-	// grace is how long a cancelled go command may take to end its compilers.
+	// grace is how long a canceled go command may take to end its compilers.
 	grace = 10 * time.Second
 	// compiling is printed while another build has the compiler.
 	compiling = "waiting for another build to end"

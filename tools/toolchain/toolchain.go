@@ -25,7 +25,7 @@ type Programs map[string]string
 // Known returns the names of all programs that Ensure can provide, sorted.
 func Known() []string {
 	var names []string
-	for _, p := range catalogue(DefaultKubernetes) {
+	for _, p := range catalog(DefaultKubernetes) {
 		names = append(names, p.name)
 	}
 	slices.Sort(names)
@@ -46,7 +46,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 	if err != nil {
 		return nil, err
 	}
-	wanted, err := lookUp(catalogue(version), names)
+	wanted, err := lookUp(catalog(version), names)
 	if err != nil {
 		return nil, err
 	}
@@ -67,7 +67,7 @@ func Ensure(ctx context.Context, progress io.Writer, names ...string) (Programs,
 			return nil, fmt.Errorf("cannot find KUBEBUILDER_ASSETS: %w", err)
 		}
 	}
-	w := workshop{pins: pins, cache: cache, progress: progress, source: source, assets: assets, known: catalogue(version)}
+	w := workshop{pins: pins, cache: cache, progress: progress, source: source, assets: assets, known: catalog(version)}
 	return w.ensure(ctx, wanted)
 }
 

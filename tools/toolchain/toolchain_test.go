@@ -24,7 +24,7 @@ func TestEnsureNamesTheKnownProgramsWhenOneIsUnknown(t *testing.T) {
 	}
 }
 
-func TestCatalogueIsPinned(t *testing.T) {
+func TestCatalogIsPinned(t *testing.T) {
 	root, err := Root()
 	require.NoError(t, err)
 	versions, err := kubernetesVersions(filepath.Join(root, "tools", "pins"))
@@ -32,7 +32,7 @@ func TestCatalogueIsPinned(t *testing.T) {
 		t.Fatalf("got the versions %v (error %v) of Kubernetes, want %s among them", versions, err, DefaultKubernetes)
 	}
 	for _, version := range versions {
-		for _, p := range catalogue(version) {
+		for _, p := range catalog(version) {
 			pin, err := pinOf(p, filepath.Join(root, "tools", "pins", p.module), "go")
 			if err != nil {
 				t.Errorf("%s: %v", p.name, err)

@@ -44,13 +44,13 @@ type entry struct {
 // complete is the name of the script by which kubectl completes what stands behind "kubectl appservice".
 const complete = "kubectl_complete-appservice"
 
-// archive packs the program, its licence and, for shells that can run it, the script for completion.
+// archive packs the program, its license and, for shells that can run it, the script for completion.
 func (p platform) archive(root string, program []byte) ([]byte, error) {
-	licence, err := os.ReadFile(filepath.Join(root, "LICENSE"))
+	license, err := os.ReadFile(filepath.Join(root, "LICENSE"))
 	if err != nil {
 		return nil, err
 	}
-	entries := []entry{{"LICENSE", licence, 0o644}, {p.program(), program, 0o755}}
+	entries := []entry{{"LICENSE", license, 0o644}, {p.program(), program, 0o755}}
 	if p.os == "windows" {
 		return zipped(entries)
 	}

@@ -94,7 +94,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 			}
 		}
 		if !slices.Contains(taken, one.Bin) || !slices.Contains(taken, "LICENSE") {
-			t.Errorf("%s: the program %s or the licence is not taken: %v", p, one.Bin, taken)
+			t.Errorf("%s: the program %s or the license is not taken: %v", p, one.Bin, taken)
 		}
 	}
 }

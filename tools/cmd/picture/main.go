@@ -74,7 +74,7 @@ func run() error {
 	return os.WriteFile(filepath.Join(root, target), svg, 0o644)
 }
 
-// style has colours for light and dark pages.
+// style has colors for light and dark pages.
 const style = `<style>
 text{font:14px system-ui,-apple-system,"Segoe UI",Helvetica,Arial,sans-serif;fill:#1f2328}
 .title{font-weight:600}.note{fill:#59636e;font-size:13px;text-anchor:middle}.beside{text-anchor:start}

@@ -42,7 +42,7 @@ func TestDraw(t *testing.T) {
 		"text is escaped":                   {"", "&lt;A&gt;", false},
 		"a box that is not there":           {"arrows: [{from: a, to: x}]", `"x"`, true},
 		"boxes that are apart in both ways": {"arrows: [{from: a, to: d}]", "from a to d", true},
-		"a field that boxes do not have":    {"colour: red", "colour", true},
+		"a field that boxes do not have":    {"hue: red", "hue", true},
 	}
 	for name, c := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -24,8 +24,8 @@ const (
 // slim leaves out what would need C, or a container engine's libraries.
 const slim = "containers_image_openpgp,exclude_graphdriver_btrfs,exclude_graphdriver_devicemapper,json1"
 
-// catalogue lists all programs, those of Kubernetes in the version that the module kubernetes-VERSION pins.
-func catalogue(version string) []program {
+// catalog lists all programs, those of Kubernetes in the version that the module kubernetes-VERSION pins.
+func catalog(version string) []program {
 	kubernetes := func(name string, takes time.Duration, use string) program {
 		return program{
 			name: name, use: use, module: kubernetesModule + version, path: "k8s.io/kubernetes/cmd/" + name,
