@@ -15,7 +15,7 @@ import (
 // key is the entry of Argo CD's ConfigMap that says how an AppService stands.
 const key = "resource.customizations.health.app.example.com_AppService"
 
-// Health returns the status that the check of config/argocd gives a resource: Healthy, Progressing, Degraded or Suspended.
+// Health returns the status that the check of config/argocd assigns to a resource: Healthy, Progressing, Degraded or Suspended.
 func Health(resource map[string]any) (string, error) {
 	root, err := toolchain.Root()
 	if err != nil {

@@ -117,7 +117,7 @@ func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstruc
 	return files.Decode(text)
 }
 
-// productionArgs are the arguments that config/default gives the manager.
+// productionArgs are the arguments of the manager in config/default.
 func (a *api) productionArgs() ([]string, error) {
 	for _, object := range a.shipped {
 		if object.GetKind() != "Deployment" {

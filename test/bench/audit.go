@@ -76,7 +76,7 @@ func (a *audit) note(e entry) {
 		what += "/" + e.Object.Subresource
 	}
 	if e.Object.Resource == "events" && strings.Contains(e.User.Username, ":"+e.Object.Namespace+":") {
-		what = e.Verb + " leases/events" // in the contender's own namespace: it tells of an election
+		what = e.Verb + " leases/events" // in the contender's own namespace: it reports an election
 	}
 	if strings.Contains(e.URI, "dryRun=") {
 		what += " (dry run)"

@@ -21,7 +21,7 @@ import (
 // system is the namespace of the contenders' service accounts.
 const system = "bench-system"
 
-// auditPolicy notes the requests of service accounts in these namespaces, when they are answered, and nobody else's.
+// auditPolicy records the requests of service accounts in these namespaces when they are answered, and no others.
 //
 //go:embed audit-policy.yaml
 var auditPolicy string

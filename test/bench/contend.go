@@ -128,7 +128,7 @@ func (m *match) present() string {
 	return load.NewImage
 }
 
-// toggle takes the Ingress away, and gives it back.
+// toggle removes the Ingress, and adds it again.
 func (m *match) toggle(ctx context.Context) error {
 	for _, there := range []bool{false, true} {
 		name := map[bool]string{false: "feature off", true: "feature on"}[there]

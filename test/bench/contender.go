@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// contender is somebody who makes the objects of AppServices.
+// contender is an operator, or another program, that creates the objects of AppServices.
 type contender struct {
 	letter, title string
 	version       schema.GroupVersion // of its AppServices

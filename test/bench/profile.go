@@ -23,7 +23,7 @@ func (b *bench) profileAs(c *contender) error {
 		return nil
 	}
 	folder := b.profileFolder()
-	if err := os.RemoveAll(folder); err != nil { // what is there tells that a profile has begun or ended
+	if err := os.RemoveAll(folder); err != nil { // its files show that a profile has begun or ended
 		return err
 	}
 	if err := os.MkdirAll(folder, 0o755); err != nil {

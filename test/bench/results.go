@@ -14,7 +14,7 @@ type Results struct {
 	Objects    int       `json:"objects"` // of each AppService
 	Contenders []*Result `json:"contenders"`
 	Figures    []Figure  `json:"figures"`
-	Void       string    `json:"void,omitempty"` // why the run tells nothing, if so
+	Void       string    `json:"void,omitempty"` // why the run is void, if it is
 }
 
 // Result is that of a contender.
@@ -36,7 +36,7 @@ type Result struct {
 // Phase is one thing that was done to all AppServices.
 type Phase struct {
 	Name      string         `json:"name"`
-	Seconds   float64        `json:"seconds"` // until all were as wanted, or it was given up
+	Seconds   float64        `json:"seconds"` // until all were as wanted, or it was aborted
 	Wanted    int            `json:"wanted"`
 	Converged int            `json:"converged"`
 	PerSecond float64        `json:"perSecond"`

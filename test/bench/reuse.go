@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// peers are the contenders whose results may be those of an earlier run: nobody here changes what they do, and they take most of
+// peers are the contenders whose results may be those of an earlier run: no change here affects them, and they take most of
 // the time. The others are compared within one run.
 const peers = "cd"
 

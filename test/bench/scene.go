@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
-// scene is what there is in a contender's namespace, seen through watches.
+// scene is the content of a contender's namespace, seen through watches.
 type scene struct {
 	mu          sync.Mutex
 	deployments map[string]sight

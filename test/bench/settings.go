@@ -71,7 +71,7 @@ func fromEnvironment() (settings, error) {
 	return s, nil
 }
 
-// complete reports whether the run is one to be published: everybody takes part, in everything. The peers have no policies, so nobody has.
+// complete reports whether the run is one to be published: all contenders take part in all parts. The peers have no policies, so none has.
 func (s settings) complete() bool {
 	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && !s.guards
 }

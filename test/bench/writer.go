@@ -110,7 +110,7 @@ func (w *bareWriter) SetIngress(ctx context.Context, name string, there bool) er
 	return w.client.Create(ctx, objects.Ingress(app))
 }
 
-// owner gives the AppService that an object of it refers to, with what do makes of it.
+// owner returns the AppService that an object of it refers to, with the result of do.
 func (w *bareWriter) owner(name string, do func(*unstructured.Unstructured) error) (*v1.AppService, error) {
 	resource := load.AppService(w.version, w.namespace, name)
 	if err := do(resource); err != nil {

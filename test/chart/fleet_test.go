@@ -39,7 +39,7 @@ const (
 	labels = `include "appservice.labels" . | nindent 4`
 )
 
-// TestAChartCannotTakeDownAFleet gives 300 AppServices one chart after the other: one that cannot be rendered for two of them, one whose pods
+// TestAChartCannotTakeDownAFleet applies one chart after the other to 300 AppServices: one that cannot be rendered for two of them, one whose pods
 // never become ready, and one that is mended.
 func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	f := newFleet(t)

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A newer CRD lets in a field that the operator does not know: nothing comes of it, and the resource says so while it is ready.
+// A newer CRD allows a field that the operator does not know: it has no effect, and the resource says so while it is ready.
 func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
@@ -46,7 +46,7 @@ func TestAFieldOfANewerCRDIsToldOf(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// withBackup gives AppServices a field that this version of the operator does not have. No other test minds it.
+// withBackup adds a field to the CRD of AppServices that this version of the operator does not have. It affects no other test.
 func withBackup(t *testing.T, cluster *harness.Cluster) {
 	t.Helper()
 	harness.Eventually(t, "a newer CRD is installed", func() error {

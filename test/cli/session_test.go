@@ -141,7 +141,7 @@ func anotherSecond(t *testing.T, second int64) {
 	})
 }
 
-// prints runs a command, and returns what somebody at a terminal sees of it. One that breaks has no place on the page.
+// prints runs a command, and returns what a terminal shows. A command that fails has no place on the page.
 func (u *user) prints(t *testing.T, line string) string {
 	t.Helper()
 	got := u.run(t, line+" 2>&1", nil)

@@ -19,20 +19,20 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// user is somebody at a shell.
+// user is a user at a shell.
 type user struct {
 	namespace, folder, kubeconfig string
 	// offline cuts the network off.
 	offline bool
 }
 
-// result is what came of a line.
+// result is the outcome of a line.
 type result struct {
 	stdout, stderr string
 	code           int
 }
 
-// newUser makes somebody whose kubeconfig is for a namespace, in a folder with the files that examples name.
+// newUser makes a user whose kubeconfig is for a namespace, in a folder with the files that examples name.
 func newUser(t *testing.T, namespace string) *user {
 	t.Helper()
 	u := &user{namespace: namespace, folder: t.TempDir()}

@@ -28,7 +28,7 @@ import (
 // head is what AppServices of these tests begin with.
 const head = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata: {name: web}\nspec:\n  image: nginx\n"
 
-// Each is sent to the API server, to be checked and not stored, and to validate, which asks nobody. They say the same.
+// Each is sent to the API server as a dry run, and to validate, which works offline. Both say the same.
 func TestValidateSaysWhatTheAPIServerSays(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

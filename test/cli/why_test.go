@@ -32,7 +32,7 @@ func crash(t *testing.T, app *v1.AppService) {
 	cluster.Condition(t, app, v1.ConditionStalled, metav1.ConditionTrue, v1.ReasonContainerCrashed)
 }
 
-// tenant gives somebody a role of the cluster in a namespace, with what config/rbac adds to it.
+// tenant grants a user a role of the cluster in a namespace, with what config/rbac adds to it.
 func tenant(t *testing.T, u *user, role, ours string) string {
 	t.Helper()
 	name := role + "-of-" + u.namespace

@@ -54,7 +54,7 @@ func unguarded(fields []references.Field, name string, spec map[string]any, obje
 }
 
 // TestEveryReferenceIsGuarded: what the golden cases of each kind become refers only to what policies ask about. The trials of all fields of
-// AppServices see to the same as they render.
+// Rendering an AppService ensures the same.
 func TestEveryReferenceIsGuarded(t *testing.T) {
 	kinds, err := filepath.Glob(root + "/test/testdata/kinds/*")
 	require.NoError(t, err)

@@ -32,7 +32,7 @@ func (s *surveyor) chartValues() error {
 	return nil
 }
 
-// declaredByChart reports whether fields.yaml says all that there is to say of a field's default, even if that is nothing.
+// declaredByChart reports whether fields.yaml describes a field's default completely, even if there is none.
 func (s *surveyor) declaredByChart(name string) bool {
 	return s.survey.chart != nil && s.survey.chart.Spec.Properties[name] != nil
 }

@@ -17,7 +17,7 @@ const (
 	chartDir = root + "/helm-charts/appservice"
 )
 
-// survey is what became of every field and of every value of the chart.
+// survey has the result for every field and every value of the chart.
 type survey struct {
 	fields     []*result
 	values     []*result
@@ -28,7 +28,7 @@ type survey struct {
 	stale []string
 }
 
-// result is what became of one field or one value.
+// result is that of one field or one value.
 type result struct {
 	path string
 	// moved are the kinds and paths that the field decides about.

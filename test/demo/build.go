@@ -19,7 +19,7 @@ const heartbeat = 20 * time.Second
 
 func (d *demo) binary() string { return filepath.Join(d.folder, "manager") }
 
-// lock sees to it that a cluster has one demo at a time. The manager inherits the lock, so that one which KEEP=1 has
+// lock ensures that a cluster has one demo at a time. The manager inherits the lock, so that one which KEEP=1 has
 // left running still holds it; the locked file has its process number.
 func (d *demo) lock() (unlock func(), err error) {
 	file, err := os.OpenFile(filepath.Join(d.folder, "manager.pid"), os.O_CREATE|os.O_RDWR, 0o644)

@@ -2,7 +2,7 @@ package main
 
 import "context"
 
-// breakImage gives the AppService an image that nobody has, shows what it says, and puts that right.
+// breakImage sets an image that does not exist, shows the status, and sets the right one again.
 func (d *demo) breakImage(ctx context.Context) error {
 	d.say("A typo: nginx:1.92, where nginx:1.29 was meant.")
 	if d.simulated {

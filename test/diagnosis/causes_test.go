@@ -136,7 +136,7 @@ func TestRecorded(t *testing.T) {
 	}
 }
 
-// The same findings in another order, and a little later, give the same words.
+// The same findings in another order, and a little later, have the same message.
 func TestCausesAreStable(t *testing.T) {
 	for name := range rows {
 		t.Run(name, func(t *testing.T) {

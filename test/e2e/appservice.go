@@ -56,7 +56,7 @@ func (s *suite) makeNamespace(ctx context.Context, name string, labels map[strin
 	return s.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name, Labels: labels}})
 }
 
-// change reads an object, changes it and writes it until nobody else's write comes between.
+// change reads an object, changes it and writes it, and repeats this while there is a conflict.
 func (s *suite) change(ctx context.Context, object client.Object, change func()) error {
 	return poll.Until(ctx, func(ctx context.Context) error {
 		if err := s.client.Get(ctx, client.ObjectKeyFromObject(object), object); err != nil {

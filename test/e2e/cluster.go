@@ -38,7 +38,7 @@ type cluster struct {
 	load       func(ctx context.Context, archive string) error
 	// kill ends the manager in a pod without giving it time.
 	kill func(ctx context.Context, pod *corev1.Pod) error
-	// restartKubelet restarts a kubelet. It is not set where nobody has said how.
+	// restartKubelet restarts a kubelet; nil if that is not possible.
 	restartKubelet func(context.Context) error
 }
 
@@ -60,12 +60,12 @@ func (s *suite) prepare(ctx context.Context) (end func(context.Context) error, e
 		s.before, err = s.everything(ctx)
 	}
 	if err != nil {
-		_ = end(context.WithoutCancel(ctx)) // the first error is the one to tell
+		_ = end(context.WithoutCancel(ctx)) // the first error is the one to report
 	}
 	return end, err
 }
 
-// useOwn brings up a node that nobody has used before.
+// useOwn starts a new node.
 func (s *suite) useOwn(ctx context.Context) (end func(context.Context) error, err error) {
 	options := node.Options{Name: os.Getenv("NODE_NAME"), Progress: s.out}
 	if options.Name == "" {

@@ -100,7 +100,7 @@ func (s *suite) untilOnly(ctx context.Context, app *v1.AppService, image string)
 	})
 }
 
-// reasons are what AppServices that cannot become ready say of it. Registries differ in what they say to a tag that nobody has,
+// reasons are those of AppServices that cannot become ready. Registries differ in their answers to a tag that does not exist,
 // and a node may reach none.
 var reasons = map[string][]string{
 	"broken tag": {v1.ReasonImageNotFound, v1.ReasonImagePullUnauthorized, v1.ReasonImagePullFailed},
@@ -108,7 +108,7 @@ var reasons = map[string][]string{
 	"crash":      {v1.ReasonContainerCrashed},
 }
 
-// breakTag gives an application an image that nobody has, looks at what it says, and takes that back.
+// breakTag sets an image that does not exist, checks the status, and sets the right one again.
 func breakTag(ctx context.Context, s *suite) error {
 	app := named(rolled)
 	if err := s.change(ctx, app, func() { app.Spec.Image = missingTag }); err != nil {
@@ -237,7 +237,7 @@ func claimOf(app *v1.AppService) string {
 	return "PersistentVolumeClaim " + app.Namespace + " " + app.Name
 }
 
-// makeVolume makes a volume: not every cluster has somebody who does so when a claim asks for one.
+// makeVolume creates a volume: not every cluster has a provisioner.
 func (s *suite) makeVolume(ctx context.Context) (*corev1.PersistentVolume, error) {
 	volume := &corev1.PersistentVolume{ObjectMeta: metav1.ObjectMeta{Name: apps}}
 	volume.Spec = corev1.PersistentVolumeSpec{

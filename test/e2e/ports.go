@@ -13,7 +13,7 @@ import (
 // movedPort is the node port of the application whose target port moves.
 const movedPort = 30006
 
-// moveTargetPort moves the port that an application listens on while requests come in, and then gives it to a sidecar. The
+// moveTargetPort moves the port that an application listens on while requests come in, and then moves it to a sidecar. The
 // application takes a while until it listens, and says nothing of probes: what waits for it is there by default. The
 // number of the port it finds in PORT.
 func moveTargetPort(ctx context.Context, s *suite) error {

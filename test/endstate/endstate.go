@@ -113,7 +113,7 @@ func Anonymous(app *v1.AppService, content map[string]any) any {
 		panic(err)
 	}
 	if object, ok := out.(map[string]any); ok && object["kind"] != nil {
-		unstructured.RemoveNestedField(object, "status", "conditions") // they tell of the last change
+		unstructured.RemoveNestedField(object, "status", "conditions") // they describe the last change
 	}
 	return without(out)
 }

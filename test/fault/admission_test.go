@@ -79,7 +79,7 @@ func admission() []scenario {
 	return list
 }
 
-// peace waits until the AppService is ready and nothing happens any more, and checks that nobody fought on the way.
+// peace waits until the AppService is ready and no request is made any more, and checks that no two clients kept undoing each other's writes.
 func (s *scene) peace() {
 	s.Helper()
 	s.settled(s.T, step{})

@@ -64,7 +64,7 @@ func drifts(s *scene, kind rendered, step step) {
 	}
 }
 
-// replicasOfTheAutoscaler is a number that somebody else decides on: neither a repair nor an upgrade changes it.
+// replicasOfTheAutoscaler is owned by another controller: neither a repair nor an upgrade changes it.
 func replicasOfTheAutoscaler(s *scene) {
 	// Without load it would scale down again after five minutes, which a slow machine takes for all this.
 	scaled := with(autoscaled, `autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}`)

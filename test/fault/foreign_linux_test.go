@@ -58,7 +58,7 @@ func foreignSecretsAreMade(s *scene, size int) {
 	s.disband()
 }
 
-// secret makes one of somebody else.
+// secret creates a Secret that the operator does not own.
 func (s *scene) secret(name string) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: name, Labels: map[string]string{foreignLabel: "yes"}}}
 	secret.StringData = map[string]string{"key": strings.Repeat("x", 1<<10)}

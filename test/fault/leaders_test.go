@@ -45,7 +45,7 @@ func (s *scene) program(kubeconfig string) *harness.Process {
 	return harness.Run(s.T, kubeconfig, "--watch-namespaces="+s.namespace, "--leader-elect", "--leader-election-namespace="+s.namespace)
 }
 
-// leads waits until somebody leads who is not the one given, and returns it.
+// leads waits until a manager other than the given one leads, and returns it.
 func (s *scene) leads(not string) string {
 	s.Helper()
 	var holder string

@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
-// memory is a scenario about what the operator takes; nil if there is nobody to ask for it.
+// memory is a scenario about the memory of the operator; nil if it cannot be measured.
 var memory func(s *scene, size int)
 
 var large = flag.Int("fleet", 100, "how many AppServices the large fleets of T9 have")

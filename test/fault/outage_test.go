@@ -53,7 +53,7 @@ func (o outage) plans(p *player) []plan {
 func (p *player) playOutage(t *testing.T, o outage) {
 	plans := o.plans(p)
 	if current, _ := controlplane.CurrentWanted(); current || *every > 1 || len(plans) == 0 {
-		return // somebody else's control plane, or a sample: nothing can run beside an outage
+		return // not our control plane, or a sample: nothing else can run during an outage
 	}
 	atATime := flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int)
 	running := shared(t, through, func(options *operator.Options) { // each plan holds a request, and with it who makes it

@@ -49,7 +49,7 @@ func newStage(t *testing.T, name, server string) *stage {
 	return &stage{namespace.Name, server, wire.Line(namespace.Name)}
 }
 
-// do does what a step says, and returns when everybody can see it.
+// do runs a step, and returns when all caches show its effect.
 func (s *stage) do(t *testing.T, step step) {
 	t.Helper()
 	defer seen.touch(s.namespace)
@@ -188,7 +188,7 @@ func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) e
 	return untrue(app, objects)
 }
 
-// left returns what is there though the AppService is gone: oracle O6. Retained claims may be.
+// left returns the objects that still exist after the AppService was deleted: oracle O6. Retained claims are allowed.
 func left(objects map[string]*unstructured.Unstructured) error {
 	objects = maps.Clone(objects)
 	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {

@@ -52,7 +52,7 @@ func quotas() []scenario {
 	return list
 }
 
-// repairUnderQuota is an AppService whose record nobody can write: its objects are repaired all the same.
+// repairUnderQuota is an AppService whose record cannot be written: its objects are repaired all the same.
 func repairUnderQuota(s *scene) {
 	quota := s.quota("count/secrets")
 	s.start()

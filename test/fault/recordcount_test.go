@@ -54,7 +54,7 @@ func (w *world) shelfOf(namespace string) shelf {
 	return shelf{}
 }
 
-// keepsRecords reports whether somebody who looks at the records of a workload always finds what runs, and no more than are kept and the one
+// keepsRecords reports whether the records of a workload always include the running release, and no more than are kept and the one
 // that is about to go. Where the AppService is deleted, its records go, too.
 func (w workload) keepsRecords() bool {
 	for _, step := range w.steps() {

@@ -28,7 +28,7 @@ const (
 // changed is what small becomes where a spec changes.
 var changed = with(small, `image: nginx:1.28`)
 
-// records are the scenarios of T5 about release records: whatever somebody left there, the end is the same.
+// records are the scenarios of T5 about release records: whatever state a record is in, the end state is the same.
 func records() []scenario {
 	var list []scenario
 	for _, status := range helmStatuses {
@@ -69,7 +69,7 @@ func (s *scene) resumes(spec string) {
 	s.endsAs(spec)
 }
 
-// rewrite changes an object as somebody with a text editor would.
+// rewrite changes an object as kubectl edit does.
 func (s *scene) rewrite(what string, change func(*unstructured.Unstructured)) {
 	s.Helper()
 	object := s.object(what)
@@ -89,7 +89,7 @@ func (s *scene) mark(record, status string) {
 	s.rewrite(record, func(object *unstructured.Unstructured) { setStatus(s, object, status) })
 }
 
-// setStatus gives a release record a status, in its labels and in its payload.
+// setStatus sets the status of a release record, in its labels and in its payload.
 func setStatus(s *scene, object *unstructured.Unstructured, status string) {
 	s.Helper()
 	payload, _, _ := unstructured.NestedString(object.Object, "data", "release")
@@ -122,7 +122,7 @@ func encode(s *scene, release map[string]any) string {
 	return base64.StdEncoding.EncodeToString([]byte(base64.StdEncoding.EncodeToString(zipped.Bytes())))
 }
 
-// corrupt makes the payload of the record one that nobody can read.
+// corrupt makes the payload of the record unreadable.
 func (s *scene) corrupt(status string) {
 	s.Helper()
 	s.rewrite(recordOne, func(object *unstructured.Unstructured) {
@@ -189,7 +189,7 @@ func recordCorruptAndPending(s *scene) {
 	s.endsAs(small)
 }
 
-// foreignRelease is an AppService whose name is that of somebody's Helm release.
+// foreignRelease is an AppService with the name of a Helm release that the operator does not own.
 func foreignRelease(s *scene) {
 	release := &corev1.Secret{Type: "helm.sh/release.v1", Data: map[string][]byte{"release": []byte("theirs")}}
 	release.Name = "sh.helm.release.v1.web.v1"

@@ -10,7 +10,7 @@ import (
 	"time"
 )
 
-// results sums up what came of all plans.
+// results sums up the outcomes of all plans.
 type results struct {
 	mu            sync.Mutex
 	plans, missed int

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// foreignLabel is on what the tests put beside an AppService: it is nobody's orphan.
+// foreignLabel is on objects that the tests create beside an AppService: they do not count as orphans.
 const foreignLabel = "faults.example.com/foreign"
 
 // scenario is a plan of its own: something other than one request goes wrong.
@@ -193,7 +193,7 @@ func (s *scene) end() (end state, err error) {
 	return end, err
 }
 
-// foreign makes an object that is somebody else's.
+// foreign creates an object that the operator does not own.
 func (s *scene) foreign(object client.Object) {
 	s.Helper()
 	object.SetNamespace(s.namespace)

@@ -16,7 +16,7 @@ type move struct {
 	gone bool
 	// spec that the AppService has afterwards; small where there is none.
 	spec string
-	// taken says that somebody else has the name of its Service afterwards.
+	// taken reports whether a foreign object has the name of its Service afterwards.
 	taken bool
 }
 
@@ -83,7 +83,7 @@ func oldList(s *scene, move move) {
 	s.after(move)
 }
 
-// frozen lets the operator see its AppService only, and gives it something to do.
+// frozen lets the operator see only its AppService, and changes the spec.
 func frozen(s *scene, move move) {
 	s.with(small)
 	s.line.Start()

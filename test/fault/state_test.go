@@ -34,7 +34,7 @@ var neverTheSame = map[string]bool{
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
 
-// stateOf makes what there is comparable between namespaces.
+// stateOf returns the objects of a namespace in a form that can be compared between namespaces.
 func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (state, error) {
 	names := []string{namespace, "NAMESPACE"}
 	uids := map[types.UID]bool{}

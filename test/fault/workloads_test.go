@@ -14,13 +14,13 @@ import (
 // appName is the name of every AppService here. Each plan has a namespace of its own.
 const appName = "web"
 
-// workload is what happens to an AppService: first what is there, then what is done while something fails.
+// workload is a sequence of changes to an AppService: first the initial state, then the steps during which something fails.
 type workload struct {
 	name        string
 	before, act []step
 }
 
-// step is one thing that somebody does. It is over when the cluster is as it is then without faults.
+// step is one change by a user. It is over when the cluster is in the state that it has then without faults.
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
 	edit   map[string]string // a foreign hand's merge patch, by kind

@@ -17,7 +17,7 @@ import (
 )
 
 // kinds are those whose objects are compared: what the operator makes, and what others make of that. Pods are not: their
-// names are random, and ReplicaSets and the status say what there is to say of them.
+// names are random, and ReplicaSets and the status cover them.
 var kinds = []schema.GroupVersionKind{
 	v1.GroupVersion.WithKind(v1.Kind),
 	{Version: "v1", Kind: "Service"},

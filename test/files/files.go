@@ -45,7 +45,7 @@ func Documents(t testing.TB) []string {
 	return paths
 }
 
-// Text is what a file has in it, given its path or where it is in the repository.
+// Text returns the content of a file, from its path or its place in the repository.
 func Text(t testing.TB, path string) []byte {
 	t.Helper()
 	if !filepath.IsAbs(path) {

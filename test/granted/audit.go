@@ -26,7 +26,7 @@ type Right struct {
 // String is as in "patch deployments.apps".
 func (r Right) String() string { return r.Verb + " " + r.GroupResource.String() }
 
-// All lists the rights that rules give, each once, sorted.
+// All lists the rights that rules grant, each once, sorted.
 func All(rules ...[]rbacv1.PolicyRule) []Right {
 	found := map[Right]bool{}
 	for _, rule := range slices.Concat(rules...) {

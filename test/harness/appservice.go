@@ -36,7 +36,7 @@ func (c *Cluster) CreateReady(t *testing.T, app *v1.AppService) {
 	c.Ready(t, app)
 }
 
-// Change reads an AppService, changes it and writes it until nobody else's write comes between.
+// Change reads an AppService, changes it and writes it, and repeats this while there is a conflict.
 func (c *Cluster) Change(t *testing.T, app *v1.AppService, change func(*v1.AppService)) {
 	t.Helper()
 	Eventually(t, "change "+app.Name, func() error {
@@ -67,7 +67,7 @@ func (c *Cluster) Condition(t *testing.T, app *v1.AppService, kind string, statu
 	return found
 }
 
-// ConditionNow reads an AppService and gives a condition of it; an error where that does not speak of its present generation.
+// ConditionNow reads an AppService and returns a condition of it; an error if that is not about its present generation.
 func (c *Cluster) ConditionNow(ctx context.Context, app *v1.AppService, kind string) (*metav1.Condition, error) {
 	if err := c.Client.Get(ctx, client.ObjectKeyFromObject(app), app); err != nil {
 		return nil, err

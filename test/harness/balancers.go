@@ -14,11 +14,11 @@ import (
 const (
 	// BalancerAddress is what Services of type LoadBalancer get in test clusters, as clouds do it.
 	BalancerAddress = "192.0.2.80"
-	// NobodysBalancers is a class of load balancers that nobody serves.
+	// NobodysBalancers is a class of load balancers that no controller serves.
 	NobodysBalancers = "example.com/nobody"
 )
 
-// serveIngressClasses makes the classes of Ingresses that samples name: nobody looks at the Ingresses, as nobody has to for them to be ready.
+// serveIngressClasses creates the IngressClasses that samples name. No controller serves the Ingresses; they are ready without one.
 func (c *Cluster) serveIngressClasses(ctx context.Context) error {
 	for _, name := range []string{"nginx", "internal"} {
 		class := &networkingv1.IngressClass{ObjectMeta: metav1.ObjectMeta{Name: name}, Spec: networkingv1.IngressClassSpec{Controller: "example.com/ingress"}}
@@ -29,7 +29,7 @@ func (c *Cluster) serveIngressClasses(ctx context.Context) error {
 	return nil
 }
 
-// balance gives a Service of type LoadBalancer an address.
+// balance sets the address of a Service of type LoadBalancer.
 func (c *Cluster) balance(ctx context.Context, service *corev1.Service) {
 	if ptr.Deref(service.Spec.LoadBalancerClass, "") == NobodysBalancers || len(service.Status.LoadBalancer.Ingress) > 0 {
 		return

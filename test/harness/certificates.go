@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// NobodysCertificate is what the names of Secrets for TLS begin with that nobody makes.
+// NobodysCertificate is the prefix of names of TLS Secrets that never get created.
 const NobodysCertificate = "missing"
 
 // certify makes the Secrets that an Ingress names for TLS, as cert-manager does.

@@ -40,8 +40,8 @@ const (
 	Internal   FaultKind = "500"
 	Overloaded FaultKind = "503"
 	Slow       FaultKind = "slow"       // the answer takes its time
-	CutBefore  FaultKind = "cut-before" // it is sent when nobody is there any more to answer it
-	CutAfter   FaultKind = "cut-after"  // it is committed, and its answer is lost with who gave it
+	CutBefore  FaultKind = "cut-before" // it is sent after the server has gone
+	CutAfter   FaultKind = "cut-after"  // it is committed, and its answer is lost with the server
 )
 
 // refusals are the answers of an API server that does not do what it is asked for.

@@ -36,7 +36,7 @@ func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) 
 				"gatewayClassName": "example", "listeners": []any{map[string]any{"name": "http", "port": int64(80), "protocol": "HTTP"}},
 			},
 		}}
-		_ = c.Client.Create(ctx, gateway) // it is there already, or nobody serves its kind
+		_ = c.Client.Create(ctx, gateway) // it exists already, or its kind is not served
 	}
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
-// operatorAudit has the API server note each request of the operator's own account, and of nobody else.
+// operatorAudit has the API server record each request of the operator's own account, and no others.
 const operatorAudit = `apiVersion: audit.k8s.io/v1
 kind: Policy
 omitStages: [RequestReceived]
@@ -31,7 +31,7 @@ rules:
 // Audited has a cluster keep an audit log of what the operator asks for.
 func Audited(options *controlplane.Options) { options.AuditPolicy = operatorAudit }
 
-// enroll makes the operator's service account with the rights that an installation with all options gives it in all namespaces, and logs in
+// enroll creates the operator's service account with the rights that an installation with all options grants it in all namespaces, and logs in
 // as it.
 func (c *Cluster) enroll(ctx context.Context) error {
 	shipped, err := granted.WithOptions()

@@ -89,7 +89,7 @@ func (c *Cluster) replace(ctx context.Context, object client.Object) error {
 	return c.Client.Create(ctx, object)
 }
 
-// listAPI answers what there is in an API.
+// listAPI answers discovery requests for an API.
 func listAPI(w http.ResponseWriter, r *http.Request) {
 	respond(w, metav1.APIResourceList{
 		TypeMeta: metav1.TypeMeta{Kind: "APIResourceList", APIVersion: "v1"}, GroupVersion: r.PathValue("group") + "/" + r.PathValue("version"),

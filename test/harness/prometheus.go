@@ -62,7 +62,7 @@ func StartPrometheus(t *testing.T, target, rules string) *Prometheus {
 	return p
 }
 
-// Value evaluates an expression that gives one number; an error where it gives none, or several.
+// Value evaluates an expression that returns one number; an error if it returns none, or several.
 func (p *Prometheus) Value(ctx context.Context, expression string) (float64, error) {
 	result, _, err := p.Query(ctx, expression, time.Now())
 	if err != nil {
@@ -75,7 +75,7 @@ func (p *Prometheus) Value(ctx context.Context, expression string) (float64, err
 	return float64(vector[0].Value), nil
 }
 
-// FreeAddress is a loopback address that nobody listens on.
+// FreeAddress returns a loopback address that is free to listen on.
 func FreeAddress(t *testing.T) string {
 	t.Helper()
 	addresses, err := processes.FreeAddresses(1)

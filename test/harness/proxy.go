@@ -87,7 +87,7 @@ func (p *Proxy) CrashAt(crash *Crash) {
 	p.crash, p.count = crash, 0
 }
 
-// Disarm lets everything through again and gives the write at which the process died, if it did.
+// Disarm lets everything through again and returns the write at which the process died, if it did.
 func (p *Proxy) Disarm() (struck Request, happened bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -65,7 +65,7 @@ func (w *Wire) Line(namespace string) *Line {
 	return line
 }
 
-// find returns the line of a namespace, nil if nobody asked for one.
+// find returns the line of a namespace, nil if there was no request for one.
 func (w *Wire) find(namespace string) *Line {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -157,7 +157,7 @@ func (l *Line) over() {
 	l.last = time.Now()
 }
 
-// done notes what came of a request.
+// done records the outcome of a request.
 func (l *Line) done(request Request, response *http.Response) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -66,7 +66,7 @@ func newKind(t *testing.T, watch watches.Watch) *kind {
 	return k
 }
 
-// unguarded is a chart without what refuses values and pods by what they are: this is about what becomes of those that are let through.
+// unguarded is a chart that refuses no values and no pods for their content: this is about those that are let through.
 func unguarded(c *chart.Chart) *chart.Chart {
 	copied, metadata := *c, *c.Metadata
 	metadata.Annotations = map[string]string{appchart.AnnotationPodSecurity: string(postrender.Privileged)}

@@ -29,7 +29,7 @@ type leaf struct {
 	isKey bool
 	// limited says that the leaf decides what is rendered, as one of a few words.
 	limited bool
-	// sound are values that nobody refuses: all of those few words.
+	// sound are values that are always accepted: all of those few words.
 	sound []any
 }
 
@@ -117,7 +117,7 @@ func minimal(node specs.Node) any {
 	return object
 }
 
-// put lays a leaf into what there is at a node, and returns what is there then.
+// put sets a leaf in the value at a node, and returns the new value.
 func (l leaf) put(node specs.Node, current any, path []step, text any) any {
 	if len(path) == 0 {
 		return text

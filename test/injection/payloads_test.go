@@ -5,7 +5,7 @@ import "strings"
 // marker is a harmless word that no part of a chart has.
 const marker = "zzmarkerzz"
 
-// payloads are texts that mean something to somebody on the way.
+// payloads are texts with a special meaning to some program on the way.
 var payloads = map[string]string{
 	"a key on a line of its own":      "x\nhostNetwork: true",
 	"a key behind a quote":            "x\"\nhostNetwork: true\ny: \"z",

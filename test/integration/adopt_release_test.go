@@ -166,7 +166,7 @@ func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed b
 	return true
 }
 
-// A release of the AppService's name that nobody names is in the way of its record: that is found before anything is taken.
+// A release of the AppService's name that no annotation names is in the way of its record: that is found before anything is adopted.
 func TestNothingIsAdoptedWhileAReleaseHasTheName(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

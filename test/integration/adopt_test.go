@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// theirs are a Deployment and a Service that somebody made by hand, with a selector of his own.
+// theirs are a Deployment and a Service that were made by hand, with another selector.
 type theirs struct {
 	deployment *appsv1.Deployment
 	service    *corev1.Service
@@ -86,7 +86,7 @@ func whatRuns(t *testing.T, namespace string) []string {
 	return all
 }
 
-// adopted checks that what was somebody's is the AppService's now, as a whole, and that it still selects the same pods.
+// adopted checks that the AppService owns these objects completely, and that they still select the same pods.
 func adopted(t *testing.T, app *v1.AppService, was theirs, label map[string]string) {
 	t.Helper()
 	deployment, service := &appsv1.Deployment{}, &corev1.Service{}

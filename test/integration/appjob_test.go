@@ -41,7 +41,7 @@ func jobs(t *testing.T, namespace string) ([]string, error) {
 	return names, nil
 }
 
-// onlyJob waits until there is one Job, which is not the given one, and returns its name.
+// onlyJob waits until one Job exists, which is not the given one, and returns its name.
 func onlyJob(t *testing.T, namespace, other string) (name string) {
 	t.Helper()
 	harness.Eventually(t, "there is one Job, a new one", func() error {

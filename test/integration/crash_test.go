@@ -89,7 +89,7 @@ func isRunning(t *testing.T, app *v1.AppService) error {
 	return want("phase", app.Status.Phase, v1.PhaseRunning)
 }
 
-// installedOnce checks that there is one deployed release and one of each object.
+// installedOnce checks that one deployed release and one of each object exist.
 func installedOnce(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	list := &corev1.SecretList{}

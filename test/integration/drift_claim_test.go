@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A claim cannot shrink, so one that somebody grew is not drift.
+// A claim cannot shrink, so one that a user grew is not drift.
 func TestAClaimThatGrewStays(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

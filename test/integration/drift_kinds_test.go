@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// tampering is what somebody does to an object of an AppService, and the event that says that it was put back.
+// tampering is a foreign change to an object of an AppService, and the event that reports its repair.
 type tampering struct {
 	kind   string // version and kind, as in apps/v1/Deployment
 	suffix string // of the object's name

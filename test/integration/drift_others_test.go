@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What somebody else adds to an object: kind, name, JSON patch, and the field that must still be there at the end.
+// What another client adds to an object: kind, name, JSON patch, and the field that must still be there at the end.
 var somebodyElses = map[string]struct {
 	tampering
 	field []string

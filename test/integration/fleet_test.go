@@ -21,7 +21,7 @@ import (
 // fleet is how many AppServices two managers share.
 const fleet = 60
 
-// A selector in watches.yaml gives each manager its part of the fleet. Neither ever writes what is the other's.
+// A selector in watches.yaml assigns each manager its part of the fleet. Neither ever writes objects of the other's part.
 func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -41,7 +41,7 @@ func TestTwoManagersShareAFleetByLabel(t *testing.T) {
 	}
 	allReady(t, namespace, "nginx:1.7.9")
 	for i, app := range apps {
-		if i%10 == 0 { // and somebody deletes a Service meanwhile
+		if i%10 == 0 { // and a Service is deleted meanwhile
 			if err := cluster.Client.Delete(t.Context(), &corev1.Service{ObjectMeta: app.ObjectMeta}); client.IgnoreNotFound(err) != nil {
 				t.Fatal(err)
 			}

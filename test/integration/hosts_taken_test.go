@@ -57,7 +57,7 @@ func sized(namespace, name, host string, size int32) *v1.AppService {
 	return app
 }
 
-// A host that somebody claims with an application that never ran goes to who is ready, also if that one is paused; who ran once keeps it.
+// A host of an AppService that never ran goes to one that is ready, also if that one is paused; one that ran once keeps it.
 func TestAHostGoesToWhoIsReady(t *testing.T) {
 	t.Parallel()
 	one, two, start := twoNamespaces(t, "")

@@ -147,7 +147,7 @@ func TestMaxConcurrentReconcilesOfAWatchHolds(t *testing.T) {
 						mu.Unlock()
 						patience := harness.Patience
 						if most == 1 {
-							patience = time.Second // nobody else may come
+							patience = time.Second // there is no other
 						}
 						select {
 						case <-second:

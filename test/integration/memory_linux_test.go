@@ -87,7 +87,7 @@ func attacks(owner *v1.AppService) map[string]func() client.Object {
 	}
 }
 
-// followsItsConfigMap has somebody else change a ConfigMap of the resource. When that is put right, the operator has seen
+// followsItsConfigMap has another client change a ConfigMap of the resource. When that is repaired, the operator has seen
 // all that was made before.
 func followsItsConfigMap(t *testing.T, app *v1.AppService) {
 	t.Helper()

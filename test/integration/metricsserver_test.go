@@ -32,7 +32,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Metrics are for those who may read them, under the certificate that is given, which is another one once it is renewed; and HTTP/2 is for
+// Metrics are for those who may read them, under the configured certificate, which changes once it is renewed; and HTTP/2 is for
 // those who ask for it at the start.
 func TestMetricsAreServedWithTheCertificateThatIsGiven(t *testing.T) {
 	t.Parallel()

@@ -27,7 +27,7 @@ type permissions struct {
 	Rules   []rbacv1.PolicyRule `json:"rules"`
 }
 
-// subscribe gives a service account in namespace home the rights that OLM would, for the bundle and these target
+// subscribe grants a service account in namespace home the rights that OLM would, for the bundle and these target
 // namespaces, none of which means all: what is asked for in namespaces is a Role in home and in each target, or a
 // ClusterRole where all are served. It returns the cluster as the service account sees it.
 func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {

@@ -15,8 +15,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// An operator that serves one namespace has a Role there and nothing else: no ClusterRole, and no option. It serves what needs none, and
-// tells the users of an option by which name an installation asks for it.
+// An operator that serves one namespace has a Role there and nothing else: no ClusterRole, and no option. It serves what needs none. Users
+// of an option get a message with the name under which an installation sets it.
 func TestNoClusterRoleAndNoOption(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)

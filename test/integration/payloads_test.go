@@ -14,7 +14,7 @@ import (
 )
 
 // Of all Secrets, the operator lists and watches nothing but metadata. What is in them it reads by name: of those that a spec refers to, of those
-// that it rendered, and of its own records. That no operator of any test lists more, Manager sees to.
+// that it rendered, and of its own records. Manager ensures that no operator of any test lists more.
 func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -31,7 +31,7 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	}
 	rendered := &corev1.SecretList{}
 	cluster.List(t, rendered)
-	for i := range rendered.Items { // somebody else changes what was rendered, so that it is read
+	for i := range rendered.Items { // another client changes what was rendered, so that it is read
 		if secret := &rendered.Items[i]; secret.Namespace == namespace && metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
 			secret.StringData = map[string]string{"added": "x"}
 			cluster.Update(t, secret)

@@ -43,7 +43,7 @@ func proxyRuns(t *testing.T, app *v1.AppService) error {
 	return fmt.Errorf("the Deployment has no sidecar with NET_ADMIN")
 }
 
-// refusedByDefault waits until the pods are refused because nobody allows them, and checks that the status says who may.
+// refusedByDefault waits until the pods are refused because nothing allows them, and checks that the status says who may.
 func refusedByDefault(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonPodSecurityViolation)

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A Service that the cloud gives no address keeps Ready False, with the cloud's words as soon as it has any.
+// A Service without an address from the cloud keeps Ready False, with the cloud's message as soon as there is one.
 func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

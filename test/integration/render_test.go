@@ -25,7 +25,7 @@ import (
 )
 
 // What "render --live" prints of a sample's file is byte for byte what the operator wrote, according to its record, and nothing of it differs for
-// "diff". It runs by itself: samples refer to classes, which are everybody's.
+// "diff". It runs by itself: samples refer to classes, which are cluster-wide.
 func TestRenderIsWhatIsReleased(t *testing.T) {
 	withForeignKinds(t)
 	namespace := cluster.Namespace(t)

@@ -235,7 +235,7 @@ func scale(t *testing.T, app *v1.AppService, replicas int32) {
 	cluster.Patch(t, deployment, patch)
 }
 
-// staysAsItsSpecSays has somebody else change the size of an application.
+// staysAsItsSpecSays has another client change the size of an application.
 func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	scale(t, app, 5)

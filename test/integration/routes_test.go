@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The addresses of a route are those of the listeners that somebody else gives a Gateway in a namespace of his own. A Gateway is read
+// The addresses of a route are those of the listeners of a Gateway that another user owns in another namespace. A Gateway is read
 // when its listeners change, and never for what controllers write to its status.
 func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 	withForeignKinds(t)

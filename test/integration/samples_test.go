@@ -172,7 +172,7 @@ func allSamples(t *testing.T) []string {
 	return files
 }
 
-// withForeignKinds installs the kinds of other projects that the chart renders, and gives what the cluster then serves.
+// withForeignKinds installs the kinds of other projects that the chart renders, and returns what the cluster then serves.
 func withForeignKinds(t *testing.T) *watch.Discovered {
 	t.Helper()
 	kinds := []string{"gateway.networking.k8s.io/v1/HTTPRoute", "keda.sh/v1alpha1/ScaledObject", "monitoring.coreos.com/v1/ServiceMonitor"}
@@ -245,7 +245,7 @@ func repairsOf(t *testing.T, namespace string) []string {
 	return notes
 }
 
-// missing compares what an AppService renders with what is there.
+// missing returns what an AppService renders and the cluster lacks.
 func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *release.Plan {
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)

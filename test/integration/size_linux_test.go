@@ -36,7 +36,7 @@ type neighbor struct {
 	args    []string
 }
 
-// beside starts the operator's program in a container of its usual size, for the namespace of somebody who attacks, and a neighbor.
+// beside starts the operator's program in a container of its usual size, for the namespaces of an attacker and of a neighbor.
 func beside(t *testing.T, attacker string) *neighbor {
 	t.Helper()
 	t.Setenv("MEMORY_LIMIT", strconv.Itoa(limit<<20))
@@ -54,7 +54,7 @@ func (n *neighbor) start() {
 	cluster.Ready(n.T, n.app)
 }
 
-// served changes the neighbor's spec, and has somebody damage what came of it: both are seen to, and the status says so.
+// served changes the neighbor's spec, then damages a rendered object: the operator applies and repairs, and the status says so.
 func (n *neighbor) served() {
 	n.Helper()
 	cluster.Change(n.T, n.app, func(app *v1.AppService) { app.Spec.Image += "1" })
@@ -121,7 +121,7 @@ func each(t *testing.T, many int, do func(i int) error) {
 	}
 }
 
-// verdicts waits until all AppServices of a namespace have a verdict on their present generation, with a reason if one is given.
+// verdicts waits until all AppServices of a namespace have a Ready condition for their present generation, with the given reason unless that is empty.
 func verdicts(t *testing.T, namespace, reason string) {
 	t.Helper()
 	harness.Eventually(t, "everybody has a verdict", func() error {
@@ -163,7 +163,7 @@ func TestTheCRDRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// Whatever gets past the CRD, because that is an older one or somebody changed it, takes next to no memory. What runs is kept.
+// A spec that passes the CRD because that is an older one, or was changed, takes next to no memory. What runs is kept.
 func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)
@@ -295,7 +295,7 @@ func TestManyClaimsFit(t *testing.T) {
 	n.fits("started again")
 }
 
-// Specs that change all the time leave no more behind than others, and keep nobody from being served.
+// Specs that change all the time leave no more behind than others, and do not delay other AppServices.
 func TestSpecsThatChangeAllTheTimeLeaveNothingBehind(t *testing.T) {
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)

@@ -181,7 +181,7 @@ func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	})
 }
 
-// tells waits until the only problem of a Widget is an error whose message begins like this; "…" stands for anything.
+// tells waits until the only problem of a Widget is an error whose message begins with these words; "…" stands for anything.
 func tells(t *testing.T, widget *unstructured.Unstructured, reason, message string) {
 	t.Helper()
 	harness.Eventually(t, "the status says why", func() error {

@@ -16,7 +16,7 @@ import (
 
 // informers are the caches of a process: each kind shows the server's log up to where it was delivered.
 type informers struct {
-	// store is what they show, and told how much of the log was delivered for each kind.
+	// store is what they show; told is how much of the log was delivered, by kind.
 	store map[kube.Key]*unstructured.Unstructured
 	told  map[string]int
 }

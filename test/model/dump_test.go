@@ -42,7 +42,7 @@ func (w *world) signature() string {
 				}
 			}
 		}
-		// What the process remembers, wherever it does: no field is known by name.
+		// Everything that the process remembers, in whatever field: no field is known by name.
 		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts, p.Gates} {
 			d.value(reflect.ValueOf(memory).Elem(), true)
 		}

@@ -124,7 +124,7 @@ func (e *explorer) visit(ctx context.Context, path []int) bool {
 	return true
 }
 
-// stopped stops the world and looks at what comes of it.
+// stopped stops the world and checks the state that it ends in.
 func stopped(ctx context.Context, w *world) error {
 	if err := w.calm(ctx); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (w *world) repeats() bool {
 	return false
 }
 
-// content is what is there besides the resource, without versions and UIDs.
+// content is all objects but the resource, without versions and UIDs.
 func (w *world) content() string {
 	var out strings.Builder
 	for _, key := range sorted(w.server.objects) {
@@ -177,7 +177,7 @@ func (w *world) content() string {
 	return out.String()
 }
 
-// asDesired compares what is there with what the resource renders, where it does.
+// asDesired compares the objects with those that the resource renders, if it renders any.
 func (w *world) asDesired(ctx context.Context) error {
 	resource := w.server.objects[resourceKey]
 	objects := map[kube.Key]client.Object{}
@@ -213,7 +213,7 @@ func (w *world) asDesired(ctx context.Context) error {
 	return w.recorded(desired.Digest)
 }
 
-// recorded checks that the newest record is that of what is there, and that those of earlier releases say so, as many as are kept.
+// recorded checks that the newest record describes the present objects, and that earlier ones are superseded, as many as are kept.
 func (w *world) recorded(digest string) error {
 	count, newest := 0, true
 	keys := sorted(w.server.objects)

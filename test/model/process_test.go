@@ -169,7 +169,7 @@ func (p *process) wake() bool {
 	return true
 }
 
-// tell handles a watch event, as the handlers of the operator take it.
+// tell passes a watch event to the process, as the handlers of the operator do.
 func (p *process) tell(before, after *unstructuredObject, deleted bool) {
 	object := after
 	if deleted {

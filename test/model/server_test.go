@@ -47,7 +47,7 @@ type server struct {
 	authors map[string]*bool
 	// wrong are the answers of check.
 	wrong []string
-	// fault decides what becomes of the operator's next writes; nil lets them through.
+	// fault decides the outcome of the operator's next writes; nil lets them through.
 	fault func() verdict
 }
 
@@ -57,7 +57,7 @@ type change struct {
 	deleted bool
 }
 
-// verdict is what becomes of a write.
+// verdict is the outcome of a write.
 type verdict int
 
 const (
@@ -149,7 +149,7 @@ func (s *server) remove(key kube.Key) {
 	s.log = append(s.log, change{object: last, deleted: true})
 }
 
-// edit is a change by somebody else, who owns from then on what they changed.
+// edit is a change by another client, which owns the changed fields from then on.
 func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	changed := s.objects[key].DeepCopy()
 	edit(changed)

@@ -16,7 +16,7 @@ import (
 
 type unstructuredObject = unstructured.Unstructured
 
-// world is an API server, the informers that lag behind it, a process of the operator, and everybody else.
+// world is an API server, the informers that lag behind it, a process of the operator, and all other clients.
 type world struct {
 	clock   *clocktesting.FakePassiveClock
 	server  *server
@@ -36,7 +36,7 @@ var (
 	kinds       = []string{v1.Kind, configMap.Kind, kube.SecretKind.Kind}
 )
 
-// newWorld is one with a resource that nobody has seen yet.
+// newWorld returns a world with a resource that has not been reconciled yet.
 func newWorld() *world {
 	w := &world{clock: clocktesting.NewFakePassiveClock(start), server: newServer(), made: map[madeKey]map[string]string{}, faults: 1, changes: 2}
 	w.server.check = w.allowed
@@ -157,7 +157,7 @@ func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructur
 
 func isRecord(key kube.Key) bool { return key.Kind == kube.SecretKind.Kind }
 
-// disowned reports whether an object was ours and somebody took off its owner.
+// disowned reports whether an object was ours and another client removed its owner reference.
 func disowned(object *unstructured.Unstructured) bool {
 	return object.GetAnnotations()["app.example.com/rendered"] != "" && len(object.GetOwnerReferences()) == 0
 }
@@ -175,7 +175,7 @@ func wanted(resource *unstructured.Unstructured) []kube.Key {
 	return []kube.Key{keyA}
 }
 
-// foreign reports whether somebody else's object has a name that may be rendered.
+// foreign reports whether an object that is not ours has a name that may be rendered.
 func (w *world) foreign() bool {
 	object := w.server.objects[keyB]
 	return object != nil && object.GetAnnotations()["app.example.com/rendered"] == ""
@@ -189,7 +189,7 @@ func (w *world) done() string {
 	return fmt.Sprint(objects, status)
 }
 
-// calm lets the world stop: nobody changes anything any more, informers show everything, and the operator works until it rests. The
+// calm lets the world stop: no client changes anything any more, informers show everything, and the operator works until it rests. The
 // error says that it does not.
 func (w *world) calm(ctx context.Context) error {
 	w.server.fault = nil

@@ -140,7 +140,7 @@ func TestNamesOfAlerts(t *testing.T) {
 	}
 }
 
-// What needs the API of another project is there for those who want it, and not in what everybody deploys.
+// What needs the API of another project is optional, and not part of the default installation.
 func TestWhatIsDeployedByDefaultNeedsNoForeignAPI(t *testing.T) {
 	resources := func(folder string) []string {
 		t.Helper()

@@ -92,7 +92,7 @@ func (i *Instance) installCRDs(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	// Where nobody has built OLM yet but the cache of a build service has its programs, the module is missing, too.
+	// If OLM was never built here, but the cache of a build service has its programs, the module is missing, too.
 	find := exec.CommandContext(ctx, "go", "mod", "download", "-json", module)
 	find.Dir = filepath.Join(root, "tools/pins/olm")
 	output, err := find.Output()

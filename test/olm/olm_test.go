@@ -85,7 +85,7 @@ func succeeds(t *testing.T, version string) {
 	harness.Eventually(t, "a version succeeds", func() error { return lab.Succeeded(t.Context(), home, version) })
 }
 
-// told reports whether the manager's pods get the namespaces to serve, and take them from there.
+// told reports whether the manager's pods get the namespaces to serve, and use them.
 func told(ctx context.Context, served []string) error {
 	deployment := &appsv1.Deployment{}
 	key := client.ObjectKey{Namespace: home, Name: "appservice-operator-controller-manager"}

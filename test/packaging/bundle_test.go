@@ -115,7 +115,7 @@ func manifests(t *testing.T) []object {
 	return objects
 }
 
-// What the bundle asks for is what config/rbac gives, in namespaces and outside of them, and no wildcard is in it.
+// The bundle asks for exactly the rights of config/rbac, in namespaces and outside of them, and for no wildcard.
 func TestRights(t *testing.T) {
 	install := at[object](t, csv(t).Object, "spec", "install", "spec")
 	var granted []string

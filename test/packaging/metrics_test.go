@@ -17,7 +17,7 @@ import (
 
 const managerKey = "Deployment " + system + "/appservice-operator-controller-manager"
 
-// A certificate of metrics may be given, or made by cert-manager. The components of config and the values of the chart do the same.
+// The certificate for metrics may be provided, or issued by cert-manager. The components of config and the values of the chart do the same.
 func TestACertificateOfMetrics(t *testing.T) {
 	const secret = "appservice-operator-metrics-certificate"
 	cases := map[string]struct {

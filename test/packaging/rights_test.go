@@ -57,7 +57,7 @@ func rulesOf(objects map[string]*unstructured.Unstructured) map[string]any {
 	return rules
 }
 
-// Both ways to install the operator give it the same rights, whatever they are asked for.
+// Both ways to install the operator grant it the same rights, whatever the options.
 func TestRightsThatAreAskedFor(t *testing.T) {
 	all := object{}
 	for _, name := range options(t) {

@@ -41,7 +41,7 @@ type readyCase struct {
 	Others  []string `json:"others"`
 	// Causes are what a look at pods found to last, by object, as in apps/StatefulSet/web: reason and words.
 	Causes map[string][2]string `json:"causes"`
-	// Age is the time since everything was made, an hour if it is not given.
+	// Age is the time since everything was created; an hour if it is zero.
 	Age string `json:"age"`
 	// Ready, Stalled and Reason are those of the conditions that are wanted, and Says is what their message has to say.
 	Ready   bool     `json:"ready"`

@@ -201,7 +201,7 @@ func (s *subject) versions(ctx context.Context, app *v1.AppService) (map[string]
 	return versions, nil
 }
 
-// difference names what is there in one of two looks only, or in another version.
+// difference names the objects that are in only one of two lists, or in another version.
 func difference(before, now map[string]string) string {
 	var moved []string
 	for name, version := range now {

@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// canary stands wherever a spec could hold a secret. It is in nothing that the operator writes: log, events, status, metrics.
+// canary is in every field of a spec that could hold a secret. It is in nothing that the operator writes: log, events, status, metrics.
 const canary = "c4n4ry"
 
 // secretive are specs with the canary in each such place; the first two are installed one after the other, the others are refused by the

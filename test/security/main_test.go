@@ -1,4 +1,4 @@
-// Package security plays tenants against the real API server with the real operator: somebody who may write AppServices in one namespace,
+// Package security plays tenants against the real API server with the real operator: a user who may write AppServices in one namespace,
 // and nothing else, tries to gain more by it, to harm others, or to harm the operator. Each attempt is a vector, and runs twice: as
 // shipped, when it must be blocked, and with its guard off, when it must succeed, so that it is known to try the real thing.
 //
@@ -15,7 +15,7 @@
 //	})
 //
 // does is what the tenant does, with his own client, and harm what he wants to come of it. A vector that is blocked by a condition names its
-// reason, one that nobody refuses because the operator does not fall for it has seen instead, and any other is refused by the API server.
+// reason, one that is not refused because it has no effect has seen instead, and any other is refused by the API server.
 //
 // A namespace in which guards are off has a name that begins with off- and the label security=off. Pod Security is privileged there, the
 // operator's policy allows everything, and the bindings of admission policies leave it out (guards_test.go). Vectors with rule set are

@@ -127,7 +127,7 @@ func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 	})
 }
 
-// Each kind that a chart renders is one that the role edit gives, or config/admission/references.yaml declares which field asks for it.
+// Each kind that a chart renders is one that the role edit grants, or config/admission/references.yaml declares which field asks for it.
 func TestKindsThatEditDoesNotGive(t *testing.T) {
 	s := &scene{T: t, namespace: newNamespace(t, "on-kinds-", nil)}
 	s.tenant = newTenant(t, s.namespace, nil)

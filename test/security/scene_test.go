@@ -26,7 +26,7 @@ import (
 // guardsOff is the label, with value off, of a namespace in which guards are off.
 const guardsOff = "security"
 
-// scene is where a tenant tries something: a namespace of his own and one of somebody else.
+// scene is where a tenant tries something: a namespace of his own and one of another tenant.
 type scene struct {
 	*testing.T
 	namespace, victim string
@@ -35,13 +35,13 @@ type scene struct {
 	off    bool
 	// deleted is the Deployment that a vector had repaired; empty for none.
 	deleted types.UID
-	// held is a node port of somebody else.
+	// held is a node port of another tenant.
 	held int32
 	// stored is the phase that the API server answered to a status of the tenant; empty if it refused.
 	stored v1.Phase
 }
 
-// newScene makes the namespaces, the tenant and what is there before.
+// newScene creates the namespaces, the tenant and the objects that the vector prepares.
 func newScene(t *testing.T, v vector, off bool) *scene {
 	t.Helper()
 	begins, labels := "on-", map[string]string{}

@@ -11,7 +11,7 @@ import (
 // figuresFile is the environment variable with the file that the figures go to.
 const figuresFile = "SECURITY_FIGURES"
 
-// score counts vectors and what came of them.
+// score counts vectors by outcome.
 type score struct {
 	mu   sync.Mutex
 	seen map[string]outcome

@@ -17,13 +17,13 @@ import (
 
 // vector is one thing that a tenant tries.
 type vector struct {
-	// prepare makes what is there before: objects of an administrator or of another tenant. nil for nothing.
+	// prepare creates objects of an administrator or of another tenant first. nil for nothing.
 	prepare func(s *scene)
 	// may are further rights of the tenant in his namespace.
 	may []rbacv1.PolicyRule
 	// does is what the tenant does; the error is the refusal of the API server.
 	does func(s *scene) error
-	// harm returns nil once the tenant has what he wants, else what is there instead.
+	// harm returns nil once the tenant has what he wants, else an error that says what he has instead.
 	harm func(s *scene) error
 
 	// guard is what blocks it, in words.
@@ -103,7 +103,7 @@ func TestVectors(t *testing.T) {
 	})
 }
 
-// blocked has the tenant try it and checks that nothing comes of it.
+// blocked has the tenant try it and checks that it does not succeed.
 func (v vector) blocked(s *scene) {
 	s.Helper()
 	if v.guard == "" {

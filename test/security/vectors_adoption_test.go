@@ -64,7 +64,7 @@ var _ = register(vectors{
 	},
 })
 
-// trusted makes a Deployment of the name app that somebody else looks after.
+// trusted creates a Deployment of the name app that belongs to another user.
 func trusted(s *scene) {
 	s.make(s.namespace, &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Name: "app"}, Spec: appsv1.DeploymentSpec{
 		Replicas: ptr.To[int32](0), Selector: &metav1.LabelSelector{MatchLabels: selects}, Template: corev1.PodTemplateSpec{

@@ -69,7 +69,7 @@ var _ = register(vectors{
 	}),
 })
 
-// labeledIngress is one for the host of somebody else, which bears all that the operator's own bear but for the controller.
+// labeledIngress is one for a host of another tenant, with all labels and annotations of the operator's own, but without a controller.
 func (s *scene) labeledIngress() *networkingv1.Ingress {
 	app := s.live()
 	return &networkingv1.Ingress{

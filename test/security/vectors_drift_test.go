@@ -58,7 +58,7 @@ var _ = register(vectors{
 	},
 })
 
-// edit changes what is rendered, with somebody's client, and says what it is then.
+// edit changes a rendered object by a tenant's client, and says what it is then.
 type edit struct {
 	object func() client.Object
 	patch  string // in which NAMESPACE and VICTIM stand for those of the scene
@@ -121,7 +121,7 @@ func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 	}
 }
 
-// labeled is a vector that wants the operator to delete what somebody else made. It does so only with what its AppService controls.
+// labeled is a vector that wants the operator to delete an object of another user. It deletes only what its AppService controls.
 func labeled() vector {
 	return vector{
 		may:     []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"patch"}}},
@@ -164,7 +164,7 @@ func stamped(s *scene) error {
 	if err := s.tenant.Get(s.Context(), client.ObjectKeyFromObject(rendered), rendered); err != nil {
 		return err
 	}
-	if s.off { // nobody looks
+	if s.off { // the operator does not repair
 		if err := changes(`spec: {paused: true}`)(s); err != nil {
 			return err
 		}

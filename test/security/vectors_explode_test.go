@@ -98,7 +98,7 @@ const vastly = "compared or parsed, it takes minutes and gigabytes: nobody may s
 
 var errServed = errors.New("others are served")
 
-// compares has the tenant give the Deployment so many bytes of conditions, and an expression that compares each with all others.
+// compares has the tenant add so many bytes of conditions to the Deployment, and an expression that compares each with all others.
 func (s *scene) compares(bytes int) error {
 	const size = 2 << 10
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app"}}

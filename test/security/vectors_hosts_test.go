@@ -10,13 +10,13 @@ import (
 )
 
 const (
-	// onePerNamespace is the guard of hosts that somebody serves.
+	// onePerNamespace is the guard of hosts that are served already.
 	onePerNamespace = "a host belongs to one namespace"
 	// overlapping is why some of them have no switch.
 	overlapping = "also where the platform shares a host, requests that somebody answers are nobody else's"
 )
 
-// Requests of a host that somebody else serves.
+// Requests to a host that another tenant serves.
 var _ = register(vectors{
 	"another path of a host of somebody else":  taken(`{host: HOST, paths: [{path: /app}]}`, `{host: HOST, paths: [{path: /shop}]}`, ""),
 	"a longer path of a host of somebody else": taken(`{host: HOST}`, `{host: HOST, paths: [{path: /login}]}`, overlapping),
@@ -48,7 +48,7 @@ func has(s *scene, namespace string) error {
 	return of(s, namespace, "app", anything[*networkingv1.Ingress])
 }
 
-// serves has somebody in the other namespace serve a host.
+// serves has an AppService in the other namespace serve a host.
 func (s *scene) serves(host string) {
 	s.Helper()
 	s.make(s.victim, s.appService(s.victim, "app", "{ports: [{port: 80}], ingress: {hosts: ["+host+"]}}"))
@@ -57,7 +57,7 @@ func (s *scene) serves(host string) {
 
 func withHost(text, host string) string { return strings.ReplaceAll(text, "HOST", host) }
 
-// taken is a vector of a tenant who asks for requests of a host that somebody in another namespace serves.
+// taken is a vector of a tenant who wants the requests to a host that is served from another namespace.
 func taken(serves, asks, fixed string) vector {
 	const host = "shop.VICTIM.example.com"
 	return vector{

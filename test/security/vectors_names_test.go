@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// An AppService that has the name of what somebody else made. What a controller reference says is another's is never written over.
+// An AppService with the name of a foreign object. An object with a controller reference to another owner is never overwritten.
 var _ = register(vectors{
 	"the name of another's Service": takesOver(
 		&corev1.Service{Spec: corev1.ServiceSpec{Ports: []corev1.ServicePort{{Port: 80}}}}, `ports: [{port: 80}]`, `Service "app" exists`,
@@ -75,7 +75,7 @@ const longest = "a23456789-123456789-123456789-123456789-123456789-123"
 // selects is what the pods of every AppService app are selected by, so that its Deployment can take the place of another.
 var selects = map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "app"}
 
-// takesOver is a vector that wants an object of the namespace which somebody else made, of the name that the AppService makes. The guard is
+// takesOver is a vector that wants a foreign object of the namespace, of a name that the AppService renders. The guard is
 // that its controller is another; it is off once an administrator makes the AppService its controller.
 func takesOver(object client.Object, spec, word string, harm func(*scene) error) vector {
 	if object.GetName() == "" {

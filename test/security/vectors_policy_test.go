@@ -16,7 +16,7 @@ import (
 )
 
 // What the platform's policy does not allow unless it says so: annotations that other controllers obey, what keeps nodes busy, and volumes
-// that nobody checks.
+// that is not checked.
 var _ = register(vectors{
 	"an alias of another's host":       annotates("nginx.ingress.kubernetes.io/server-alias", "shop.VICTIM.example.com"),
 	"a snippet for a server":           annotates("nginx.ingress.kubernetes.io/server-snippet", "return 200;"),
@@ -108,7 +108,7 @@ func joins(key, value string) vector {
 	return policed(spec, key, is("app", func(d *appsv1.Deployment) bool { return d.Spec.Template.Annotations[key] != "" }))
 }
 
-// sized is one about a number of replicas. A quota sees to it that none of them comes to be.
+// sized is one about a number of replicas. A quota ensures that none of them is created.
 func sized(does func(*scene) error) vector {
 	v := policed("", "maxReplicas", is("app", func(d *appsv1.Deployment) bool { return *d.Spec.Replicas == 3000 }))
 	v.does = does

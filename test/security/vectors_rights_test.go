@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What somebody can do who got hold of the token of a manager that serves the tenant's namespace only: no more than there.
+// What the token of a manager that serves only the tenant's namespace allows: nothing in other namespaces.
 var _ = register(vectors{
 	"reads another's Secret with the token of a manager that serves his own namespace": {
 		prepare: func(s *scene) {
@@ -60,7 +60,7 @@ func manager(s *scene) rbacv1.Subject {
 	return rbacv1.Subject{Kind: rbacv1.ServiceAccountKind, Namespace: s.namespace, Name: granted.Account}
 }
 
-// managerOf gives that account what an installation for some namespaces does.
+// managerOf grants that account the rights of an installation for some namespaces.
 func managerOf(s *scene) {
 	shipped, err := granted.WithOptions()
 	if err != nil {
@@ -76,7 +76,7 @@ func managerOf(s *scene) {
 	})
 }
 
-// everywhere gives it what an installation for all namespaces does.
+// everywhere grants it the rights of an installation for all namespaces.
 func everywhere(s *scene) {
 	shipped, err := granted.WithOptions()
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What has no switch has been seen to succeed without the line that guards.
+// A vector without a switch was seen to succeed without the guarding line.
 const (
 	noReserved = "the hook Reserved holds for every spec, behind the rules of the CRD"
 	noProfile  = "the hook PodSecurity holds the pods to the profile that the spec asks for in every namespace, behind the rules of the CRD"
@@ -83,7 +83,7 @@ func version(d *appsv1.Deployment) string {
 	return d.Spec.Template.Annotations[postrender.AnnotationReferences]
 }
 
-// restored gives the Secret another value, then the first one again, and returns nil once the pods have rolled for both.
+// restored changes the value of the Secret, then changes it back, and returns nil once the pods have rolled for both.
 func restored(s *scene) error {
 	cluster.Ready(s.T, s.app())
 	deployment := &appsv1.Deployment{}

@@ -127,7 +127,7 @@ func named(spec map[string]any, name string) map[string]any {
 	return spec
 }
 
-// Set puts a value at a path, or removes what is there where the value is nil. Objects on the way are made, with all
+// Set puts a value at a path, or removes the value there if it is nil. Objects on the way are made, with all
 // that they require.
 func (m *Maker) Set(spec map[string]any, path string, value any) (map[string]any, error) {
 	schema, current, done := m.Schema, spec, ""
@@ -171,7 +171,7 @@ func enter(current map[string]any, name string, isList bool) map[string]any {
 	return items[0].(map[string]any)
 }
 
-// Complete gives an object what it requires, except the field at the path except and what leads to it.
+// Complete adds the required fields to an object, except the field at the path except and what leads to it.
 func (m *Maker) Complete(object map[string]any, schema Node, prefix, except string) error {
 	for _, name := range schema.Required {
 		path, property := Join(prefix, name), schema.Properties[name]

@@ -14,7 +14,7 @@ type Entry struct {
 	// Value and Other are values of the field that must render differently.
 	Value any `json:"value"`
 	Other any `json:"other"`
-	// Needed says that there is no spec without the field, although the schema does not require it.
+	// Needed says that every spec has the field, although the schema does not require it.
 	Needed bool `json:"needed"`
 }
 
@@ -40,7 +40,7 @@ func ReadPlain(file string) (map[string]any, error) {
 	return content, utiljson.Unmarshal(data, &content)
 }
 
-// PlainNumbers gives a table's values the numbers that a resource has.
+// PlainNumbers converts the numbers in a table's values to the types that they have in a resource.
 func PlainNumbers(value any) any {
 	switch value := value.(type) {
 	case float64:

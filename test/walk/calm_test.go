@@ -29,7 +29,7 @@ func (w *walker) becalm(ctx context.Context, hurry bool) error {
 		}
 	}
 	still := stillness
-	if w.raced { // what somebody did in a hurry may still have to be put right
+	if w.raced { // the operator may still have to repair the last foreign write
 		still = afterRace
 	}
 	w.raced = false

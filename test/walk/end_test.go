@@ -59,7 +59,7 @@ func (w *walker) end(ctx context.Context) error {
 	return w.rests(ctx)
 }
 
-// noteStays checks that a label is still there that somebody added to an object that is still there.
+// noteStays checks that an object that still exists has kept the label that another client added.
 func (w *walker) noteStays(ctx context.Context) error {
 	if w.noted == nil {
 		return nil

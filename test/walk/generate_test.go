@@ -33,7 +33,7 @@ type plan struct {
 	steps []step
 }
 
-// step changes the spec, or is what somebody else does.
+// step changes the spec, or is a write by another client.
 type step struct {
 	text string
 	// change makes the next spec of the present one.

@@ -30,7 +30,7 @@ func inNamespace(namespace string, spec map[string]any) *unstructured.Unstructur
 	return object
 }
 
-// localized gives a spec hosts of its own, and lets the cluster choose node ports: both are for the whole cluster.
+// localized makes the hosts of a spec unique to the namespace and removes node ports: both are cluster-wide.
 func localized(namespace string, spec map[string]any) map[string]any {
 	maps(spec["ports"], func(port map[string]any) { delete(port, "nodePort") })
 	if ingress, ok := spec["ingress"].(map[string]any); ok {

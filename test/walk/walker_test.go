@@ -32,9 +32,9 @@ type walker struct {
 	refused        bool
 	// calm is how the objects were when everything was as desired, nil since something was changed without waiting.
 	calm map[string]any
-	// raced means that somebody wrote since then, and nobody waited for what comes of it.
+	// raced means that another client wrote since then, and no step waited for the operator's response.
 	raced bool
-	// noted is an object to which somebody added a label.
+	// noted is an object to which another client added a label.
 	noted *unstructured.Unstructured
 }
 
@@ -125,7 +125,7 @@ func (w *walker) take(ctx context.Context, s step) error {
 	return nil
 }
 
-// foreign lets somebody else write. What they changed is put right, unless the next step is in a hurry.
+// foreign has another client write. The operator must repair the change, unless the next step does not wait.
 func (w *walker) foreign(ctx context.Context, s step) error {
 	hurry := s.hurry && !s.writer.alone
 	if err := w.becalm(ctx, hurry); err != nil {
@@ -133,7 +133,7 @@ func (w *walker) foreign(ctx context.Context, s step) error {
 	}
 	said, err := s.writer.do(ctx, w, s.choice)
 	if apierrors.IsConflict(err) {
-		return nil // somebody was faster
+		return nil // another client was faster
 	}
 	if err != nil || said == "" {
 		return err

@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/endstate"
 )
 
-// writer is somebody besides the operator who writes.
+// writer is a client other than the operator that writes objects.
 type writer struct {
 	name string
 	// do writes, as a field manager of its own, and says what. It says nothing where there is nothing to write to.
@@ -27,7 +27,7 @@ type writer struct {
 	alone bool
 }
 
-// writers are those that there are in clusters.
+// writers are the ones found in real clusters.
 var writers = []writer{
 	{name: "kubectl edit of the pod template", do: onDeployment("kubectl-edit", editTemplate)},
 	{name: "kubectl set image", do: onDeployment("kubectl-set", setImage)},
@@ -178,7 +178,7 @@ func forceApply(ctx context.Context, w *walker, choice uint64) (string, error) {
 	applied.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
 	applied.SetNamespace(w.app.Namespace)
 	applied.SetName(name)
-	if w.spec["autoscaling"] != nil { // the number would stay, as the last one that somebody set
+	if w.spec["autoscaling"] != nil { // the number would stay as the last writer set it
 		unstructured.RemoveNestedField(applied.Object, "spec", "replicas")
 	}
 	return "replicas, image and a variable",
@@ -203,7 +203,7 @@ func addNotes(ctx context.Context, w *walker, choice uint64) (string, error) {
 func strip(patch string) func(context.Context, *walker, uint64) (string, error) {
 	return func(ctx context.Context, w *walker, choice uint64) (string, error) {
 		if w.spec["paused"] == true || w.refused {
-			return "", nil // an object that lost its owner and is rendered otherwise afterwards is nobody's any more
+			return "", nil // an object that lost its owner and is rendered differently afterwards has no owner any more
 		}
 		object, err := w.pick(ctx, choice)
 		if object == nil || err != nil {

@@ -42,7 +42,7 @@ func (c *Cluster) answers(ctx context.Context) error {
 
 func (i *instance) answers(ctx context.Context) error { return i.cluster().answers(ctx) }
 
-// settle gives the cluster the nodes that it lacks and returns when it is ready for use.
+// settle creates the nodes that the cluster lacks and returns when it is ready for use.
 func (i *instance) settle(ctx context.Context, count int) error {
 	c := i.cluster()
 	if err := poll.Until(ctx, c.answers); err != nil {
@@ -82,7 +82,7 @@ func (c *Cluster) readyNodes(ctx context.Context) (int, error) {
 	return ready, nil
 }
 
-// environment returns the variables without those that would have a say in how clusters are made, and with the given.
+// environment returns the variables without those that affect how clusters are made, and with the given ones.
 func environment(inherited []string, set ...string) []string {
 	var kept []string
 	for _, variable := range inherited {

@@ -53,7 +53,7 @@ func (i *instance) cluster() *Cluster {
 	}
 }
 
-// stall is how long an API server may leave questions without an answer before it is given up.
+// stall is how long an API server may leave requests unanswered before it counts as hung.
 const stall = time.Minute
 
 // lifecycle is how the cluster is brought up, with as many nodes.

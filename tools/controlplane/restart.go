@@ -13,7 +13,7 @@ import (
 // attempt is how long one attempt to start programs may take: until they answer, or until it is clear that one was overlooked.
 const attempt = 20 * time.Second
 
-// errNotOurs says that a cluster was made by somebody else, whose programs are not for us to end.
+// errNotOurs says that a cluster was not made by Up, so its programs must not be ended.
 var errNotOurs = errors.New("Up has not made it")
 
 // Rediscover starts the controller manager again, so that the garbage collector knows of kinds that were added since: it
@@ -26,7 +26,7 @@ func (c *Cluster) Rediscover(ctx context.Context) error {
 }
 
 // Without ends a program of the cluster with SIGKILL, waits for what happens while it is gone, starts it again, and returns when the API
-// server is ready. Nobody starts another cluster meanwhile: it would be given the ports of the program, which seem to be free.
+// server is ready. No other cluster is started meanwhile: it would get the ports of the program, which seem to be free.
 func (c *Cluster) Without(ctx context.Context, program string, meanwhile func()) error {
 	return c.alone(ctx, "cannot start "+program+" again", func(ctx context.Context, i *instance) error {
 		if err := poll.Within(ctx, patience, func(ctx context.Context) error { return i.kill(ctx, program) }); err != nil {
@@ -76,7 +76,7 @@ func (i *instance) start(ctx context.Context) error {
 	return poll.Until(ctx, i.answers)
 }
 
-// alone does something with a cluster that Up has made, while nobody else starts or ends one.
+// alone does something with a cluster that Up has made, while no other process starts or ends one.
 func (c *Cluster) alone(ctx context.Context, what string, do func(context.Context, *instance) error) error {
 	what = fmt.Sprintf("%s in cluster %s", what, c.Name)
 	if !c.ours {

@@ -69,7 +69,7 @@ func run(root string, sizes bool) error {
 	return writeCharts(root, crds, list)
 }
 
-// encode returns the file of a CRD, in the form that controller-gen gives it, and the size of its compact JSON.
+// encode returns the file of a CRD, in the form that controller-gen writes, and the size of its compact JSON.
 func encode(crd apiextensionsv1.CustomResourceDefinition) (content []byte, size int, err error) {
 	raw, err := json.Marshal(crd)
 	if err != nil {

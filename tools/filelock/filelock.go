@@ -17,7 +17,7 @@ import (
 // retry is how often a lock that another holder has is tried again.
 const retry = 100 * time.Millisecond
 
-// Acquire takes the lock on path and returns the function that gives it back. It makes the file and its folder where
+// Acquire takes the lock on path and returns the function that releases it. It makes the file and its folder where
 // they are missing, and calls busy once when it has to wait for another holder.
 func Acquire(ctx context.Context, path string, busy func()) (release func(), err error) {
 	if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -31,7 +31,7 @@ func Acquire(ctx context.Context, path string, busy func()) (release func(), err
 		_ = file.Close()
 		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 	}
-	// Closing the file gives the lock back: no other descriptor shares it, since Go's are not inherited.
+	// Closing the file releases the lock: no other descriptor shares it, since Go's are not inherited.
 	return func() { _ = file.Close() }, nil
 }
 

@@ -11,7 +11,7 @@ func nginxPackages() [][]string {
 	return [][]string{{"nginx"}, {"libc6"}, {"libcrypt1"}, {"libpcre2-8-0"}, {"libssl3t64", "libssl3"}, {"zlib1g"}}
 }
 
-// nginxConfiguration is that of the nginx image that everybody knows, as far as it can be seen from outside.
+// nginxConfiguration is that of the official nginx image, as far as it can be seen from outside.
 const nginxConfiguration = `user nginx;
 worker_processes 1;
 error_log /dev/stderr notice;

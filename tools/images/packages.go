@@ -19,7 +19,7 @@ func (f filesystem) addPackages(ctx context.Context, arch string, packages [][]s
 		return err
 	}
 	defer os.RemoveAll(dir)
-	// apt-get drops its rights to download, to a user that has none in this folder unless we give them.
+	// apt-get drops its rights to download, to a user that has none in this folder unless we grant them.
 	if err := os.Chmod(dir, 0o777); err != nil {
 		return err
 	}

@@ -17,7 +17,7 @@ import (
 
 // recipe is an image that is not put together yet.
 type recipe struct {
-	tag    string       // its name where the caller gives none
+	tag    string       // its name if the caller passes none
 	layers []filesystem // the lowest first
 	config v1.Config
 }

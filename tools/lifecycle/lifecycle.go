@@ -23,7 +23,7 @@ type Instance struct {
 	Dir        string
 	Progress   io.Writer
 	Patience   time.Duration // how long it may take until it is ready, on a machine that is busy with other things as well
-	Stall      time.Duration // how long it may leave questions without an answer before it is given up
+	Stall      time.Duration // how long it may leave requests unanswered before it counts as hung
 	Recipe     string        // everything that it is made from
 	Components []string      // the names of its programs
 
@@ -32,7 +32,7 @@ type Instance struct {
 	End     func(context.Context) error // ends its programs
 }
 
-// Absent is the flaw of what nobody has made yet.
+// Absent is the flaw of what has not been made yet.
 const Absent = "it is not there"
 
 // MadeFrom is the file that has the recipe once the instance is whole.
@@ -90,7 +90,7 @@ func (i *Instance) Flaw(ctx context.Context) (string, error) {
 			return name + " is not running", nil
 		}
 	}
-	// One that runs is given time: it may have more to do than this machine is good for.
+	// One that runs gets time: the machine may be slow.
 	if err := poll.UntilWithin(ctx, i.Stall, i.Answers); err != nil {
 		return "it does not answer: " + err.Error(), ctx.Err()
 	}

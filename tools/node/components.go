@@ -28,7 +28,7 @@ func (i *instance) components() []component {
 	return slices.Concat(first, second)
 }
 
-// stages returns the components that need nobody, and those that need an API server or containerd.
+// stages returns the components that need no others, and those that need an API server or containerd.
 func (i *instance) stages() (first, second []component) {
 	const etcd = "http://127.0.0.1:2379"
 	key := func(name string) string { return i.path("pki", name) }

@@ -74,7 +74,7 @@ func (i *instance) writeCredentials() error {
 	return i.writeKubeconfigs(ca, own.certificate)
 }
 
-// writeKubeconfigs gives each client of the API server the user that Kubernetes has roles for.
+// writeKubeconfigs writes a kubeconfig for each client of the API server, with the user that Kubernetes has roles for.
 func (i *instance) writeKubeconfigs(ca authority, bundle []byte) error {
 	users := map[string]pkix.Name{
 		i.kubeconfig(): {CommonName: "admin", Organization: []string{"system:masters"}},

@@ -88,7 +88,7 @@ type link struct {
 func linkOf(name string) link {
 	hash := fnv.New32a()
 	_, _ = hash.Write([]byte(name)) // it cannot fail
-	// 198.18.0.0/15 is set apart for tests of networks, so nobody is to be found there. It has 2^15 networks of 4.
+	// 198.18.0.0/15 is reserved for tests of networks, so no host has such an address. It has 2^15 networks of 4.
 	base := uint32(198)<<24 | uint32(18)<<16 | (hash.Sum32()&(1<<15-1))<<2
 	address := func(n uint32) netip.Addr {
 		return netip.AddrFrom4([4]byte{byte(n >> 24), byte(n >> 16), byte(n >> 8), byte(n)})
@@ -96,7 +96,7 @@ func linkOf(name string) link {
 	return link{name: fmt.Sprintf("node-%08x", hash.Sum32()), host: address(base + 1), node: address(base + 2)}
 }
 
-// connect makes the link and gives its ends their addresses.
+// connect makes the link and sets the addresses of its ends.
 func (i *instance) connect(ctx context.Context) error {
 	pid, err := i.pid(ctx)
 	if err != nil {

@@ -41,7 +41,7 @@ func (i *instance) node() *Node {
 	}
 }
 
-// stall is how long an API server may leave questions without an answer before it is given up.
+// stall is how long an API server may leave requests unanswered before it counts as hung.
 const stall = 30 * time.Second
 
 // lifecycle is how the node is brought up.

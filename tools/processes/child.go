@@ -65,7 +65,7 @@ func (c *Child) Stop(grace time.Duration) error {
 	}
 }
 
-// FreeAddresses returns loopback addresses that nobody listens on, each another one.
+// FreeAddresses returns different loopback addresses that are free to listen on.
 func FreeAddresses(count int) ([]string, error) {
 	var addresses []string
 	for range count {

@@ -2,7 +2,7 @@
 // started as DIR/bin/NAME. These it finds and ends.
 //
 // It asks the system for them rather than files with process numbers: after a restart of the machine such a number may belong to
-// somebody else's process. Nothing else is ever ended.
+// a foreign process. Nothing else is ever ended.
 package processes
 
 import (

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apiserver/pkg/authorization/authorizer"
 )
 
-// What costs more than a policy may is refused to everybody, whatever his rights. So the most expensive writes have to fit: all names as long
-// as names can be, and new; those of before as many, and others; all of them asked about one by one.
+// A write that costs more than a policy may is refused for all users, whatever their rights. So the most expensive writes have to fit: names
+// of the greatest length, all of them new, as many others before, and each one checked by itself.
 func TestTheMostExpensiveWritesFit(t *testing.T) {
 	long := func(prefix string, i int) string { return fmt.Sprintf("%s%0*d", prefix, 253-len(prefix), i) }
 	entries := func(count int, entry func(i int) string) string {

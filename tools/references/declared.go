@@ -21,7 +21,7 @@ type declared struct {
 	Types map[string]string `json:"types"`
 	// Refers are the kinds that fields refer to although their names do not say it, by path; empty if a name says it wrongly.
 	Refers map[string]string `json:"refers"`
-	// Makes are the fields that make objects of kinds that the role edit of Kubernetes does not give.
+	// Makes are the fields that create objects of kinds that the role edit of Kubernetes does not grant.
 	Makes []made `json:"makes"`
 }
 
@@ -77,7 +77,7 @@ func (d declared) complete(spec *node) error {
 	return err
 }
 
-// Made returns what fields of a kind make that the role edit of Kubernetes does not give, as File declares it.
+// Made returns what fields of a kind create that the role edit of Kubernetes does not grant, as File declares it.
 func Made(root, kind string) ([]schema.GroupResource, error) {
 	all, err := read(root)
 	if err != nil {

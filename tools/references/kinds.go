@@ -16,13 +16,13 @@ const (
 	claim                 = "PersistentVolumeClaim"
 	resourceClaim         = "ResourceClaim"
 	resourceClaimTemplate = "ResourceClaimTemplate"
-	// source is whatever a volume of pods has its content from that is not a claim: a VolumeSnapshot, a kind that somebody's driver knows, or a
+	// source is anything but a claim from which a volume of pods is filled: a VolumeSnapshot, a kind that a driver defines, or a
 	// PersistentVolume that a template of claims names.
 	source = "volume source"
 )
 
 // kinds are those that references are asked about. Pods may run as an account only for those who may act as it: to read an account is no
-// right to be it. What fills a volume may be of any kind. Whoever may create claims can have one filled from all that there is in the
+// right to be it. What fills a volume may be of any kind. A user who may create claims can have one filled from anything in the
 // namespace, whether he may read it or not: Kubernetes asks for no other right.
 var kinds = []kind{
 	named("Secret", "", "secrets", "get"),

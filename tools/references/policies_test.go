@@ -15,7 +15,7 @@ import (
 
 const root = "../.."
 
-// nobody, everybody and the like are rights.
+// words such as nobody and everybody are rights.
 func nobody(authorizer.Attributes) bool    { return false }
 func everybody(authorizer.Attributes) bool { return true }
 

@@ -94,7 +94,7 @@ func compile(t testing.TB, policy *admissionregistrationv1.ValidatingAdmissionPo
 	return g
 }
 
-// write is what somebody writes: specs as YAML.
+// write is a request of a user: specs as YAML.
 type write struct {
 	kind, plural string
 	before, now  string

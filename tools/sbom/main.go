@@ -1,5 +1,5 @@
 // Program sbom writes what a Go program is made of, as SPDX and as CycloneDX, both in JSON: the modules that its build information
-// names, and Go's own library. The same program gives the same files.
+// names, and Go's own library. The same program yields the same files.
 package main
 
 import (

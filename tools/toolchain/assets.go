@@ -11,7 +11,7 @@ import (
 )
 
 // fromAssets enters the programs of $KUBEBUILDER_ASSETS whose version fits, says which these are, and returns the others.
-// That folder has whatever somebody has put there, so each program is asked.
+// That folder may contain any version, so each program is asked.
 func (w workshop) fromAssets(ctx context.Context, places []place, programs Programs) (others []place) {
 	if w.assets == "" {
 		return places

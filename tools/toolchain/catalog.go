@@ -96,19 +96,19 @@ func prometheus(name, use string) program {
 	}
 }
 
-// stampPrometheus gives the programs of Prometheus the version of their module, in which v0.315.0 stands for 3.15.0.
+// stampPrometheus sets the version of the programs of Prometheus to that of their module, in which v0.315.0 stands for 3.15.0.
 func stampPrometheus(version string) []string {
 	return []string{"github.com/prometheus/common/version.Version=" + version}
 }
 
-// stampKubernetes gives a program the version that the module has: without it the API server calls itself v0.0.0.
+// stampKubernetes sets the version of a program to that of the module: without it the API server reports v0.0.0.
 func stampKubernetes(version string) []string {
 	const pkg = "k8s.io/component-base/version."
 	major, minor := release(version)
 	return []string{pkg + "gitVersion=" + version, pkg + "gitMajor=" + major, pkg + "gitMinor=" + minor}
 }
 
-// stampOperatorSDK gives operator-sdk its version, and with it the tag of the images that it names.
+// stampOperatorSDK sets the version of operator-sdk, and with it the tag of the images that it names.
 func stampOperatorSDK(version string) []string {
 	const pkg = operatorSDK + "/internal/version."
 	return []string{pkg + "Version=" + version, pkg + "GitVersion=" + version, pkg + "ImageVersion=" + version}

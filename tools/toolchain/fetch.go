@@ -27,7 +27,7 @@ const (
 	least = 2 << 20
 )
 
-// errSlow is why a download was given up that brought too little in a span.
+// errSlow is why a download that was too slow was aborted.
 var errSlow = errors.New("it is too slow")
 
 // downloader fetches programs from those who publish them, or from a mirror.
@@ -94,7 +94,7 @@ func (d *downloader) fetch(ctx context.Context, o offer, places map[string]strin
 	return os.Rename(partial.Name(), places[o.member])
 }
 
-// get copies the content of a URL, and gives up as soon as a span of time brings too little.
+// get copies the content of a URL, and aborts as soon as a span of time brings too little.
 func (d *downloader) get(ctx context.Context, address string, to io.Writer) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

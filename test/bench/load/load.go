@@ -47,7 +47,7 @@ func Names(prefix string, count int) []string {
 	return names
 }
 
-// Each calls do for each name, several at a time, and gives the first error.
+// Each calls do for each name, several at a time, and returns the first error.
 func Each(ctx context.Context, names []string, do func(context.Context, string) error) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)

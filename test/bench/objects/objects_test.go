@@ -61,7 +61,7 @@ func unmark(object *unstructured.Unstructured) {
 	object.SetLabels(labels)
 }
 
-// typed gives an object the form that its Go type has.
+// typed converts an object to its Go type.
 func typed(t *testing.T, object *unstructured.Unstructured) map[string]any {
 	t.Helper()
 	out, err := scheme.Scheme.New(object.GroupVersionKind())

@@ -94,7 +94,7 @@ func (r *reconciler) write(ctx context.Context, app *v1.AppService) (*appsv1.Dep
 }
 
 // createOrUpdate brings an object to what is wanted. Reading fills live; mutate changes its spec to what is wanted, and
-// tells whether it was that before.
+// reports whether it was so before.
 func (r *reconciler) createOrUpdate(ctx context.Context, want, live client.Object, mutate func() (same bool)) error {
 	err := r.Get(ctx, client.ObjectKeyFromObject(want), live)
 	if apierrors.IsNotFound(err) {

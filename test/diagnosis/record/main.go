@@ -140,7 +140,7 @@ func newStage() (*stage, error) {
 	return &stage{Client: c, version: version.GitVersion}, nil
 }
 
-// record plays one scenario and writes what came of it.
+// record plays one scenario and writes its outcome.
 func (s *stage) record(ctx context.Context, name string, scenario scenario, out string) error {
 	ctx, cancel := context.WithTimeout(ctx, 4*time.Minute)
 	defer cancel()
@@ -187,7 +187,7 @@ func deployment(namespace string, scenario scenario) *unstructured.Unstructured 
 // subject is the image of test/diagnosis/subject.
 const subject = "example.com/subject:1"
 
-// complete gives a container what the chart gives each.
+// complete adds to a container what the chart adds to each.
 func complete(container map[string]any) {
 	if container["image"] == nil {
 		container["image"] = subject

@@ -49,7 +49,7 @@ spec:
   versions: [{name: v1beta1, served: true, storage: true, schema: {openAPIV3Schema: {type: object, x-kubernetes-preserve-unknown-fields: true}}}]
 `
 
-// metrics gives each pod of a namespace metrics.
+// metrics serves metrics for each pod of a namespace.
 func (s *stage) metrics(ctx context.Context, namespace string) error {
 	if err := s.make(ctx, parse(metricsDefinition)); err != nil {
 		return err

@@ -50,7 +50,7 @@ var recorded = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "Event"},
 }
 
-// play makes the objects of a scenario. It gives the API server's answer where that is what is recorded.
+// play creates the objects of a scenario. It returns the API server's answer if that is what is recorded.
 func (s *stage) play(ctx context.Context, name string, scenario scenario) (refused *unstructured.Unstructured, err error) {
 	if err := s.namespace(ctx, name, scenario.Namespace); err != nil {
 		return nil, err

@@ -63,7 +63,7 @@ func listen(address string, handler http.Handler) {
 	os.Exit(1)
 }
 
-// registry answers for repositories as registries do that do not give an image.
+// registry answers for repositories as registries do that refuse an image.
 func registry(w http.ResponseWriter, r *http.Request) {
 	answer := func(status int, code string) {
 		w.Header().Set("Content-Type", "application/json")

@@ -118,7 +118,7 @@ func visit(ctx context.Context, url string) error {
 	return nil
 }
 
-// hog takes 1 MiB after the other and touches each page, or the system would not give it.
+// hog allocates 1 MiB after the other and touches each page, or the system would not back it.
 func hog() {
 	const mebibyte, page = 1 << 20, 4096
 	for taken := [][]byte{}; ; {

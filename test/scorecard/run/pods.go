@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// scorecardName is the name of all that the pods need: a namespace, an account, and a binding that gives it all rights.
+// scorecardName is the name of all that the pods need: a namespace, an account, and a binding that grants it all rights.
 const scorecardName = "appservice-scorecard"
 
 // list is what operator-sdk prints, as far as it matters here.

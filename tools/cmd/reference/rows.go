@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// rows are those of all fields below a node, each after the object that it is in, in the form that crd-ref-docs gives them.
+// rows are those of all fields below a node, each after the object that it is in, in the form that crd-ref-docs writes.
 func rows(of *fields.Schema, prefix string) string {
 	var out strings.Builder
 	for _, name := range of.Names() {
