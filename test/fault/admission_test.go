@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// policyLabel on a namespace says which policy holds in it.
+// policyLabel is the label of a namespace that selects its policy.
 const policyLabel = "faults.example.com/policy"
 
 // policed are the kinds of whole with their group and resource.
@@ -29,7 +29,7 @@ var policed = []struct{ group, resource, what string }{
 	{"", "serviceaccounts", "ServiceAccount"},
 }
 
-// mutations are what policies of others do to what the operator writes, as CEL.
+// mutations are changes by admission policies to what the operator writes, as CEL.
 var mutations = []struct{ name, group, resource, expression string }{
 	{"a-label", "", "services", `Object{metadata: Object.metadata{labels: {"example.com/cost-center": "42"}}}`},
 	{"an-annotation", "networking.k8s.io", "ingresses", `Object{metadata: Object.metadata{annotations: {"example.com/class": "shared"}}}`},
@@ -97,7 +97,7 @@ func (s *scene) peace() {
 	s.line.Start()
 }
 
-// label says which policy holds in the namespace.
+// label selects a policy for the namespace.
 func (s *scene) label(policy string) {
 	s.Helper()
 	patch := fmt.Appendf(nil, `{"metadata":{"labels":{%q:%q}}}`, policyLabel, policy)
@@ -107,7 +107,7 @@ func (s *scene) label(policy string) {
 	}
 }
 
-// refuse makes the API server refuse what is created of a kind in the namespace, and waits until it does.
+// refuse has the API server refuse new objects of a kind in the namespace, and waits until it does.
 func (s *scene) refuse(group, resource string) {
 	s.Helper()
 	ensure(s, refusingPolicy(group, resource))
@@ -115,14 +115,14 @@ func (s *scene) refuse(group, resource string) {
 	s.probe(resource, "refused by the test")
 }
 
-// allow ends that.
+// allow removes that policy.
 func (s *scene) allow() {
 	s.Helper()
 	s.label("none")
 	s.fault()
 }
 
-// probe waits until objects of a kind are refused with these words, by asking without writing.
+// probe waits until dry runs of objects of a kind are refused with these words.
 func (s *scene) probe(resource, words string) {
 	s.Helper()
 	harness.Eventually(s.T, "the API server refuses "+resource, func() error {
@@ -147,15 +147,14 @@ func (s *scene) probe(resource, words string) {
 	})
 }
 
-// probes are the smallest objects that the API server takes.
+// probes are the smallest valid objects.
 var probes = map[string]string{
 	"services":    `{apiVersion: v1, kind: Service, spec: {ports: [{port: 80}]}}`,
 	"ingresses":   `{apiVersion: networking.k8s.io/v1, kind: Ingress, spec: {defaultBackend: {service: {name: x, port: {number: 80}}}}}`,
 	"deployments": `{apiVersion: apps/v1, kind: Deployment, spec: {selector: {matchLabels: {a: b}}, template: {metadata: {labels: {a: b}}, spec: {containers: [{name: app, image: x:1}]}}}}`,
 }
 
-// mutates waits until the policy of the namespace changes what is created of a kind: one that is asked for there is not the one
-// that is asked for elsewhere.
+// mutates waits until the policy of the namespace changes new objects of a kind: a dry run there differs from one in another namespace.
 func (s *scene) mutates(resource string) {
 	s.Helper()
 	made := func(namespace string) (string, error) {

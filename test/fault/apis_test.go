@@ -16,11 +16,11 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// foreignAPI is a kind of another project that the chart renders where the cluster serves it.
+// foreignAPI is a kind of another project that the chart renders if the cluster serves it.
 type foreignAPI struct {
 	schema.GroupVersionKind
 	resource string
-	// spec of an AppService that asks for it, and of one that asks for it with another image.
+	// spec of an AppService that needs it, and of one that needs it with another image.
 	spec, changed string
 }
 
@@ -34,8 +34,8 @@ func apis() []foreignAPI {
 	}
 }
 
-// apiRemoved deletes a CRD under an operator that serves one AppService which asks for the kind, and one that does not, and makes it
-// again. Whoever does not ask for it is not touched; who does goes on without, says so, and has it again afterwards.
+// apiRemoved deletes a CRD while the operator serves one AppService that needs the kind, and one that does not, and creates it again. The second
+// one is not touched; the first one runs without the object, reports it, and gets it again afterwards.
 func apiRemoved(s *scene, api foreignAPI) {
 	crd := api.crd(s)
 	cluster.Install(s.T, crd.DeepCopy())
@@ -60,7 +60,7 @@ func apiRemoved(s *scene, api foreignAPI) {
 	if said := elsewhere.line.Said(); len(said) > 0 {
 		s.Errorf("it wrote about an AppService that does not ask for %s:\n    %s", api.Kind, strings.Join(said, "\n    "))
 	}
-	for _, one := range []*scene{s, elsewhere} { // the rest of it is repaired, and changed, as ever
+	for _, one := range []*scene{s, elsewhere} { // … the rest of it is repaired and changed as before
 		one.drop("Service")
 	}
 	elsewhere.endsAs(small)
@@ -86,8 +86,8 @@ func apiRemoved(s *scene, api foreignAPI) {
 	s.endsAs(api.changed)
 }
 
-// apiSeemsGone has the API server leave a group out of what it says that it serves, as one does that has only begun. Nothing is deleted
-// on account of that, and nothing is missing afterwards.
+// apiSeemsGone has the API server omit a group from discovery, as one does that has just started. Nothing may be deleted because of that, and
+// nothing is missing afterwards.
 func apiSeemsGone(s *scene, api foreignAPI) {
 	crd := api.crd(s)
 	cluster.Install(s.T, crd.DeepCopy())
@@ -112,7 +112,7 @@ func apiSeemsGone(s *scene, api foreignAPI) {
 	}
 }
 
-// touch changes the CRD in a way that means nothing, so that who follows CRDs looks again.
+// touch makes a change to the CRD without any effect, so that watches of CRDs report it.
 func (a foreignAPI) touch(s *scene, crd *apiextensionsv1.CustomResourceDefinition, value string) {
 	s.Helper()
 	patch := fmt.Appendf(nil, `{"metadata":{"annotations":{"faults.example.com/touched":%q}}}`, value)

@@ -31,7 +31,7 @@ func (a foreignAPI) remove(s *scene, crd *apiextensionsv1.CustomResourceDefiniti
 	})
 }
 
-// live returns the object of the kind that the AppService has, nil for none.
+// live returns the object of the kind that the AppService owns, nil if none.
 func (s *scene) live(api foreignAPI) (*unstructured.Unstructured, error) {
 	object := &unstructured.Unstructured{}
 	object.SetGroupVersionKind(api.GroupVersionKind)
@@ -42,8 +42,7 @@ func (s *scene) live(api foreignAPI) (*unstructured.Unstructured, error) {
 	return object, err
 }
 
-// has waits until the AppService is ready with an object of the kind that has not a UID, and says nothing more about it. It
-// returns the UID.
+// has waits until the AppService is ready, without any problem, with an object of the kind whose UID is not the given one, and returns that UID.
 func (s *scene) has(api foreignAPI, not types.UID) types.UID {
 	s.Helper()
 	var uid types.UID
@@ -64,7 +63,7 @@ func (s *scene) has(api foreignAPI, not types.UID) types.UID {
 	return uid
 }
 
-// lacks waits until the AppService is ready and says that the cluster does not serve the kind. That is a problem, no failure.
+// lacks waits until the AppService is ready and reports that the cluster does not serve the kind. That is a problem, not a failure.
 func (s *scene) lacks(api foreignAPI) {
 	s.Helper()
 	s.readyWith("it says that there is no "+api.Kind, func(app *v1.AppService) error {
@@ -75,7 +74,7 @@ func (s *scene) lacks(api foreignAPI) {
 	})
 }
 
-// listsNone waits until the status speaks of no object of the kind any more.
+// listsNone waits until the status lists no object of the kind any more.
 func (s *scene) listsNone(api foreignAPI) {
 	s.Helper()
 	s.readyWith("it lists no "+api.Kind, func(app *v1.AppService) error {
@@ -88,7 +87,7 @@ func (s *scene) listsNone(api foreignAPI) {
 	})
 }
 
-// readyWith waits until the AppService is ready and more, and its status true.
+// readyWith waits until the AppService is ready, a further condition holds, and its status is true.
 func (s *scene) readyWith(what string, check func(*v1.AppService) error) {
 	s.Helper()
 	harness.Eventually(s.T, what, func() error {

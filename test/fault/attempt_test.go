@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// attempt is one plan while it is played.
+// attempt is one run of a plan.
 type attempt struct {
 	t         *testing.T
 	plan      plan
@@ -28,7 +28,7 @@ func (a *attempt) arm() {
 	a.struck = a.stage.line.Arm(harness.Fault{At: a.plan.point, Kind: a.plan.fault})
 }
 
-// look notes whether the fault has struck, and starts an operator that died again.
+// look records whether the fault has struck, and restarts an operator that has died.
 func (a *attempt) look() {
 	if a.process != nil && a.process.revive() {
 		a.since = time.Now()
@@ -49,12 +49,12 @@ func (a *attempt) look() {
 	}
 }
 
-// becomes waits until the namespace is as the reference is after a step, and the status is true: oracles O1, O3 and O4. After the last
-// step, nothing may happen any more: an operator that has just begun to take note of a change may find it as it was, and say otherwise yet.
+// becomes waits until the namespace equals the reference after a step, and the status is true: oracles O1, O3 and O4. After the last step, nothing
+// may happen any more: an operator that has only just begun to process a change may find everything equal, and write another status yet.
 func (a *attempt) becomes(step int) bool {
 	last := step == len(a.reference.states)-1
 	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
-	var since time.Time // it is so
+	var since time.Time // … it is equal
 	err := poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error {
 		a.look()
 		if err := view.off(ctx, a.stage); err != nil {
@@ -88,17 +88,17 @@ func (a *attempt) becomes(step int) bool {
 	return true
 }
 
-// view compares a namespace with the reference, whenever something has changed there.
+// view compares a namespace with the reference whenever something has changed there.
 type view struct {
 	wanted state
 	mask   map[string]bool
 
-	looked  int      // the version of the namespace that was looked at, -1 for none
+	looked  int      // … the version of the namespace that was compared, -1 if none
 	differs []string // the fields in which it differs
-	lie     error    // what the status says that is not so; a write that was decided a moment ago may still land
+	lie     error    // … what is untrue in the status; a write that was decided a moment ago may still arrive
 }
 
-// off returns in which way a namespace is not as it is to be.
+// off returns how a namespace differs from what it should be.
 func (v *view) off(ctx context.Context, stage *stage) error {
 	if version, _ := seen.version(stage.namespace); version != v.looked {
 		objects, err := seen.objects(ctx, stage.namespace)

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// rendered is an object that the chart makes, with an AppService that has it and an edit of what is rendered.
+// rendered is an object that the chart renders, with an AppService that has it and an edit of a rendered field.
 type rendered struct{ what, spec, edit string }
 
 const relabeled = `{"metadata":{"labels":{"app.kubernetes.io/instance":"other"}}}`
@@ -32,7 +32,7 @@ var renderedKinds = []rendered{
 	{"PersistentVolumeClaim", with(small, kept), relabeled},
 }
 
-// drift are the scenarios of T6 in which a hand that is not the operator's changes what it made.
+// drift are the scenarios of T6 in which another client changes objects of the operator.
 func drift() []scenario {
 	var list []scenario
 	for i, kind := range renderedKinds {
@@ -66,7 +66,7 @@ func drifts(s *scene, kind rendered, step step) {
 
 // replicasOfTheAutoscaler is owned by another controller: neither a repair nor an upgrade changes it.
 func replicasOfTheAutoscaler(s *scene) {
-	// Without load it would scale down again after five minutes, which a slow machine takes for all this.
+	// Without load it would scale down again after five minutes, which a slow machine needs for this test.
 	scaled := with(autoscaled, `autoscaling: {behavior: {scaleDown: {selectPolicy: Disabled}}}`)
 	s.with(with(small, scaled))
 	deployment := &appsv1.Deployment{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
@@ -101,7 +101,7 @@ func rolloutRestart(s *scene) {
 	})
 }
 
-// ends waits until an object is as it is to be and nothing happens any more, and the status is true.
+// ends waits until an object is as desired, no request is made any more, and the status is true.
 func (s *scene) ends(object client.Object, check func() error) {
 	s.Helper()
 	kind, err := apiutil.GVKForObject(object, cluster.Client.Scheme())

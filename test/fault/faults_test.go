@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// reference is what a workload leads to without faults: the state after each step, and what was written.
+// reference is the outcome of a workload without faults: the state after each step, and what was written.
 type reference struct {
 	states  []state
 	masks   []map[string]bool
@@ -24,7 +24,7 @@ type player struct {
 	references  map[string]*reference
 	freshStates map[string]*freshState
 	played      []*played
-	alive       chan struct{} // as many operators of their own run at a time
+	alive       chan struct{} // … the number of operators of their own that run at a time
 }
 
 // played is a plan that has ended well so far.
@@ -39,11 +39,11 @@ const (
 	together = "together"
 	alone    = "alone"
 	through  = "through" // outages of the control plane
-	// ownOperators is how many run at a time. Most of the time they wait for others.
+	// ownOperators is how many run at a time. Most of the time they wait.
 	ownOperators = 12
 )
 
-// TestFaults plays the plans in which one request fails, and beside them the scenarios.
+// TestFaults plays the plans in which one request fails, and in parallel the scenarios.
 func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
@@ -161,7 +161,7 @@ func (p *player) play(t *testing.T, plan plan) {
 	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.workload.keepsRecords() {
 		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
 	}
-	act.stage.line.Start() // what was said before is of no interest any more
+	act.stage.line.Start() // … reports of earlier steps no longer matter
 	last := len(r.states) - 1
 	p.mu.Lock()
 	defer p.mu.Unlock()

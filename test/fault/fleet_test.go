@@ -16,10 +16,10 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// fleet is how many AppServices there are where it takes many.
+// fleet is the number of AppServices in tests that need many.
 const fleet = 20
 
-// install makes a fleet of AppServices.
+// install creates a fleet of AppServices.
 func (s *scene) install(size int) {
 	s.Helper()
 	for i := range size {
@@ -27,8 +27,8 @@ func (s *scene) install(size int) {
 	}
 }
 
-// someAreInstalled waits until the Deployments of a part of a fleet are there. Records are written last: most of a fleet may be installed before
-// the first ones are.
+// someAreInstalled waits until the Deployments of a part of a fleet exist. Records are written last: most of a fleet may be installed before the
+// first ones are.
 func (s *scene) someAreInstalled(size int) {
 	s.Helper()
 	harness.Eventually(s.T, "some are installed", func() error {
@@ -54,7 +54,7 @@ func (s *scene) installedOnce() {
 	}
 }
 
-// disband deletes a fleet, and waits until nothing is left of it.
+// disband deletes a fleet, and waits until nothing of it is left.
 func (s *scene) disband() {
 	s.Helper()
 	if err := cluster.Client.DeleteAllOf(s.Context(), &v1.AppService{}, client.InNamespace(s.namespace)); err != nil {
@@ -78,7 +78,7 @@ func (s *scene) revisions() map[string]string {
 	return found
 }
 
-// stands is how an AppService stands, with its pods: what the cluster itself did not do is no fault of the operator.
+// stands describes the state of an AppService and its pods: what the cluster itself did not do is no fault of the operator.
 func (s *scene) stands(app *v1.AppService) string {
 	text := "nothing was said of it"
 	if ready := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady); ready != nil {
@@ -96,8 +96,8 @@ func (s *scene) stands(app *v1.AppService) string {
 	return text
 }
 
-// forgotten is how old a pod is that the simulated nodes no longer bring up: they take a second as a rule. After an outage they neither try
-// again, nor make a pod ready that the node controller marked meanwhile as not ready, as kubelets do.
+// forgotten is how old a pod is that the simulated nodes have missed: they start pods within a second as a rule. After an outage they neither
+// retry, nor make a pod ready again that the node controller marked as not ready meanwhile, as kubelets do.
 const forgotten = 30 * time.Second
 
 // ready reports whether a pod has the condition Ready.
@@ -125,7 +125,7 @@ func (s *scene) replaceForgotten() error {
 	return nil
 }
 
-// fleetRuns waits until all AppServices are ready, made by a version of the chart; empty for any. What is to be done meanwhile comes before each look.
+// fleetRuns waits until all AppServices are ready, rendered by a version of the chart, empty for any. It calls meanwhile before each look.
 func (s *scene) fleetRuns(version string, meanwhile ...func() error) {
 	s.Helper()
 	harness.Eventually(s.T, "the fleet runs chart "+version, func() error {

@@ -16,13 +16,13 @@ import (
 
 const (
 	foreignSecrets = 10_000
-	// mayGrow is how many megabytes of memory more they may take.
+	// mayGrow is the permitted growth of memory in megabytes.
 	mayGrow = 20
 )
 
 func init() { memory = foreignSecretsAreMade }
 
-// foreignSecretsAreMade fills the namespace with Secrets of others, next to one that AppServices refer to.
+// foreignSecretsAreMade fills the namespace with foreign Secrets, next to one that AppServices refer to.
 func foreignSecretsAreMade(s *scene, size int) {
 	s.secret("referred-to")
 	process := harness.RunAsUsersDo(s.T, cluster.Kubeconfig, "--watch-namespaces="+s.namespace)
@@ -43,7 +43,7 @@ func foreignSecretsAreMade(s *scene, size int) {
 		})
 	}
 	makers.Wait()
-	s.want(small) // what was made before that is seen by then
+	s.want(small) // … it has seen what was created before that
 	s.fleetRuns("")
 	s.still()
 	after := s.resident(process)
@@ -52,7 +52,7 @@ func foreignSecretsAreMade(s *scene, size int) {
 		s.Errorf("memory grew by %d MB, want %d at the most", after-before, mayGrow)
 	}
 	process.Kill()
-	harness.Eventually(s.T, "the Secrets of others go", func() error { // a request may be too short for all of them
+	harness.Eventually(s.T, "the Secrets of others go", func() error { // … one request may not have enough time for all of them
 		return cluster.Client.DeleteAllOf(s.Context(), &corev1.Secret{}, client.InNamespace(s.namespace), client.HasLabels{foreignLabel})
 	})
 	s.disband()
@@ -67,7 +67,7 @@ func (s *scene) secret(name string) {
 	}
 }
 
-// resident reads how many megabytes of a process are.
+// resident returns the resident memory of a process in megabytes.
 func (s *scene) resident(process *harness.Process) int {
 	s.Helper()
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", process.Pid()))

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// freshState is what an AppService looks like that was made with a spec.
+// freshState is the state of an AppService that was created with a spec.
 type freshState struct {
 	once  sync.Once
 	state state
@@ -46,7 +46,7 @@ func (p *player) fresh(t *testing.T, spec string) *freshState {
 	return known
 }
 
-// history are the fields that depend on how something came to be as it is.
+// history are the fields that depend on how a state was reached.
 var history = regexp.MustCompile(`\.(generation|observedGeneration)$|deployment\.kubernetes\.io/revision|\.collisionCount$` +
 	`|\.release\.revision$|\.conditions\[(Deployed|Progressing)\]\.(reason|message)$|^Secret RELEASE\.(metadata\.(name|labels\.version)|data\.(version|info\.description))$`)
 
@@ -61,7 +61,7 @@ func newestRecord(of state) int {
 	return newest
 }
 
-// recordOf returns the revision of the release record that a path is in, 0 if it is in none.
+// recordOf returns the revision of the release record that a path is in, 0 if in none.
 func recordOf(path string) int {
 	found := recordName.FindStringSubmatch(path)
 	if found == nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// leaders are the scenarios of T9: real processes, one of which leads, end or stand still.
+// leaders are the scenarios of T9: real processes, one of which leads, end or freeze.
 func leaders() []scenario {
 	moved, claimless := with(small, `image: nginx:1.28`), with(small, `size: 0`)
 	return []scenario{
@@ -87,8 +87,8 @@ func leaderEnds(s *scene, size int, end func(*harness.Process)) {
 	s.disband()
 }
 
-// lateWrite freezes the leader while a write of it is on its way. Somebody else leads meanwhile, and the spec changes again; then
-// the write arrives, and the one who made it wakes up.
+// lateWrite freezes the leader while a write of it is on its way. Another process leads meanwhile, and the spec changes again; then the write
+// arrives, and the former leader continues.
 func lateWrite(s *scene, write, before, during, after string) {
 	proxy := cluster.NewProxy(s.T)
 	old := s.program(proxy.Kubeconfig)
@@ -144,7 +144,7 @@ func lateWrite(s *scene, write, before, during, after string) {
 	}
 }
 
-// versions lists those of all objects but the AppService, whose status may have to be put right.
+// versions lists those of all objects but the AppService, whose status may have to be repaired.
 func (s *scene) versions() map[string]string {
 	s.Helper()
 	objects, err := seen.objects(s.Context(), s.namespace)

@@ -15,7 +15,7 @@ var memory func(s *scene, size int)
 
 var large = flag.Int("fleet", 100, "how many AppServices the large fleets of T9 have")
 
-// TestOneByOne plays what concerns the whole cluster, or all of the machine: nothing else runs beside it. A sample has none of it.
+// TestOneByOne plays what affects the whole cluster, or the whole machine: nothing else runs beside it. A sample includes none of it.
 func TestOneByOne(t *testing.T) {
 	if current, err := controlplane.CurrentWanted(); current || err != nil || *every > 1 {
 		t.Skip("a sample, or a cluster of somebody else, whose APIs and programs are not for us to end")
@@ -53,8 +53,8 @@ func TestOneByOne(t *testing.T) {
 	p.verify(t)
 }
 
-// leaderGoesThrough has two processes go through an outage, while one of them leads and installs a fleet. Nobody starts them again:
-// a leader that could not renew its lease ends, and the other one goes on.
+// leaderGoesThrough runs two processes through an outage, while one of them leads and installs a fleet. They are not restarted: a leader that could
+// not renew its lease ends, and the other one continues.
 func leaderGoesThrough(s *scene, o outage) {
 	processes := []*harness.Process{s.program(cluster.Kubeconfig)}
 	s.leads("")

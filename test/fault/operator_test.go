@@ -25,8 +25,7 @@ type process struct {
 	deaths      int
 }
 
-// launch starts an operator for one namespace, which sees the cluster through a view, and with the rights of those of whom
-// it has the cluster.
+// launch starts an operator for one namespace, which sees the cluster through a view, and has the rights of the given account.
 func launch(t *testing.T, as *harness.Cluster, namespace string, view *harness.View, change ...func(*operator.Options, *harness.Requests)) *process {
 	t.Helper()
 	p := &process{start: func() (*harness.Manager, *harness.Incarnation) {

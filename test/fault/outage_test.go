@@ -17,7 +17,7 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// outage is a time in which a program of the control plane is gone. It is killed while requests of many plans are on their way.
+// outage is a time in which a program of the control plane is down. It is killed while requests of many plans are on their way.
 type outage struct {
 	name, program string
 	lasts         time.Duration
@@ -25,7 +25,7 @@ type outage struct {
 
 var outages = []outage{
 	{"server", "kube-apiserver", 5 * time.Second},
-	{"server-for-long", "kube-apiserver", 30 * time.Second}, // longer than the operator's first attempts, and its watches'
+	{"server-for-long", "kube-apiserver", 30 * time.Second}, // … longer than the operator's first retries, and those of its watches
 	{"etcd", "etcd", 5 * time.Second},
 }
 
@@ -49,14 +49,14 @@ func (o outage) plans(p *player) []plan {
 	return list
 }
 
-// playOutage plays the plans of an outage, as many at a time as may run in parallel, with one operator that goes through it all.
+// playOutage plays the plans of an outage, as many at a time as may run in parallel, with one operator that runs through it.
 func (p *player) playOutage(t *testing.T, o outage) {
 	plans := o.plans(p)
 	if current, _ := controlplane.CurrentWanted(); current || *every > 1 || len(plans) == 0 {
 		return // not our control plane, or a sample: nothing else can run during an outage
 	}
 	atATime := flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int)
-	running := shared(t, through, func(options *operator.Options) { // each plan holds a request, and with it who makes it
+	running := shared(t, through, func(options *operator.Options) { // … each plan holds a request, and with it the operator's worker
 		options.MaxConcurrentReconciles, options.MaxConcurrentRollouts = 2*atATime, 2*atATime
 	})
 	for some := range slices.Chunk(plans, atATime) {
@@ -78,7 +78,7 @@ func (p *player) playOutage(t *testing.T, o outage) {
 // cut is an outage while it lasts.
 type cut struct {
 	here sync.WaitGroup // those plans whose request is on its way
-	gone chan struct{}  // closed when the program is gone
+	gone chan struct{}  // … closed when the program has ended
 	back chan struct{}  // closed when it answers again
 	err  error          // of the outage itself, then
 }
@@ -135,8 +135,8 @@ func (p *player) playThrough(t *testing.T, plan plan, c *cut) {
 	p.played = append(p.played, &played{plan.name(), act.stage, r.states[last], r.masks[last]})
 }
 
-// withUnanswered adds to what was created and deleted what may have been without an answer that said so: an API server without etcd keeps a
-// request, which may be committed once etcd is back and nobody waits for the answer any more. It can have been once only.
+// withUnanswered adds to what was created and deleted what may have been committed without an answer: an API server without etcd keeps a request,
+// which may be committed once etcd is back and no client waits for the answer any more. That can have happened only once.
 func (p plan) withUnanswered(changes, want map[string]int) map[string]int {
 	for _, verb := range []string{"create ", "delete "} {
 		if key := verb + p.point.Target; p.campaign == "etcd" && p.fault == harness.CutBefore && changes[key] == want[key]-1 {
@@ -168,7 +168,7 @@ func (r *reference) whateverOthersWrote() *reference {
 // strikes reports whether the request of the plan comes up in a step, before that ends.
 func (a *attempt) strikes(step int) bool {
 	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
-	_ = poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error { // becomes says what is wrong
+	_ = poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error { // … becomes reports what is wrong
 		if a.look(); a.hit {
 			return nil
 		}

@@ -15,7 +15,7 @@ type plan struct {
 	number   int // of the point
 	point    harness.Point
 	fault    harness.FaultKind
-	again    bool // it dies a second time, at the first thing that it does about it
+	again    bool // … it dies a second time, at its first request after that
 }
 
 func (p plan) name() string {
@@ -34,7 +34,7 @@ var (
 	errors = []harness.FaultKind{
 		harness.Lost, harness.Committed, harness.Forbidden, harness.Conflict, harness.TooMany, harness.Internal, harness.Overloaded, harness.Slow,
 	}
-	// asked are those that a request can suffer which asks only what would be.
+	// asked are the faults of a dry run.
 	asked = []harness.FaultKind{harness.Lost, harness.Forbidden, harness.Conflict, harness.Internal}
 )
 
@@ -60,8 +60,8 @@ func plansOf(w workload, points []harness.Point) []plan {
 	return plans
 }
 
-// pointsOf returns the points that two runs have in common, in the order of the first. Status writes come last: how many there
-// are may differ, since the Deployment controller has a part in it.
+// pointsOf returns the points that two runs have in common, in the order of the first. Status writes come last: their number may differ, since it
+// also depends on the Deployment controller.
 func pointsOf(first, second []harness.Point) []harness.Point {
 	var points, status []harness.Point
 	for _, point := range first {
@@ -76,7 +76,7 @@ func pointsOf(first, second []harness.Point) []harness.Point {
 	return append(points, status...)
 }
 
-// chosen reports whether the flags ask for the n-th plan.
+// chosen reports whether the flags select the n-th plan.
 func chosen(name string, n int) bool {
 	asked := *only == "" || slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		return name == one || strings.HasPrefix(name, strings.TrimSuffix(one, "/")+"/")
@@ -84,7 +84,7 @@ func chosen(name string, n int) bool {
 	return asked && n%*every == 0
 }
 
-// needed reports whether the flags may ask for a plan of a workload.
+// needed reports whether the flags may select a plan of a workload.
 func needed(w workload) bool {
 	return slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		parts := strings.Split(one, "/")

@@ -23,9 +23,9 @@ import (
 )
 
 const (
-	// patience is how long a plan may take to end as the reference. The operator tries again after 5, then 10, then 20 s.
+	// patience is how long a plan may take to reach the state of the reference. The operator retries after 5, then 10, then 20 s.
 	patience = 2 * time.Minute
-	// calm is for how long nothing happens where nothing is to happen any more.
+	// calm is for how long nothing may happen once nothing is expected any more.
 	calm = 2 * time.Second
 )
 
@@ -35,7 +35,7 @@ type stage struct {
 	line              *harness.Line
 }
 
-// newStage makes a namespace. It goes with the cluster: to empty it, the API server would be busier than with the plan.
+// newStage creates a namespace. It is deleted with the cluster: deleting its content would be more work for the API server than the plan.
 func newStage(t *testing.T, name, server string) *stage {
 	t.Helper()
 	namespace := &corev1.Namespace{}
@@ -79,7 +79,7 @@ func (s *stage) do(t *testing.T, step step) {
 	}
 }
 
-// object returns the one that is called as in "Service", or as in "Service/name" where it has not the name of the AppService.
+// object returns the one with a name as in "Service", or as in "Service/name" if its name is not that of the AppService.
 func (s *stage) object(what string) *unstructured.Unstructured {
 	kind, name, named := strings.Cut(what, "/")
 	if !named {
@@ -143,7 +143,7 @@ func objectOf(kind string) *unstructured.Unstructured {
 	return object
 }
 
-// settled returns the state when a step without faults is over: the status is true and as expected, and nothing happens any more.
+// settled returns the state when a step without faults is over: the status is true and as expected, and no request is made any more.
 func (s *stage) settled(t *testing.T, step step) state {
 	t.Helper()
 	var end state

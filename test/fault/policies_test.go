@@ -13,7 +13,7 @@ import (
 
 var policies sync.Mutex
 
-// ensure makes policies once for all scenarios. They hold in namespaces with a label.
+// ensure creates the policies once for all scenarios. They apply to namespaces with a label.
 func ensure(s *scene, objects []client.Object) {
 	s.Helper()
 	policies.Lock()

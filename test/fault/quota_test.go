@@ -25,7 +25,7 @@ var counted = []struct{ resource, what string }{
 	{"count/serviceaccounts", "ServiceAccount"},
 }
 
-// quotas are the scenarios with a quota of 0: nothing of a kind can be made until it is lifted.
+// quotas are the scenarios with a quota of 0: no object of a kind can be created until it is removed.
 func quotas() []scenario {
 	list := []scenario{{"quota/records/repair", repairUnderQuota}}
 	for _, kind := range counted {
@@ -71,7 +71,7 @@ func repairUnderQuota(s *scene) {
 	s.endsAs(small)
 }
 
-// quota forbids further objects of a kind, and waits until that holds.
+// quota forbids further objects of a kind, and waits until that is in effect.
 func (s *scene) quota(kind string) *corev1.ResourceQuota {
 	s.Helper()
 	name := corev1.ResourceName(kind)
@@ -90,11 +90,11 @@ func (s *scene) quota(kind string) *corev1.ResourceQuota {
 		return nil
 	})
 	kindName, _, _ := strings.Cut(strings.TrimPrefix(kind, "count/"), ".")
-	s.probe(kindName, "exceeded quota") // its admission looks at a cache of its own
+	s.probe(kindName, "exceeded quota") // … its admission uses a cache of its own
 	return quota
 }
 
-// lift takes away what was in the way.
+// lift removes the quota.
 func (s *scene) lift(object client.Object) {
 	s.Helper()
 	if err := cluster.Client.Delete(s.Context(), object); err != nil {
@@ -103,7 +103,7 @@ func (s *scene) lift(object client.Object) {
 	s.fault()
 }
 
-// mentions waits until the AppService is not ready, and says a text about it.
+// mentions waits until the AppService is not ready, with a message that contains a text.
 func (s *scene) mentions(text string) {
 	s.Helper()
 	harness.Eventually(s.T, "Ready mentions "+text, func() error {

@@ -10,13 +10,13 @@ import (
 // keptRecords is how many release records operators keep here.
 const keptRecords = 5
 
-// shelf is the release records of a namespace as they come and go: a watch shows each state that the API server was in, in order.
+// shelf is the release records of a namespace over time: a watch shows each state that the API server was in, in order.
 type shelf struct {
 	status map[int]string // by revision
 	wrong  []string
 }
 
-// note takes an event of a Secret, which may be no record.
+// note processes an event of a Secret, which may not be a record.
 func (s *shelf) note(object client.Object, gone bool) {
 	revision, err := strconv.Atoi(object.GetLabels()["version"])
 	if object.GetLabels()["owner"] != "helm" || err != nil {
@@ -44,7 +44,7 @@ func (s *shelf) note(object client.Object, gone bool) {
 	}
 }
 
-// shelfOf returns the records of a namespace, and what was wrong with them on the way.
+// shelfOf returns the records of a namespace, and what was wrong with them in earlier states.
 func (w *world) shelfOf(namespace string) shelf {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -54,8 +54,8 @@ func (w *world) shelfOf(namespace string) shelf {
 	return shelf{}
 }
 
-// keepsRecords reports whether the records of a workload always include the running release, and no more than are kept and the one
-// that is about to go. Where the AppService is deleted, its records go, too.
+// keepsRecords reports whether the records of a workload always include the running release, and no more than are kept and the one that is about to
+// be deleted. If the AppService is deleted, its records are, too.
 func (w workload) keepsRecords() bool {
 	for _, step := range w.steps() {
 		if len(step.remove) > 0 {

@@ -25,7 +25,7 @@ const (
 	recordTwo = "Secret/sh.helm.release.v1.web.v2"
 )
 
-// changed is what small becomes where a spec changes.
+// changed is small after a change of the spec.
 var changed = with(small, `image: nginx:1.28`)
 
 // records are the scenarios of T5 about release records: whatever state a record is in, the end state is the same.
@@ -61,7 +61,7 @@ func records() []scenario {
 	)
 }
 
-// resumes starts the operator, which makes everything as fresh.
+// resumes starts the operator, and expects the state of a fresh AppService.
 func (s *scene) resumes(spec string) {
 	s.Helper()
 	s.fault()
@@ -83,7 +83,7 @@ func (s *scene) rewrite(what string, change func(*unstructured.Unstructured)) {
 	s.shown(s.T, object, false)
 }
 
-// mark rewrites a release record as one of another status.
+// mark changes the status of a release record.
 func (s *scene) mark(record, status string) {
 	s.Helper()
 	s.rewrite(record, func(object *unstructured.Unstructured) { setStatus(s, object, status) })
@@ -131,7 +131,7 @@ func (s *scene) corrupt(status string) {
 	})
 }
 
-// unlabel takes the label off that the operator finds its objects by.
+// unlabel removes the label by which the operator finds its objects.
 func (s *scene) unlabel(what string) {
 	s.Helper()
 	s.do(s.T, step{edit: map[string]string{what: `{"metadata":{"labels":{"app.example.com/managed":null}}}`}})
@@ -146,8 +146,7 @@ func (s *scene) twoRecords() {
 	s.stop()
 }
 
-// recordDeletedAndRefused is an AppService that runs, whose record is gone and whose next version cannot be: nothing of what
-// runs may be deleted.
+// recordDeletedAndRefused is a running AppService whose record is gone and whose next version is refused: nothing that runs may be deleted.
 func recordDeletedAndRefused(s *scene) {
 	s.with(small)
 	s.stop()
@@ -169,8 +168,8 @@ func recordDeletedAndRefused(s *scene) {
 	s.endsAs(with(small, `serviceAccount: {create: true}`))
 }
 
-// recordCorruptAndPending is a record that would have to be read to go on: the operator makes another, or asks for its deletion,
-// which then helps.
+// recordCorruptAndPending is a corrupt record that would be needed to continue: the operator writes another one, or asks for its deletion, which
+// then helps.
 func recordCorruptAndPending(s *scene) {
 	s.with(small)
 	s.stop()
@@ -209,7 +208,7 @@ func foreignRelease(s *scene) {
 	s.endsAs(small)
 }
 
-// tooLarge is a release that does not fit into a record.
+// tooLarge is a release that is too large for a record.
 func tooLarge(s *scene) {
 	s.with(small)
 	args, err := json.Marshal(map[string]any{"args": harness.Noise(140, 4<<10)})
@@ -223,7 +222,7 @@ func tooLarge(s *scene) {
 	s.endsAs(small)
 }
 
-// namespaceTerminating is a namespace that goes while the operator sees all that it serves disappear.
+// namespaceTerminating is a namespace that is deleted while the operator serves it.
 func namespaceTerminating(s *scene) {
 	s.with(whole)
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: s.namespace}}

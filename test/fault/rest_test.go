@@ -10,9 +10,9 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// rest lets operators end what they were stopped in. One that was stopped while it wrote what it had seen a moment before owes another
-// write, and that a restart makes it says nothing about restarts. However slow the machine: whether something is owed shows once nobody
-// runs who could still write.
+// rest lets operators finish what they were stopped in. One that was stopped while it wrote what it had just seen owes another write; that a
+// restart makes this write says nothing about restarts. On a machine of any speed, whether a write is owed is certain only after all operators have
+// stopped.
 func (p *player) rest(t *testing.T) {
 	t.Helper()
 	for {
@@ -43,7 +43,7 @@ func (p *player) rest(t *testing.T) {
 	}
 }
 
-// off returns in which way what was played is not as it ended.
+// off returns how the state of a plan differs from the one that it ended in.
 func (p *played) off(ctx context.Context) error {
 	view := &view{wanted: p.end, mask: p.mask, looked: -1}
 	if err := view.off(ctx, p.stage); err != nil {

@@ -19,7 +19,7 @@ type results struct {
 	slowestPlan   string
 }
 
-// played notes a plan, and how long it took from the fault to the end.
+// played records a plan, and how long it took from the fault to the end.
 func (r *results) played(plan string, struck bool, recovery time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -32,7 +32,7 @@ func (r *results) played(plan string, struck bool, recovery time.Duration) {
 	}
 }
 
-// fail fails a plan, once or several times, and says how to play it again.
+// fail fails a plan, once or several times, and prints how to play it again.
 func (r *results) fail(t *testing.T, plan string, stuck bool, format string, args ...any) {
 	t.Helper()
 	t.Errorf("%s: %s\n  again: make test-faults PLAN=%s", plan, fmt.Sprintf(format, args...), plan)
@@ -84,7 +84,7 @@ func (s *logSink) Write(line []byte) (int, error) {
 	return len(line), nil
 }
 
-// panicIn returns what was logged of a panic in a namespace.
+// panicIn returns what was logged about a panic in a namespace.
 func (s *logSink) panicIn(namespace string) string {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -33,7 +33,7 @@ func rights() []scenario {
 	return append(list, scenario{"T5/right-withdrawn/status", func(s *scene) { statusRefused(s, 0) }})
 }
 
-// refusal is for how long the status is refused in the longest plan of all.
+// refusal is for how long the status is refused in the longest plan.
 const refusal = 20 * time.Minute
 
 // lasting are the scenarios in which a fault lasts long. They begin first, and are in no sample.
@@ -41,8 +41,8 @@ func lasting() []scenario {
 	return []scenario{{"T5/right-withdrawn/status-for-20-minutes", func(s *scene) { statusRefused(s, refusal) }}}
 }
 
-// statusRefused takes the right to write the status for a while, in which the spec changes. Then the status is right within the time
-// between two attempts.
+// statusRefused removes the right to write the status for a while, in which the spec changes. Then the status is right within the time between two
+// attempts.
 func statusRefused(s *scene, lasts time.Duration) {
 	user, role := s.restricted()
 	s.with(small)
@@ -60,7 +60,7 @@ func statusRefused(s *scene, lasts time.Duration) {
 		}
 		return nil
 	})
-	select { // what is tested is what has become of the attempts by then
+	select { // … what is tested is the interval that the attempts have reached by then
 	case <-time.After(lasts):
 	case <-s.Context().Done():
 	}
@@ -106,7 +106,7 @@ func (s *scene) restricted() (user string, role *rbacv1.Role) {
 	return user, role
 }
 
-// withdraw takes the rights to write a kind.
+// withdraw removes the rights to write a kind.
 func (s *scene) withdraw(user string, role *rbacv1.Role, group, resource string) {
 	s.Helper()
 	var rules []rbacv1.PolicyRule
@@ -136,7 +136,7 @@ func (s *scene) giveBack(role *rbacv1.Role, rules []rbacv1.PolicyRule) {
 	s.fault()
 }
 
-// until waits until a right is there, or no longer.
+// until waits until a right is granted, or no longer.
 func (s *scene) until(user, group, resource string, allowed bool) {
 	s.Helper()
 	harness.Eventually(s.T, "the right is as it is to be", func() error {

@@ -17,7 +17,7 @@ import (
 // foreignLabel is on objects that the tests create beside an AppService: they do not count as orphans.
 const foreignLabel = "faults.example.com/foreign"
 
-// scenario is a plan of its own: something other than one request goes wrong.
+// scenario is a plan with a fault other than a failing request.
 type scenario struct {
 	name string
 	play func(*scene)
@@ -78,13 +78,13 @@ func (s *scene) stop() {
 	}
 }
 
-// want makes the AppService, or changes it.
+// want creates the AppService, or changes it.
 func (s *scene) want(spec string) {
 	s.Helper()
 	s.do(s.T, step{spec: spec})
 }
 
-// with starts the operator with an AppService that runs.
+// with starts the operator with a running AppService.
 func (s *scene) with(spec string) {
 	s.Helper()
 	s.start()
@@ -92,7 +92,7 @@ func (s *scene) with(spec string) {
 	s.endsAs(spec)
 }
 
-// endsAs waits until everything is as if the AppService had been made with this spec and never another.
+// endsAs waits until everything is as if the AppService had been created with this spec.
 func (s *scene) endsAs(spec string) {
 	s.Helper()
 	fresh := s.player.fresh(s.T, spec)
@@ -122,7 +122,7 @@ func (s *scene) endsAs(spec string) {
 	s.recovered()
 }
 
-// fault notes that the fault ends now, and recovered that its consequences have.
+// fault records that the fault ends now, and recovered that its consequences have.
 func (s *scene) fault() { s.since = time.Now() }
 
 func (s *scene) recovered() {
@@ -162,7 +162,7 @@ func (s *scene) says(reason string) {
 	})
 }
 
-// still waits until nothing happens.
+// still waits until no request is made.
 func (s *scene) still() {
 	s.Helper()
 	harness.Eventually(s.T, "nothing happens any more", func() error {
@@ -173,7 +173,7 @@ func (s *scene) still() {
 	})
 }
 
-// end returns the state when nothing happens any more and the status is true.
+// end returns the state when no request is made any more and the status is true.
 func (s *scene) end() (end state, err error) {
 	s.Helper()
 	err = poll.UntilWithin(s.Context(), patience, func(ctx context.Context) error {
@@ -206,7 +206,7 @@ func (s *scene) foreign(object client.Object) {
 	cluster.Create(s.T, object)
 }
 
-// uid returns the identity of an object, empty if it is not there.
+// uid returns the UID of an object, empty if it does not exist.
 func (s *scene) uid(what string) string {
 	s.Helper()
 	object := s.object(what)
@@ -216,7 +216,7 @@ func (s *scene) uid(what string) string {
 	return string(object.GetUID())
 }
 
-// version returns the version that the cluster has now.
+// version returns the present resource version of the cluster.
 func (s *scene) version() string {
 	s.Helper()
 	list := &unstructured.UnstructuredList{}

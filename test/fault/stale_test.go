@@ -8,13 +8,13 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// move is what happens in the world while the operator does not see it.
+// move is a change in the cluster that the operator does not see.
 type move struct {
 	name string
 	make func(*scene)
-	// gone says that the AppService is no longer there.
+	// gone says that the AppService was deleted.
 	gone bool
-	// spec that the AppService has afterwards; small where there is none.
+	// spec that the AppService has afterwards; small if empty.
 	spec string
 	// taken reports whether a foreign object has the name of its Service afterwards.
 	taken bool
@@ -49,13 +49,13 @@ func (s *scene) drop(what string) {
 	s.do(s.T, step{remove: []string{what}})
 }
 
-// emptied waits until the garbage collector has followed.
+// emptied waits until the garbage collector is done.
 func (s *scene) emptied() {
 	s.Helper()
 	s.gone()
 }
 
-// stale are the scenarios of T3: the operator acts on what was true once.
+// stale are the scenarios of T3: the operator acts on an outdated state.
 func stale() []scenario {
 	var list []scenario
 	for _, move := range moves {
@@ -118,7 +118,7 @@ func (m move) wanted() string {
 	return small
 }
 
-// blind checks that the operator has not seen what happened: it writes nothing about it.
+// blind checks that the operator has not seen the change: it writes nothing about it.
 func (s *scene) blind() {
 	s.Helper()
 	if said := s.line.Said(); len(said) > 0 {
@@ -126,7 +126,7 @@ func (s *scene) blind() {
 	}
 }
 
-// after checks the end: it is that of a fresh AppService, and nothing but records was deleted on the way.
+// after checks the end: the state is that of a fresh AppService, and nothing but records was deleted.
 func (s *scene) after(move move) {
 	s.Helper()
 	s.fault()

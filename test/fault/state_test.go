@@ -20,16 +20,16 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// state is what a namespace looks like: each field by its path, as in "Service web.spec.type".
+// state is the state of a namespace: each field by its path, as in "Service web.spec.type".
 type state map[string]string
 
-// neverTheSame are fields that are the identity, the time or the counter of something, or what the cluster allocates.
+// neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
 	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
-	"collisionCount": true, // of a Deployment that was made again before the ReplicaSet of the one before was gone
+	"collisionCount": true, // … of a Deployment that was created again before the earlier ReplicaSet was deleted
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
@@ -41,7 +41,7 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 	for _, object := range objects {
 		uids[object.GetUID()] = true
 	}
-	// What a Deployment had that is gone is the garbage collector's, which may take minutes after an outage.
+	// ReplicaSets of a deleted Deployment are left to the garbage collector, which may need minutes after an outage.
 	objects = maps.Clone(objects)
 	maps.DeleteFunc(objects, func(_ string, object *unstructured.Unstructured) bool {
 		controller := metav1.GetControllerOf(object)
@@ -74,20 +74,20 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		}
 		metadata, _ := content["metadata"].(map[string]any)
 		switch object.GetKind() {
-		case "ReplicaSet": // how often it was scaled on the way is not part of the end
+		case "ReplicaSet": // … how often it was scaled is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
-		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers look sooner or later
+		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // … their controllers process them sooner or later
 			delete(content, "status")
 		case v1.Kind:
-			delete(metadata, "labels") // they say which operator serves it
+			delete(metadata, "labels") // … they name the operator that serves it
 		}
 		flatten(out, same, key, content)
 	}
 	return out, nil
 }
 
-// revisionOf returns the revision of a Deployment that a ReplicaSet is of.
+// revisionOf returns the revision of a Deployment that a ReplicaSet belongs to.
 func revisionOf(replicaSet *unstructured.Unstructured) int {
 	revision, _ := strconv.Atoi(replicaSet.GetAnnotations()["deployment.kubernetes.io/revision"])
 	return revision
@@ -182,7 +182,7 @@ func short(text string) string {
 	return text
 }
 
-// listed puts the first differences on lines of their own. Of an object that is too much or missing, its name is enough.
+// listed puts the first differences on lines of their own. Of an object that is missing or superfluous, it prints only the name.
 func listed(differs []string) string {
 	var lines []string
 	for _, line := range differs {

@@ -20,14 +20,14 @@ import (
 
 var withStock = flag.Bool("stock", false, "put the stock library through T1 instead, and count what goes wrong")
 
-// stockKind is that of the stock library's resources, which write a status that ours has no room for.
+// stockKind is that of the stock library's resources, which write a status that does not fit into our schema.
 var stockKind = schema.GroupVersionKind{Group: "stock.example.com", Version: "v1", Kind: v1.Kind}
 
-// stockWorkloads are those that the stock library can do as well: no claims that are kept, no replicas handed over.
+// stockWorkloads are those that the stock library supports: no retained claims, no replicas of an autoscaler.
 var stockWorkloads = []string{"install", "upgrade-one", "upgrade-all", "features-on", "features-off", "host-moved", "deleted-by-hand", "edited-by-hand"}
 
-// TestStock puts the reconciler of helm-operator-plugins, with the same chart, through the deaths of T1. It is judged by less:
-// objects as they would be without the death, and a newest release that is deployed.
+// TestStock puts the reconciler of helm-operator-plugins, with the same chart, through the deaths of T1. It has to meet less: objects as they would
+// be without the death, and a newest release that is deployed.
 func TestStock(t *testing.T) {
 	if !*withStock {
 		t.Skip("asked for with make test-faults-stock")
@@ -178,7 +178,7 @@ func (s *stage) stockState(t *testing.T) (out state, newest int, err error) {
 	return out, newest, nil
 }
 
-// doStock does what a step says to an AppService of the stock library.
+// doStock runs a step on an AppService of the stock library.
 func (s *stage) doStock(t *testing.T, step step) {
 	t.Helper()
 	spec := step.spec

@@ -15,7 +15,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// lie returns in which way the status of the AppService of a plan, if there is one, is not true.
+// lie returns what is untrue in the status of the AppService of a plan, if there is one.
 func lie(objects map[string]*unstructured.Unstructured) error {
 	app, err := appOf(objects)
 	if err != nil || app == nil {
@@ -24,8 +24,8 @@ func lie(objects map[string]*unstructured.Unstructured) error {
 	return untrue(app, objects)
 }
 
-// untrue returns in which way the status of an AppService is not true against the objects: oracle O4. It is written without
-// the operator's own code, from what the fields promise.
+// untrue returns what is untrue in the status of an AppService, compared with the objects: oracle O4. It does not use the operator's code, only the
+// documented meaning of the fields.
 func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) error {
 	status := &app.Status
 	if status.ObservedGeneration != app.Generation {
@@ -55,7 +55,7 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	}
 	for _, resource := range status.Resources {
 		if objectOf(resource.Kind).GetKind() == "" {
-			continue // of another project; the plans that are about one look for themselves
+			continue // … of another project; the plans that are about one check it themselves
 		}
 		if there := objects[resource.Kind+" "+resource.Name] != nil; resource.Ready && !there {
 			return fmt.Errorf("status says that %s %s is ready, and it is not there", resource.Kind, resource.Name)
@@ -70,7 +70,7 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	return nil
 }
 
-// repeats returns in which way a status says otherwise than the Deployment what it only repeats.
+// repeats returns the fields of a status that should equal those of the Deployment and do not.
 func repeats(status *v1.AppServiceStatus, deployment *appsv1.Deployment) error {
 	if want := fmt.Sprintf("%d/%d", deployment.Status.ReadyReplicas, ptr.Deref(deployment.Spec.Replicas, 1)); status.Readiness != want {
 		return fmt.Errorf("status says that %s are ready, and it is %s", status.Readiness, want)
@@ -130,7 +130,7 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 	return nil
 }
 
-// scales reports whether an autoscaler says that it can do its work.
+// scales reports whether an autoscaler has the conditions of one that works.
 func scales(autoscaler *unstructured.Unstructured) bool {
 	conditions, _, _ := unstructured.NestedSlice(autoscaler.Object, "status", "conditions")
 	return !slices.ContainsFunc(conditions, func(content any) bool {

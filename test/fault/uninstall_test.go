@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/tools/controlplane"
 )
 
-// TestTheKindGoes plays what concerns the whole cluster, so nothing else runs beside it.
+// TestTheKindGoes plays what affects the whole cluster, so nothing else runs beside it.
 func TestTheKindGoes(t *testing.T) {
 	if current, err := controlplane.CurrentWanted(); current || err != nil {
 		t.Skip("it would delete all AppServices of your cluster")
@@ -30,7 +30,7 @@ func TestTheKindGoes(t *testing.T) {
 	p.verify(t)
 }
 
-// crdDeleted deletes the CRD under an operator that runs, and makes it again: it serves as before, without a restart.
+// crdDeleted deletes the CRD of the running operator, and creates it again: it serves as before, without a restart.
 func crdDeleted(s *scene) {
 	s.with(small)
 	crd := &apiextensionsv1.CustomResourceDefinition{ObjectMeta: metav1.ObjectMeta{Name: "appservices.app.example.com"}}

@@ -16,8 +16,8 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// verify restarts the operators over all that was played. They must write nothing, and change nothing: oracle O5, and O1 once
-// more. Then all AppServices are deleted, and nothing may be left: oracle O6.
+// verify restarts the operators over everything that was played. They must write nothing, and change nothing: oracle O5, and O1 once more. Then all
+// AppServices are deleted, and nothing may be left: oracle O6.
 func (p *player) verify(t *testing.T) {
 	p.rest(t)
 	if len(p.played) == 0 {
@@ -30,7 +30,7 @@ func (p *player) verify(t *testing.T) {
 	all(t)
 	p.calm(t, before)
 	before = reconciles(t)
-	for _, one := range p.played { // a change that means nothing brings another reconcile
+	for _, one := range p.played { // … a change without effect causes another reconcile
 		app := objectOf(v1.Kind)
 		app.SetNamespace(one.stage.namespace)
 		app.SetName(appName)
@@ -53,7 +53,7 @@ func all(t *testing.T) (running []*harness.Manager) {
 	return running
 }
 
-// unchanged fails the plans for which something was written, or that ended otherwise.
+// unchanged fails the plans for which something was written, or whose state changed.
 func (p *player) unchanged(t *testing.T) {
 	t.Helper()
 	for _, one := range p.played {

@@ -23,7 +23,7 @@ type workload struct {
 // step is one change by a user. It is over when the cluster is in the state that it has then without faults.
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
-	edit   map[string]string // a foreign hand's merge patch, by kind
+	edit   map[string]string // … a merge patch by another client, by kind
 	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
 	ready  metav1.ConditionStatus
 }
@@ -43,7 +43,7 @@ networkPolicy: {enabled: true}
 podDisruptionBudget: {enabled: true, maxUnavailable: 1}
 `
 	autoscaled = `{size: 2, resources: {requests: {cpu: 10m}}, autoscaling: {minReplicas: 2, maxReplicas: 4}}`
-	// kept is a claim that outlives its AppService, let go of one that does not. No pod waits for it.
+	// kept is a claim that outlives its AppService, letGo one that does not. No pod waits for it.
 	kept    = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: true}}`
 	letGo   = `{size: 0, persistence: {size: 1Gi, mountPath: /data, storageClassName: none, retain: false}}`
 	refused = `{image: "nginx:1.27", ports: [{name: http, port: 80, targetPort: 80, nodePort: 1}], service: {type: NodePort}}`

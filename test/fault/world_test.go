@@ -33,7 +33,7 @@ var kinds = []schema.GroupVersionKind{
 	{Group: "autoscaling", Version: "v2", Kind: "HorizontalPodAutoscaler"},
 }
 
-// world shows the objects of all namespaces as a watch does, so that looking at them costs the API server nothing.
+// world shows the objects of all namespaces by watches, so that comparing them costs the API server nothing.
 type world struct {
 	cache cache.Cache
 
@@ -88,7 +88,7 @@ func (w *world) note(of any, gone bool) {
 	}
 }
 
-// touch notes that something has happened, or is about to be seen, in a namespace.
+// touch records that something has happened, or is about to be seen, in a namespace.
 func (w *world) touch(namespace string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -103,7 +103,7 @@ func (w *world) version(namespace string) (version int, quiet time.Duration) {
 	return w.versions[namespace], time.Since(w.changed[namespace])
 }
 
-// objects lists what is in a namespace, by kind and name, without what each namespace has from the beginning.
+// objects lists the content of a namespace, by kind and name, without what each namespace has from the beginning.
 func (w *world) objects(ctx context.Context, namespace string) (map[string]*unstructured.Unstructured, error) {
 	found := map[string]*unstructured.Unstructured{}
 	for _, kind := range kinds {

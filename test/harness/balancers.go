@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// BalancerAddress is what Services of type LoadBalancer get in test clusters, as clouds do it.
+	// BalancerAddress is the address of Services of type LoadBalancer in test clusters.
 	BalancerAddress = "192.0.2.80"
 	// NobodysBalancers is a class of load balancers that no controller serves.
 	NobodysBalancers = "example.com/nobody"
@@ -36,5 +36,5 @@ func (c *Cluster) balance(ctx context.Context, service *corev1.Service) {
 	}
 	after := service.DeepCopy()
 	after.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: BalancerAddress}}
-	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // one that is gone needs none
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // … a deleted one needs none
 }

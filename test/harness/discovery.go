@@ -8,8 +8,7 @@ import (
 	"strconv"
 )
 
-// Hide leaves an API group out of what the operator learns of the cluster when it asks which APIs are served, as an API server does that
-// has only begun; empty for none. The group is served all the same.
+// Hide omits an API group from discovery, as an API server does that has just started; empty for none. The group is served all the same.
 func (v *View) Hide(group string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -43,7 +42,7 @@ func (v *View) discover(next http.RoundTripper, request *http.Request) (*http.Re
 	return response, nil
 }
 
-// withoutGroup takes a group out of a list of groups, be it aggregated, with their kinds, or not.
+// withoutGroup removes a group from a list of groups, whether it is aggregated, with their kinds, or not.
 func withoutGroup(body []byte, hidden string) ([]byte, error) {
 	list := map[string]json.RawMessage{}
 	if err := json.Unmarshal(body, &list); err != nil {

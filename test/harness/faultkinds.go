@@ -11,10 +11,10 @@ import (
 type Fault struct {
 	// At is the request; the zero Point strikes by number.
 	At Point
-	// Number of the request since Start, where At is not set.
+	// Number of the request since Start, if At is not set.
 	Number int
 	Kind   FaultKind
-	// Gone is closed when the API server, or what is behind it, is gone: until then CutBefore and CutAfter hold the request.
+	// Gone is closed when the API server, or etcd, has ended: until then CutBefore and CutAfter hold the request.
 	Gone <-chan struct{}
 }
 
@@ -39,7 +39,7 @@ const (
 	TooMany    FaultKind = "429" // with Retry-After
 	Internal   FaultKind = "500"
 	Overloaded FaultKind = "503"
-	Slow       FaultKind = "slow"       // the answer takes its time
+	Slow       FaultKind = "slow"       // … the answer is delayed
 	CutBefore  FaultKind = "cut-before" // it is sent after the server has gone
 	CutAfter   FaultKind = "cut-after"  // it is committed, and its answer is lost with the server
 )
@@ -53,7 +53,7 @@ var refusals = map[FaultKind]metav1.Status{
 	Overloaded: {Code: http.StatusServiceUnavailable, Reason: metav1.StatusReasonServiceUnavailable, Message: "unavailable, says the test"},
 }
 
-// retryAfter is what the answer TooMany asks for, slow for how long a slow answer is held back.
+// retryAfter is what the answer TooMany asks for, slow is the delay of a slow answer.
 const (
 	retryAfter = time.Second
 	slow       = 3 * time.Second

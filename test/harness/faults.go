@@ -21,7 +21,7 @@ type Incarnation struct {
 	died chan struct{}
 }
 
-// Incarnation returns the connection for a process that starts.
+// Incarnation returns the connection for a new process.
 func (w *Wire) Incarnation() *Incarnation {
 	return &Incarnation{wire: w, died: make(chan struct{})}
 }
@@ -107,7 +107,7 @@ func (i *Incarnation) suffer(kind FaultKind, next http.RoundTripper, request *ht
 	return refuse(request, kind), nil
 }
 
-// cut holds a request, or its answer, until the other end of the connection is gone.
+// cut holds a request, or its answer, until the other end of the connection has ended.
 func (i *Incarnation) cut(fault *Fault, next http.RoundTripper, request *http.Request, described Request, line *Line) (*http.Response, error) {
 	if fault.Kind == CutAfter {
 		response, err := i.write(next, request, described, line)

@@ -21,7 +21,7 @@ func (c *Cluster) serveRoutes(ctx context.Context) error {
 	})
 }
 
-// attach makes the Gateways of its own namespace that a route names, if their kind is served.
+// attach creates the Gateways of its own namespace that a route names, if their kind is served.
 func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) {
 	refs, _, _ := unstructured.NestedSlice(route.Object, "spec", "parentRefs")
 	for _, ref := range refs {
@@ -40,7 +40,7 @@ func (c *Cluster) attach(ctx context.Context, route *unstructured.Unstructured) 
 	}
 }
 
-// attachAll does so for all routes, because the kind of Gateways is served from now on.
+// attachAll does so for all routes, once the kind of Gateways is served.
 func (c *Cluster) attachAll(ctx context.Context) error {
 	list := &unstructured.UnstructuredList{}
 	list.SetAPIVersion(gatewayAPI)
@@ -54,7 +54,7 @@ func (c *Cluster) attachAll(ctx context.Context) error {
 	return nil
 }
 
-// accept says of each parent of a route that it accepts the route in its present version.
+// accept writes the status of a route: each parent accepts its present generation.
 func (c *Cluster) accept(ctx context.Context, route *unstructured.Unstructured) {
 	said, _, _ := unstructured.NestedSlice(route.Object, "status", "parents")
 	if len(said) > 0 {
@@ -87,5 +87,5 @@ func (c *Cluster) accept(ctx context.Context, route *unstructured.Unstructured) 
 	}
 	after := route.DeepCopy()
 	_ = unstructured.SetNestedSlice(after.Object, parents, "status", "parents")
-	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(route)) // one that is gone needs none
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(route)) // … a deleted one needs none
 }

@@ -38,16 +38,16 @@ type Cluster struct {
 	*controlplane.Cluster
 	Config *rest.Config
 	Client client.Client
-	// Operator is how operators ask the API server: as the account of an installation with all options, which may what config/rbac and
-	// config/rights say. Without one, they ask as Config says.
+	// Operator is the account of operators: that of an installation with all options, which has the rights of config/rbac and config/rights. If
+	// nil, they use Config.
 	Operator *rest.Config
 
-	seen     cache.Cache // what of the cluster is needed to make objects ready
-	passing  bool        // it goes when the tests are over, and all that is in it
+	seen     cache.Cache // … what is needed of the cluster to make objects ready
+	passing  bool        // … it is deleted when the tests are over, with all its content
 	collects sync.Once
-	// routes lets HTTPRoutes be accepted, once their kind is served.
+	// routes has HTTPRoutes accepted, once their kind is served.
 	routes func() error
-	// scalers lets ScaledObjects scale, once their kind is served.
+	// scalers has ScaledObjects scale, once their kind is served.
 	scalers func() error
 }
 
@@ -75,7 +75,7 @@ func runMain(name string, tests func(context.Context, *Cluster) (int, error), ch
 	return code
 }
 
-// Start brings up the cluster and installs the CRDs; stop ends what it started. CLUSTER_NAME takes the place of the name.
+// Start starts the cluster and installs the CRDs; stop ends what it started. CLUSTER_NAME replaces the name.
 func Start(ctx context.Context, name string, change ...func(*controlplane.Options)) (cluster *Cluster, stop func(), err error) {
 	name = cmp.Or(os.Getenv("CLUSTER_NAME"), name)
 	current, err := controlplane.CurrentWanted()
@@ -135,7 +135,7 @@ func Start(ctx context.Context, name string, change ...func(*controlplane.Option
 	return cluster, stop, cluster.installOurs(ctx)
 }
 
-// installOurs installs the CRDs of what the operator serves.
+// installOurs installs the CRDs of the kinds that the operator serves.
 func (c *Cluster) installOurs(ctx context.Context) error {
 	root, err := toolchain.Root()
 	if err != nil {
@@ -223,8 +223,8 @@ func WithStatus(crd *apiextensionsv1.CustomResourceDefinition) *apiextensionsv1.
 	return crd
 }
 
-// Namespace makes a namespace for a test. In a cluster that stays it is deleted afterwards; in one that goes, deleting would
-// only take time from other tests.
+// Namespace creates a namespace for a test. In a cluster that stays it is deleted afterwards; in one that does not, deleting it would only slow
+// down other tests.
 func (c *Cluster) Namespace(t *testing.T) string {
 	t.Helper()
 	name := strings.ToLower(strings.NewReplacer("/", "-", "_", "-", " ", "-").Replace(t.Name()))
@@ -252,7 +252,7 @@ func (c *Cluster) CollectsGarbage(t *testing.T) {
 			Namespace: namespace, Name: "dependent", OwnerReferences: []metav1.OwnerReference{*reference},
 		}}
 		c.Create(t, dependent)
-		// In the foreground: the collector would otherwise try again at growing intervals.
+		// In the foreground: the collector would otherwise retry at growing intervals.
 		require.NoError(t, c.Client.Delete(t.Context(), owner, client.PropagationPolicy(metav1.DeletePropagationForeground)))
 		Eventually(t, "the garbage collector works", func() error {
 			err := c.Client.Get(t.Context(), client.ObjectKeyFromObject(dependent), dependent)
@@ -264,7 +264,7 @@ func (c *Cluster) CollectsGarbage(t *testing.T) {
 	})
 }
 
-// Cache returns a reader of namespaces that asks the API server once for each kind, and then follows it.
+// Cache returns a reader of namespaces that lists each kind once, and then watches it.
 func (c *Cluster) Cache(t *testing.T, namespaces ...string) client.Reader {
 	t.Helper()
 	options := cache.Options{Scheme: c.Client.Scheme(), Mapper: c.Client.RESTMapper(), DefaultNamespaces: map[string]cache.Config{}}

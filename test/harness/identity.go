@@ -68,12 +68,12 @@ func (c *Cluster) enroll(ctx context.Context) error {
 	return nil
 }
 
-// Unbound returns the cluster as its administrator sees it, for operators that serve what config/rbac knows nothing of.
+// Unbound returns the cluster with its administrator's rights, for operators that serve kinds which config/rbac does not cover.
 func (c *Cluster) Unbound() *Cluster {
 	return &Cluster{Cluster: c.Cluster, Config: c.Config, Client: c.Client}
 }
 
-// identity is who an operator asks as.
+// identity is the account of an operator.
 func (c *Cluster) identity() *rest.Config {
 	if c.Operator == nil {
 		return c.Config

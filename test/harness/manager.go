@@ -15,7 +15,7 @@ import (
 
 // Manager is an operator that runs in the test's process.
 type Manager struct {
-	// Requests that it made.
+	// Requests that it has made.
 	Requests *Requests
 
 	cancel context.CancelFunc
@@ -50,7 +50,7 @@ func (m *Manager) Synced(t *testing.T) {
 	}
 }
 
-// Launch starts an operator that serves one namespace and waits for nothing. It may what config/rbac says; one with other charts, Unbound.
+// Launch starts an operator that serves one namespace and does not wait. It has the rights of config/rbac; one with other charts, Unbound.
 func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operator.Options, *Requests)) *Manager {
 	t.Helper()
 	requests := &Requests{}
@@ -84,7 +84,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	return running
 }
 
-// Kill ends an operator whose requests fail by now, and waits for nothing: like a process that is gone, it has no say any more.
+// Kill ends an operator whose requests fail from now on, without waiting: as of a process that is gone, nothing of it arrives any more.
 func (m *Manager) Kill() {
 	m.killed = true
 	m.cancel()

@@ -20,14 +20,14 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// The APIs of metrics: what pods use, and what they count themselves.
+// The APIs of metrics: resource metrics and custom ones of pods.
 const (
 	resourceMetrics, resourceVersion = "metrics.k8s.io", "v1beta1"
 	customMetrics, customVersion     = "custom.metrics.k8s.io", "v1beta2"
 )
 
-// serveMetrics serves the APIs of metrics, as metrics-server and an adapter do elsewhere: each pod that runs uses and counts next to
-// nothing. Without them no autoscaler ever works. What it returns ends that.
+// serveMetrics serves the APIs of metrics, as metrics-server and an adapter do: each running pod uses and counts next to nothing. Without them no
+// autoscaler ever works. The returned function ends that.
 func (c *Cluster) serveMetrics(ctx context.Context) (stop func(), err error) {
 	routes := http.NewServeMux()
 	routes.HandleFunc("/apis/{group}/{version}", listAPI)
@@ -55,7 +55,7 @@ func (c *Cluster) serveMetrics(ctx context.Context) (stop func(), err error) {
 	return server.Close, nil
 }
 
-// register lets the API server pass the requests for an API to a Service, and waits until it does.
+// register has the API server pass the requests for an API to a Service, and waits until it does.
 func (c *Cluster) register(ctx context.Context, group, version string, service *corev1.Service) error {
 	api := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apiregistration.k8s.io/v1", "kind": "APIService", "metadata": map[string]any{"name": version + "." + group},
@@ -81,7 +81,7 @@ func (c *Cluster) register(ctx context.Context, group, version string, service *
 	})
 }
 
-// replace creates an object in the place of one that a run left that was killed.
+// replace creates an object in place of one that a killed run left.
 func (c *Cluster) replace(ctx context.Context, object client.Object) error {
 	if err := c.Client.Delete(ctx, object); client.IgnoreNotFound(err) != nil {
 		return err
@@ -102,7 +102,7 @@ func respond(w http.ResponseWriter, answer any) {
 	_ = json.NewEncoder(w).Encode(answer)
 }
 
-// answer answers with a list of something about each pod that runs.
+// answer returns a list with an item for each running pod.
 func (c *Cluster) answer(kind string, about func(pod *corev1.Pod, r *http.Request) any) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))

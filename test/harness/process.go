@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// With the race detector if the tests have it: what they compiled is used again. Without it, as users run it.
+// With the race detector if the tests have it: compiled packages are used again. Without it, as users run it.
 var (
 	buildOnce   = sync.OnceValues(func() (string, error) { return build(fmt.Sprintf("-race=%t", raceDetector)) })
 	releaseOnce = sync.OnceValues(func() (string, error) { return build("-race=false") })
@@ -49,10 +49,10 @@ func built(t *testing.T, once func() (string, error)) string {
 	return binary
 }
 
-// Process is the manager's program on its own, which can be killed.
+// Process is the manager's program, which can be killed.
 type Process struct {
 	*processes.Child
-	// Output that it wrote so far, once it has ended.
+	// Output until now, once it has ended.
 	Output bytes.Buffer
 }
 
@@ -62,7 +62,7 @@ func Run(t *testing.T, kubeconfig string, args ...string) *Process {
 	return run(t, Binary(t), kubeconfig, args...)
 }
 
-// RunAsUsersDo is Run without the race detector, which takes several times the memory.
+// RunAsUsersDo is Run without the race detector, which needs several times the memory.
 func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
 	return run(t, built(t, releaseOnce), kubeconfig, args...)

@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// Prometheus is a real one that scrapes one target every few seconds: that is also the time that the target has to answer.
+// Prometheus is a real one that scrapes one target every few seconds, which is also its scrape timeout.
 type Prometheus struct {
 	prometheusv1.API
 }

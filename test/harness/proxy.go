@@ -39,7 +39,7 @@ type Crash struct {
 	Write int
 	// At chooses the writes that count; nil for all.
 	At func(Request) bool
-	// Late sends the write on after Kill has returned, however long that took.
+	// Late sends the write on only after Kill has returned.
 	Late bool
 	// Committed lets the write happen first, without an answer to the process.
 	Committed bool
@@ -77,7 +77,7 @@ func (c *Cluster) NewProxy(t *testing.T) *Proxy {
 	return p
 }
 
-// Break breaks all connections once, so that watches begin again and rights are looked at again.
+// Break breaks all connections once, so that watches start again and rights are checked again.
 func (p *Proxy) Break() { p.server.CloseClientConnections() }
 
 // CrashAt arms the proxy: writes are counted from now on.

@@ -10,17 +10,16 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// View is what an operator sees of the cluster through its watches, and of the APIs that it serves. It can stand still, begin in the
-// past, and lose events. What the operator reads by name, or lists without a version, is not touched: the API server answers that from
-// what is stored.
+// View is what an operator sees of the cluster through its watches, and of the APIs that it serves. It can freeze, start in the past, and lose
+// events. What the operator reads by name, or lists without a version, is not affected: the API server answers that from storage.
 type View struct {
 	mu     sync.Mutex
-	except string          // the resource whose events come through all the same
+	except string          // … the resource whose events still pass
 	past   string          // the version that lists are served at, while the view is frozen
-	frozen chan struct{}   // closed when the view goes on; nil while nothing is withheld
-	lost   chan struct{}   // closed when what was withheld is lost; watches that were open end
+	frozen chan struct{}   // … closed when the view continues; nil while nothing is withheld
+	lost   chan struct{}   // … closed when withheld events are lost; open watches end
 	gone   map[string]bool // paths whose next watch has to list again
-	open   map[string]bool // paths that were watched while the view stood still
+	open   map[string]bool // … paths that were watched while the view was frozen
 	hidden string          // an API group that discovery does not show; empty for none
 }
 
@@ -31,7 +30,7 @@ func (v *View) Freeze(except string) {
 	v.except, v.frozen, v.lost, v.open = except, make(chan struct{}), make(chan struct{}), map[string]bool{}
 }
 
-// StartAt makes the view of an operator that starts: that of a version in the past, and no event after it.
+// StartAt makes the view of an operator that starts: that of a version in the past, and no events after it.
 func (v *View) StartAt(version string) {
 	v.Freeze("")
 	v.mu.Lock()
@@ -39,7 +38,7 @@ func (v *View) StartAt(version string) {
 	v.past = version
 }
 
-// Thaw hands over what was withheld, and everything from then on.
+// Thaw delivers the withheld events, and all from then on.
 func (v *View) Thaw() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -47,7 +46,7 @@ func (v *View) Thaw() {
 	v.past, v.frozen = "", nil
 }
 
-// Lose drops what was withheld: the watches end, and who asks to go on where they ended is answered 410 Gone.
+// Lose drops the withheld events: the watches end, and a client that asks to continue where they ended is answered 410 Gone.
 func (v *View) Lose() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -78,7 +77,7 @@ func (v *View) Wrap(next http.RoundTripper) http.RoundTripper {
 	})
 }
 
-// held returns what a watch has to wait for, nil for nothing. The lock is the caller's.
+// held returns what a watch has to wait for, nil for nothing. The caller holds the lock.
 func (v *View) held(request *http.Request) chan struct{} {
 	if v.except != "" && (Request{Path: request.URL.Path}).Target().Resource == v.except {
 		return nil
@@ -120,7 +119,7 @@ func (v *View) watch(next http.RoundTripper, request *http.Request) (*http.Respo
 	return response, err
 }
 
-// gate is the body of a watch. What comes while the view is frozen waits in it.
+// gate is the body of a watch. Events that arrive while the view is frozen wait in it.
 type gate struct {
 	io.ReadCloser
 	view    *View

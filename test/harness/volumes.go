@@ -8,13 +8,13 @@ import (
 	"k8s.io/utils/ptr"
 )
 
-// StaticVolumes is the storage class, without an object of its own, of claims for which test clusters make a volume.
+// StaticVolumes is the storage class, without an object of its own, of claims for which test clusters create a volume.
 const StaticVolumes = "none"
 
-// provide makes a volume for a claim of the class, as administrators do in clusters that provision none.
+// provide creates a volume for a claim of the class, as administrators do in clusters without a provisioner.
 func (c *Cluster) provide(ctx context.Context, claim *corev1.PersistentVolumeClaim) {
 	if ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
-		_ = c.Client.Create(ctx, volumeFor(claim)) // it is there already, or the tests are over
+		_ = c.Client.Create(ctx, volumeFor(claim)) // … it exists already, or the tests are over
 	}
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/tools/poll"
 )
 
-// Patience is how long a test waits for a state. It measures nothing: a wait ends with the event, so that only what never
-// comes takes that long, however slow the machine.
+// Patience is how long a test waits for a state. It measures nothing: a wait ends with the event, so that only an event that never happens takes
+// that long, however slow the machine.
 const Patience = 3 * time.Minute
 
 const (
@@ -35,8 +35,8 @@ func Eventually(t *testing.T, what string, check func() error) {
 	}
 }
 
-// Rest waits until the operator has asked for nothing for a while. One that fights over an object never comes to rest. On a
-// slow machine a while shows less, but nothing false: what a test wants to have happened by then it waits for first.
+// Rest waits until the operator has made no request for a while. One that fights over an object never rests. On a slow machine this shows less, but
+// nothing false: a test first waits for whatever has to happen before.
 func (m *Manager) Rest(t *testing.T) {
 	t.Helper()
 	mark, since := m.Requests.Mark(), time.Now()

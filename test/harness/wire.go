@@ -12,22 +12,22 @@ import (
 	"unicode/utf8"
 )
 
-// Wire is between operators and the API server. It numbers the mutating requests of each namespace apart from all others, so
-// that hundreds of plans share a cluster, and often an operator, without being in each other's way.
+// Wire is between operators and the API server. It numbers the mutating requests of each namespace separately, so that hundreds of plans can share
+// a cluster, and often an operator.
 type Wire struct {
 	mu    sync.Mutex
 	lines map[string]*Line
 }
 
-// Point is a mutating request as it comes up again in every run: what is asked for, and for which time.
+// Point is a mutating request that occurs in every run: what it asks for, and for which time.
 type Point struct {
 	Verb   string
 	Target string // without the namespace
 	DryRun bool
-	Nth    int // 1 and up; 0 in a Point that stands for all of its kind
+	Nth    int // … 1 and up; 0 in a Point that stands for all of its kind
 }
 
-// String says the point as in "patch deployments/web #1".
+// String formats the point as in "patch deployments/web #1".
 func (p Point) String() string {
 	text := p.Verb + " " + p.Target
 	if p.DryRun {
@@ -36,7 +36,7 @@ func (p Point) String() string {
 	return fmt.Sprintf("%s #%d", text, p.Nth)
 }
 
-// Line is what goes over the wire for one namespace.
+// Line is the traffic for one namespace.
 type Line struct {
 	mu       sync.Mutex
 	counts   map[Point]int
@@ -72,7 +72,7 @@ func (w *Wire) find(namespace string) *Line {
 	return w.lines[namespace]
 }
 
-// Start numbers from 1 again and forgets what was recorded.
+// Start numbers from 1 again and clears the record.
 func (l *Line) Start() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -86,7 +86,7 @@ func (l *Line) Points() []Point {
 	return append([]Point(nil), l.points...)
 }
 
-// Said lists the requests since Start with what they say, in their order.
+// Said lists the requests since Start with their bodies, in their order.
 func (l *Line) Said() []string {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *Line) next(request Request, body string) *Fault {
 	return fault
 }
 
-// over notes that a request is not on its way any more.
+// over records that a request is not on its way any more.
 func (l *Line) over() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -174,7 +174,7 @@ func (l *Line) done(request Request, response *http.Response) {
 	}
 }
 
-// bodyOf is what a request says, as far as that is text.
+// bodyOf returns the body of a request if it is text.
 func bodyOf(request *http.Request) string {
 	if request.GetBody == nil {
 		return ""

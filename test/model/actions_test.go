@@ -138,7 +138,7 @@ func changes() []act {
 	return list
 }
 
-// changeOf is a change of an object that is there.
+// changeOf is a change of an existing object.
 func changeOf(text string, key kube.Key, do func(*world)) act {
 	may := func(w *world) bool { return w.changes > 0 && w.server.objects[key] != nil }
 	return act{text, may, func(_ context.Context, w *world) {

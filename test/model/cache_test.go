@@ -21,7 +21,7 @@ type informers struct {
 	told  map[string]int
 }
 
-// AddIndex implements cluster.Index. The index is made when it is asked for.
+// AddIndex implements cluster.Index. The index is built on request.
 func (i *informers) AddIndex(schema.GroupVersionKind, string, func(client.Object) []string) error {
 	return nil
 }

@@ -19,12 +19,11 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// connection is the client of one process: when that has died, nothing that it sends arrives any more. What is not implemented
-// panics.
+// connection is the client of one process: once that has died, nothing that it sends arrives any more. Methods that are not implemented panic.
 type connection struct {
 	client.Client
 	world *world
-	// informers are what is read instead of the server; nil for none.
+	// informers replace the server for reads; nil for none.
 	informers *informers
 	dead      *bool
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// signature is the same for two worlds from which the same can happen: versions and UIDs count by their order only, times by their
-// distance from now.
+// signature is equal for two worlds in which the same can happen next: versions and UIDs count only by their order, times by their distance from
+// now.
 func (w *world) signature() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "faults %d changes %d queued %t\n", w.faults, w.changes, w.process.queued)
@@ -52,8 +52,8 @@ func (w *world) signature() string {
 
 var numbers = regexp.MustCompile(`70\d{5}|uid-\d{3}-|1[7-9]\d{8}`)
 
-// ranked replaces versions and UIDs by their places among those of the same object, which alone anybody compares, and the seconds of the
-// machine's clock, of which Helm makes labels, by nothing.
+// ranked replaces versions and UIDs by their rank among those of the same object, since they are only compared with those, and removes the seconds
+// of the machine's clock, which Helm writes into labels.
 func (s *server) ranked(text string) string {
 	found := numbers.FindAllString(text, -1)
 	slices.Sort(found)
@@ -84,7 +84,7 @@ func (d *dumper) write(what string, value any) {
 
 var timeType = reflect.TypeFor[time.Time]()
 
-// value prints a value. Of the struct at the top, only what a process remembers is printed: its private fields.
+// value prints a value. Of the struct at the top, it prints only the state of a process: its private fields.
 func (d *dumper) value(v reflect.Value, top bool) {
 	switch v.Kind() {
 	case reflect.Invalid:
@@ -143,7 +143,7 @@ func (d *dumper) value(v reflect.Value, top bool) {
 	}
 }
 
-// skipped are types of what is remembered that decide nothing: the caches and clients of the model itself, and how long something took.
+// skipped are types of remembered state that affect no decision: the caches and clients of the model itself, and durations.
 var skipped = map[string]bool{"cache.Cache": true, "client.Reader": true, "time.Duration": true}
 
 func (d *dumper) pointer(v reflect.Value) {
@@ -161,7 +161,7 @@ func (d *dumper) pointer(v reflect.Value) {
 	d.value(v.Elem(), false)
 }
 
-// time prints how far away a time of the model is. Times of the machine itself say nothing.
+// time prints the distance to a time of the model. Times of the machine itself are left out.
 func (d *dumper) time(v reflect.Value) {
 	wall := v.Field(0).Uint()
 	ext := v.Field(1).Int()

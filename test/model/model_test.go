@@ -26,7 +26,7 @@ import (
 
 var depth = flag.Int("depth", 2, "how many things happen before the world stops")
 
-// roots are the worlds that exploration begins with.
+// roots are the worlds from which exploration starts.
 var roots = map[string]func(ctx context.Context) *world{
 	"a new resource": func(context.Context) *world { return newWorld() },
 	"a resource that is as desired": func(ctx context.Context) *world {
@@ -153,8 +153,8 @@ func stopped(ctx context.Context, w *world) error {
 	return nil
 }
 
-// repeats reports whether a new process may write, although nothing has changed: a record that is damaged is noticed when it is needed,
-// which a process that knows the objects puts off.
+// repeats reports whether a new process may write, although nothing has changed: a damaged record is noticed when it is needed, which a process
+// that remembers the objects defers.
 func (w *world) repeats() bool {
 	for key, object := range w.server.objects {
 		payload, _, _ := unstructured.NestedString(object.Object, "data", "release")
@@ -236,7 +236,7 @@ func (w *world) recorded(digest string) error {
 	return nil
 }
 
-// expect is what holds where the spec cannot become real: the status says so, and what was there is kept.
+// expect checks the state if the spec is refused: the status says so, and the existing objects are kept.
 func (w *world) expect(ready map[string]any, reason string) error {
 	if ready["status"] != "False" || ready["reason"] != reason {
 		return fmt.Errorf("Ready is %v, not %s", ready, reason)

@@ -38,7 +38,7 @@ var (
 	start      = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 )
 
-// keeps is how many records the operator keeps: few, so that one has to go soon.
+// keeps is how many records the operator keeps: few, so that one has to be deleted soon.
 const keeps = 2
 
 // tiny renders one object, or two for a size above 1, and refuses an image.
@@ -137,7 +137,7 @@ func (nothing) Facts(context.Context, client.Object, []dependency.Reference) (po
 	return postrender.Facts{}, nil
 }
 
-// reconcile carries out one reconcile that is asked for.
+// reconcile runs one requested reconcile.
 func (p *process) reconcile(ctx context.Context) {
 	p.queued = false
 	result, err := p.Reconcile(ctx, reconcile.Request{NamespacedName: types.NamespacedName{Namespace: namespace, Name: name}})
@@ -150,7 +150,7 @@ func (p *process) reconcile(ctx context.Context) {
 	}
 }
 
-// wake lets the time come at which the next timer asks for a reconcile, and reports whether there is one.
+// wake advances time to the next timer that requests a reconcile, and reports whether there is one.
 func (p *process) wake() bool {
 	if len(p.timers) == 0 {
 		return false
@@ -210,5 +210,5 @@ type queue struct {
 
 func (q queue) Add(reconcile.Request) { q.add() }
 
-// allShown says that informers show all objects of a kind, late or not.
+// allShown makes informers show all objects of a kind, late or not.
 func allShown() error { return nil }

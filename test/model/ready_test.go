@@ -17,7 +17,7 @@ type madeKey struct {
 	kube.Key
 }
 
-// note keeps what the operator has made an object of, whatever others make of it afterwards.
+// note remembers the objects as the operator has written them, whatever other clients change afterwards.
 func (w *world) note(verb string, key kube.Key) {
 	object := w.server.objects[key]
 	if verb != "apply" || key.Kind != configMap.Kind || object == nil {
@@ -27,8 +27,8 @@ func (w *world) note(verb string, key kube.Key) {
 	w.made[madeKey{ownerOf(object), key}] = maps.Clone(data)
 }
 
-// untrulyReady returns in which way a status says of the present generation that it is ready although the operator has not made the objects
-// as the spec of that generation says. It sees every status that is written, whatever has gone wrong until then.
+// untrulyReady returns how a status claims that the present generation is ready although the operator has not written the objects of that
+// generation's spec. It checks every status that is written, whatever has failed before.
 func (w *world) untrulyReady() error {
 	resource := w.server.objects[resourceKey]
 	ready := conditionOf(resource, v1.ConditionReady)

@@ -21,12 +21,12 @@ import (
 const (
 	namespace = "demo"
 	name      = "web"
-	// firstVersion makes versions that nothing else in a dump looks like.
+	// firstVersion makes versions that differ from all other numbers in a dump.
 	firstVersion = 7000000
 )
 
-// server stands for an API server: it keeps objects, with UIDs and versions, and who owns each field, and heeds preconditions.
-// What it does not model: admission, defaults, finalizers.
+// server stands for an API server: it stores objects, with UIDs, versions and field owners, and checks preconditions. It does not model admission,
+// defaults and finalizers.
 type server struct {
 	objects map[kube.Key]*unstructured.Unstructured
 	// owners of the fields of objects, by UID and path.
@@ -34,18 +34,18 @@ type server struct {
 	// log of all changes, as watches report them.
 	log      []change
 	versions int
-	// of says which object each version and UID is of.
+	// of maps versions and UIDs to their objects.
 	of   map[string]string
 	uids int
 
 	// writes of the operator that were committed, in words.
 	writes []string
-	// check sees each write of the operator before it is committed, and says what is wrong with it.
+	// check sees each write of the operator before it is committed, and returns what is wrong with it.
 	check func(verb string, key kube.Key, there *unstructured.Unstructured) error
 	// by is the process that writes, and authors the one that made each version: the pointer distinguishes them.
 	by      *bool
 	authors map[string]*bool
-	// wrong are the answers of check.
+	// wrong are the results of check.
 	wrong []string
 	// fault decides the outcome of the operator's next writes; nil lets them through.
 	fault func() verdict
@@ -104,7 +104,7 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 	return nil
 }
 
-// store makes the next version of an object, unless it is as it was.
+// store saves the next version of an object, unless it is unchanged.
 func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if before := s.objects[key]; before != nil {
 		object.SetResourceVersion(before.GetResourceVersion())
@@ -164,7 +164,7 @@ func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	s.store(key, changed)
 }
 
-// delete deletes an object, if it is the one that is meant.
+// delete deletes an object, if it has the UID that is meant.
 func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditions) error {
 	there := s.objects[key]
 	if there == nil {
@@ -186,7 +186,7 @@ func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditi
 	return nil
 }
 
-// patch carries out a JSON patch, which names the version that it is meant for.
+// patch applies a JSON patch, which names the version that it is for.
 func (s *server) patch(key kube.Key, body []byte) (*unstructured.Unstructured, error) {
 	there := s.objects[key]
 	if there == nil {

@@ -21,9 +21,9 @@ type world struct {
 	clock   *clocktesting.FakePassiveClock
 	server  *server
 	process *process
-	// former is a leader that hangs, and does not know that it leads no more; nil if there is none.
+	// former is a leader that hangs, and does not know that it no longer leads; nil if there is none.
 	former *process
-	// made is what the operator made of each object.
+	// made is each object as the operator wrote it.
 	made map[madeKey]map[string]string
 	// faults that may still happen, and changes by others.
 	faults, changes int
@@ -90,7 +90,7 @@ func (w *world) garbage() bool {
 	return false
 }
 
-// collect is what the garbage collector does: what belongs to a resource that is gone goes.
+// collect does the garbage collector's work: it deletes the objects of deleted resources.
 func (w *world) collect() {
 	resource := w.server.objects[resourceKey]
 	for _, key := range sorted(w.server.objects) {
@@ -100,7 +100,7 @@ func (w *world) collect() {
 	}
 }
 
-// pending reports whether the informers lag behind in a kind.
+// pending reports whether the informers of a kind lag behind.
 func (w *world) pending(kind string) bool {
 	return slices.ContainsFunc(w.server.log[w.process.told[kind]:], func(c change) bool { return c.object.GetKind() == kind })
 }
@@ -125,7 +125,7 @@ func (w *world) deliver(kind string) {
 	w.process.told[kind] = len(w.server.log)
 }
 
-// allowed is what each write of the operator must keep to.
+// allowed is what each write of the operator must comply with.
 func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstructured) error {
 	resource := w.server.objects[resourceKey]
 	seen := w.process.store[resourceKey]
@@ -149,7 +149,7 @@ func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstruct
 	return nil
 }
 
-// knows reports whether a process saw an object as it is, or wrote it.
+// knows reports whether a process has seen an object as it is, or has written it.
 func (p *process) knows(s *server, key kube.Key, object *unstructured.Unstructured) bool {
 	seen := p.store[key]
 	return s.authors[object.GetResourceVersion()] == p.dead || seen != nil && seen.GetResourceVersion() == object.GetResourceVersion()
@@ -181,7 +181,7 @@ func (w *world) foreign() bool {
 	return object != nil && object.GetAnnotations()["app.example.com/rendered"] == ""
 }
 
-// done is what the operator has done, in words, but for the time of the next attempt: attempts that fail go on for ever and say so.
+// done is what the operator has done, in words, without the time of the next attempt: attempts that fail continue forever and report it.
 func (w *world) done() string {
 	objects := slices.DeleteFunc(slices.Clone(w.server.writes), func(write string) bool { return strings.HasPrefix(write, "status ") })
 	status, _, _ := unstructured.NestedMap(w.server.objects[resourceKey].Object, "status")
@@ -211,7 +211,7 @@ func (w *world) calm(ctx context.Context) error {
 		if quiet++; w.done() != before {
 			quiet = 0
 		}
-		if quiet > 12 { // attempts that fail go on for ever, ever more slowly
+		if quiet > 12 { // … attempts that fail continue forever, ever more slowly
 			return nil
 		}
 	}
