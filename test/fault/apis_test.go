@@ -60,7 +60,7 @@ func apiRemoved(s *scene, api foreignAPI) {
 	if said := elsewhere.line.Said(); len(said) > 0 {
 		s.Errorf("it wrote about an AppService that does not ask for %s:\n    %s", api.Kind, strings.Join(said, "\n    "))
 	}
-	for _, one := range []*scene{s, elsewhere} { // … the rest of it is repaired and changed as before
+	for _, one := range []*scene{s, elsewhere} { // the rest of it is repaired and changed as before
 		one.drop("Service")
 	}
 	elsewhere.endsAs(small)

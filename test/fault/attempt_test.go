@@ -54,7 +54,7 @@ func (a *attempt) look() {
 func (a *attempt) becomes(step int) bool {
 	last := step == len(a.reference.states)-1
 	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
-	var since time.Time // … it is equal
+	var since time.Time // it is equal
 	err := poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error {
 		a.look()
 		if err := view.off(ctx, a.stage); err != nil {
@@ -93,9 +93,9 @@ type view struct {
 	wanted state
 	mask   map[string]bool
 
-	looked  int      // … the version of the namespace that was compared, -1 if none
+	looked  int      // the version of the namespace that was compared, -1 if none
 	differs []string // the fields in which it differs
-	lie     error    // … what is untrue in the status; a write that was decided a moment ago may still arrive
+	lie     error    // what is untrue in the status; a write that was decided a moment ago may still arrive
 }
 
 // off returns how a namespace differs from what it should be.

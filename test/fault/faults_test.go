@@ -24,7 +24,7 @@ type player struct {
 	references  map[string]*reference
 	freshStates map[string]*freshState
 	played      []*played
-	alive       chan struct{} // … the number of operators of their own that run at a time
+	alive       chan struct{} // the number of operators of their own that run at a time
 }
 
 // played is a plan that has ended well so far.
@@ -161,7 +161,7 @@ func (p *player) play(t *testing.T, plan plan) {
 	if wrong := seen.shelfOf(act.stage.namespace).wrong; len(wrong) > 0 && plan.workload.keepsRecords() {
 		tally.fail(t, plan.name(), false, "O7: of release records: %s (the fault was at %s)", strings.Join(wrong, "; "), plan.point)
 	}
-	act.stage.line.Start() // … reports of earlier steps no longer matter
+	act.stage.line.Start() // reports of earlier steps no longer matter
 	last := len(r.states) - 1
 	p.mu.Lock()
 	defer p.mu.Unlock()

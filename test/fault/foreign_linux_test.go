@@ -43,7 +43,7 @@ func foreignSecretsAreMade(s *scene, size int) {
 		})
 	}
 	makers.Wait()
-	s.want(small) // … it has seen what was created before that
+	s.want(small) // it has seen what was created before that
 	s.fleetRuns("")
 	s.still()
 	after := s.resident(process)
@@ -52,7 +52,7 @@ func foreignSecretsAreMade(s *scene, size int) {
 		s.Errorf("memory grew by %d MB, want %d at the most", after-before, mayGrow)
 	}
 	process.Kill()
-	harness.Eventually(s.T, "the Secrets of others go", func() error { // … one request may not have enough time for all of them
+	harness.Eventually(s.T, "the Secrets of others go", func() error { // one request may not have enough time for all of them
 		return cluster.Client.DeleteAllOf(s.Context(), &corev1.Secret{}, client.InNamespace(s.namespace), client.HasLabels{foreignLabel})
 	})
 	s.disband()

@@ -25,7 +25,7 @@ type outage struct {
 
 var outages = []outage{
 	{"server", "kube-apiserver", 5 * time.Second},
-	{"server-for-long", "kube-apiserver", 30 * time.Second}, // … longer than the operator's first retries, and those of its watches
+	{"server-for-long", "kube-apiserver", 30 * time.Second}, // longer than the operator's first retries, and those of its watches
 	{"etcd", "etcd", 5 * time.Second},
 }
 
@@ -56,7 +56,7 @@ func (p *player) playOutage(t *testing.T, o outage) {
 		return // not our control plane, or a sample: nothing else can run during an outage
 	}
 	atATime := flag.Lookup("test.parallel").Value.(flag.Getter).Get().(int)
-	running := shared(t, through, func(options *operator.Options) { // … each plan holds a request, and with it the operator's worker
+	running := shared(t, through, func(options *operator.Options) { // each plan holds a request, and with it the operator's worker
 		options.MaxConcurrentReconciles, options.MaxConcurrentRollouts = 2*atATime, 2*atATime
 	})
 	for some := range slices.Chunk(plans, atATime) {
@@ -78,7 +78,7 @@ func (p *player) playOutage(t *testing.T, o outage) {
 // cut is an outage while it lasts.
 type cut struct {
 	here sync.WaitGroup // those plans whose request is on its way
-	gone chan struct{}  // … closed when the program has ended
+	gone chan struct{}  // closed when the program has ended
 	back chan struct{}  // closed when it answers again
 	err  error          // of the outage itself, then
 }
@@ -168,7 +168,7 @@ func (r *reference) whateverOthersWrote() *reference {
 // strikes reports whether the request of the plan comes up in a step, before that ends.
 func (a *attempt) strikes(step int) bool {
 	view := &view{wanted: a.reference.states[step], mask: a.reference.masks[step], looked: -1}
-	_ = poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error { // … becomes reports what is wrong
+	_ = poll.UntilWithin(a.t.Context(), patience, func(ctx context.Context) error { // becomes reports what is wrong
 		if a.look(); a.hit {
 			return nil
 		}

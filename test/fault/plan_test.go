@@ -15,7 +15,7 @@ type plan struct {
 	number   int // of the point
 	point    harness.Point
 	fault    harness.FaultKind
-	again    bool // … it dies a second time, at its first request after that
+	again    bool // it dies a second time, at its first request after that
 }
 
 func (p plan) name() string {

@@ -90,7 +90,7 @@ func (s *scene) quota(kind string) *corev1.ResourceQuota {
 		return nil
 	})
 	kindName, _, _ := strings.Cut(strings.TrimPrefix(kind, "count/"), ".")
-	s.probe(kindName, "exceeded quota") // … its admission uses a cache of its own
+	s.probe(kindName, "exceeded quota") // its admission uses a cache of its own
 	return quota
 }
 

@@ -60,7 +60,7 @@ func statusRefused(s *scene, lasts time.Duration) {
 		}
 		return nil
 	})
-	select { // … what is tested is the interval that the attempts have reached by then
+	select { // what is tested is the interval that the attempts have reached by then
 	case <-time.After(lasts):
 	case <-s.Context().Done():
 	}

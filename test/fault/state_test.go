@@ -29,7 +29,7 @@ var neverTheSame = map[string]bool{
 	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
-	"collisionCount": true, // … of a Deployment that was created again before the earlier ReplicaSet was deleted
+	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)
@@ -74,13 +74,13 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		}
 		metadata, _ := content["metadata"].(map[string]any)
 		switch object.GetKind() {
-		case "ReplicaSet": // … how often it was scaled is not part of the end
+		case "ReplicaSet": // how often it was scaled is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
-		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // … their controllers process them sooner or later
+		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers process them sooner or later
 			delete(content, "status")
 		case v1.Kind:
-			delete(metadata, "labels") // … they name the operator that serves it
+			delete(metadata, "labels") // they name the operator that serves it
 		}
 		flatten(out, same, key, content)
 	}

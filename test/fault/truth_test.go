@@ -55,7 +55,7 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 	}
 	for _, resource := range status.Resources {
 		if objectOf(resource.Kind).GetKind() == "" {
-			continue // … of another project; the plans that are about one check it themselves
+			continue // of another project; the plans that are about one check it themselves
 		}
 		if there := objects[resource.Kind+" "+resource.Name] != nil; resource.Ready && !there {
 			return fmt.Errorf("status says that %s %s is ready, and it is not there", resource.Kind, resource.Name)

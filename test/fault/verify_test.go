@@ -30,7 +30,7 @@ func (p *player) verify(t *testing.T) {
 	all(t)
 	p.calm(t, before)
 	before = reconciles(t)
-	for _, one := range p.played { // … a change without effect causes another reconcile
+	for _, one := range p.played { // a change without effect causes another reconcile
 		app := objectOf(v1.Kind)
 		app.SetNamespace(one.stage.namespace)
 		app.SetName(appName)

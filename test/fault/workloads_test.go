@@ -23,7 +23,7 @@ type workload struct {
 // step is one change by a user. It is over when the cluster is in the state that it has then without faults.
 type step struct {
 	spec   string            // becomes the spec; the AppService is created if need be
-	edit   map[string]string // … a merge patch by another client, by kind
+	edit   map[string]string // a merge patch by another client, by kind
 	remove []string          // what a foreign hand deletes, by kind, and by name where that is another; "AppService" deletes all
 	ready  metav1.ConditionStatus
 }

@@ -36,5 +36,5 @@ func (c *Cluster) balance(ctx context.Context, service *corev1.Service) {
 	}
 	after := service.DeepCopy()
 	after.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: BalancerAddress}}
-	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // … a deleted one needs none
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(service)) // a deleted one needs none
 }

@@ -18,7 +18,7 @@ func (c *Cluster) certify(ctx context.Context, ingress *networkingv1.Ingress) {
 		if tls.SecretName == "" || strings.HasPrefix(tls.SecretName, NobodysCertificate) {
 			continue
 		}
-		_ = c.Client.Create(ctx, &corev1.Secret{ // … it exists already, or the tests are over
+		_ = c.Client.Create(ctx, &corev1.Secret{ // it exists already, or the tests are over
 			ObjectMeta: metav1.ObjectMeta{Namespace: ingress.Namespace, Name: tls.SecretName}, Type: corev1.SecretTypeTLS,
 			Data: map[string][]byte{corev1.TLSCertKey: nil, corev1.TLSPrivateKeyKey: nil},
 		})

@@ -39,7 +39,7 @@ const (
 	TooMany    FaultKind = "429" // with Retry-After
 	Internal   FaultKind = "500"
 	Overloaded FaultKind = "503"
-	Slow       FaultKind = "slow"       // … the answer is delayed
+	Slow       FaultKind = "slow"       // the answer is delayed
 	CutBefore  FaultKind = "cut-before" // it is sent after the server has gone
 	CutAfter   FaultKind = "cut-after"  // it is committed, and its answer is lost with the server
 )

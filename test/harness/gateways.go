@@ -87,5 +87,5 @@ func (c *Cluster) accept(ctx context.Context, route *unstructured.Unstructured) 
 	}
 	after := route.DeepCopy()
 	_ = unstructured.SetNestedSlice(after.Object, parents, "status", "parents")
-	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(route)) // … a deleted one needs none
+	_ = c.Client.Status().Patch(ctx, after, client.MergeFrom(route)) // a deleted one needs none
 }

@@ -42,8 +42,8 @@ type Cluster struct {
 	// nil, they use Config.
 	Operator *rest.Config
 
-	seen     cache.Cache // … what is needed of the cluster to make objects ready
-	passing  bool        // … it is deleted when the tests are over, with all its content
+	seen     cache.Cache // what is needed of the cluster to make objects ready
+	passing  bool        // it is deleted when the tests are over, with all its content
 	collects sync.Once
 	// routes has HTTPRoutes accepted, once their kind is served.
 	routes func() error

@@ -14,12 +14,12 @@ import (
 // events. What the operator reads by name, or lists without a version, is not affected: the API server answers that from storage.
 type View struct {
 	mu     sync.Mutex
-	except string          // … the resource whose events still pass
+	except string          // the resource whose events still pass
 	past   string          // the version that lists are served at, while the view is frozen
-	frozen chan struct{}   // … closed when the view continues; nil while nothing is withheld
-	lost   chan struct{}   // … closed when withheld events are lost; open watches end
+	frozen chan struct{}   // closed when the view continues; nil while nothing is withheld
+	lost   chan struct{}   // closed when withheld events are lost; open watches end
 	gone   map[string]bool // paths whose next watch has to list again
-	open   map[string]bool // … paths that were watched while the view was frozen
+	open   map[string]bool // paths that were watched while the view was frozen
 	hidden string          // an API group that discovery does not show; empty for none
 }
 

@@ -14,7 +14,7 @@ const StaticVolumes = "none"
 // provide creates a volume for a claim of the class, as administrators do in clusters without a provisioner.
 func (c *Cluster) provide(ctx context.Context, claim *corev1.PersistentVolumeClaim) {
 	if ptr.Deref(claim.Spec.StorageClassName, "") == StaticVolumes && claim.Spec.VolumeName == "" {
-		_ = c.Client.Create(ctx, volumeFor(claim)) // … it exists already, or the tests are over
+		_ = c.Client.Create(ctx, volumeFor(claim)) // it exists already, or the tests are over
 	}
 }
 

@@ -24,7 +24,7 @@ type Point struct {
 	Verb   string
 	Target string // without the namespace
 	DryRun bool
-	Nth    int // … 1 and up; 0 in a Point that stands for all of its kind
+	Nth    int // 1 and up; 0 in a Point that stands for all of its kind
 }
 
 // String formats the point as in "patch deployments/web #1".

@@ -36,7 +36,7 @@ func asksToAdopt(t *testing.T, namespace, spec string) *v1.AppService {
 	return app
 }
 
-// has returns an error unless a value has all that another one has: what else is in maps does not matter.
+// has returns an error unless a value contains another one; additional keys of maps are ignored.
 func has(path string, value, wanted any) error {
 	switch wanted := wanted.(type) {
 	case map[string]any:
@@ -62,7 +62,7 @@ func has(path string, value, wanted any) error {
 	return want(path, fmt.Sprint(value), fmt.Sprint(wanted))
 }
 
-// taken checks that an object is the same one, that it is a resource's, and what is in it.
+// taken checks that an object is the same one, that a resource owns it, and its content.
 func taken(t *testing.T, resource client.Object, before *unstructured.Unstructured, after string) {
 	t.Helper()
 	now := &unstructured.Unstructured{}
@@ -85,7 +85,7 @@ func taken(t *testing.T, resource client.Object, before *unstructured.Unstructur
 	assert.NoError(t, has("", now.Object, wanted))
 }
 
-// An object of each kind is taken over: rendered fields take the place of its own, and what is not rendered stays.
+// An object of each kind is adopted: rendered fields replace its own, and what is not rendered stays.
 func TestEachKindIsAdopted(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ there, spec, after string }{
@@ -138,7 +138,7 @@ func TestEachKindIsAdopted(t *testing.T) {
 	}
 }
 
-// What the API server would refuse is refused before anything is written, in its words.
+// An object that the API server would refuse is refused before anything is written, with the API server's message.
 func TestWhatCannotBecomeAsRenderedIsNotAdopted(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct{ there, spec, says string }{
@@ -192,7 +192,7 @@ func TestWhatCannotBecomeAsRenderedIsNotAdopted(t *testing.T) {
 	}
 }
 
-// A StatefulSet of claims that others made is adopted with its claims and its templates, which cannot change, and can be upgraded afterwards.
+// A StatefulSet with existing claims is adopted with its claims and its templates, which cannot change, and can be upgraded afterwards.
 func TestAStatefulSetIsAdoptedWithItsClaims(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -217,7 +217,7 @@ func TestAStatefulSetIsAdoptedWithItsClaims(t *testing.T) {
 	}
 }
 
-// An AppJob takes over a CronJob; a Job that ran is none of the kinds.
+// An AppJob adopts a CronJob; a Job that has run is not one of its kinds.
 func TestWhatAnAppJobTakesOver(t *testing.T) {
 	t.Parallel()
 	t.Run("a CronJob", func(t *testing.T) {
@@ -254,7 +254,7 @@ func TestWhatAnAppJobTakesOver(t *testing.T) {
 	})
 }
 
-// An autoscaler and a budget of other names would look after the same pods: they are named before anything is written.
+// An autoscaler and a budget of other names would affect the same pods: they are named before anything is written.
 func TestRivalsStandAgainstAnAdoption(t *testing.T) {
 	t.Parallel()
 	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}

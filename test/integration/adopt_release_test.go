@@ -22,7 +22,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// manifest is what Helm recorded of a release that an AppService is to take over, and one object more.
+// manifest is the one in Helm's record of a release that an AppService adopts, with one object more.
 const manifest = `---
 apiVersion: v1
 kind: Service
@@ -37,7 +37,7 @@ kind: ConfigMap
 metadata: {name: extra}
 `
 
-// ofHelm is what Helm has objects of a release carry.
+// ofHelm is the metadata that Helm adds to objects of a release.
 func ofHelm(namespace, release string) metav1.ObjectMeta {
 	return metav1.ObjectMeta{
 		Labels:      map[string]string{"app.kubernetes.io/managed-by": "Helm"},
@@ -106,7 +106,7 @@ func recordsOf(t *testing.T, namespace string) string {
 	return strings.Join(names, " ")
 }
 
-// While Helm is at work on a release, and while the annotation names none, nothing of it is taken.
+// While a Helm operation on a release is pending, and while no annotation names it, nothing of it is adopted.
 func TestAHelmReleaseIsNotAdoptedWhileHelmIsAtWork(t *testing.T) {
 	t.Parallel()
 	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}
@@ -123,8 +123,8 @@ func TestAHelmReleaseIsNotAdoptedWhileHelmIsAtWork(t *testing.T) {
 	assert.NoError(t, want("records", recordsOf(t, namespace), "theirs.v1 theirs.v2"))
 }
 
-// The program is killed with SIGKILL at each write of an adoption, before it is sent and after it is committed: the pods stay, and in the end all
-// is the AppService's and Helm has no record.
+// The program is killed with SIGKILL at each write of an adoption, before it is sent and after it is committed: the pods stay, and in the end the
+// AppService owns everything and Helm has no record.
 func TestAnAdoptionSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	t.Parallel()
 	for name, committed := range map[string]bool{"before the write is sent": false, "after it is committed": true} {
@@ -142,7 +142,7 @@ func TestAnAdoptionSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	}
 }
 
-// killedInAdoption reports whether an adoption makes as many writes. The program is killed at that one, and healed by another.
+// killedInAdoption reports whether an adoption has as many writes. The program is killed at that one, and another one completes the adoption.
 func killedInAdoption(t *testing.T, proxy *harness.Proxy, write int, committed bool) bool {
 	t.Helper()
 	namespace, label := cluster.Namespace(t), map[string]string{"app": "web"}

@@ -25,14 +25,14 @@ type theirs struct {
 	service    *corev1.Service
 }
 
-// seedToAdopt is an AppService that asks to take over what has its names.
+// seedToAdopt is an AppService that asks to adopt the objects of its names.
 func seedToAdopt(namespace string) *v1.AppService {
 	app := harness.Seed(namespace, "web")
 	app.Annotations = map[string]string{v1.AnnotationAdopt: "true"}
 	return app
 }
 
-// byHand makes what an AppService renders as people would: its pods have the same containers, and labels of their own.
+// byHand creates what an AppService renders by hand: its pods have the same containers, and other labels.
 func byHand(t *testing.T, namespace string, label map[string]string, meta metav1.ObjectMeta) theirs {
 	t.Helper()
 	elsewhere := cluster.Namespace(t)
@@ -135,7 +135,7 @@ func TestAPlainDeploymentIsAdoptedWithoutARestart(t *testing.T) {
 	}
 }
 
-// installedWith waits until the records of Helm's are those of the first revisions of an AppService, all its own.
+// installedWith waits until Helm's storage has the first revisions of an AppService, and nothing else.
 func installedWith(t *testing.T, app *v1.AppService, revisions int) {
 	t.Helper()
 	harness.Eventually(t, "the records are the AppService's own", func() error {
@@ -276,7 +276,7 @@ func TestAnAdoptionMayRestartPodsIfAllowed(t *testing.T) {
 	}
 }
 
-// What an AppService left that was deleted with --cascade=orphan is taken back by the next one of its name, record included.
+// Objects of an AppService that was deleted with --cascade=orphan are adopted again by the next one of its name, record included.
 func TestWhatWasOrphanedIsTakenBack(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -74,7 +74,7 @@ func TestAnAppJobRunsOnceForEachVersion(t *testing.T) {
 	assert.NoError(t, stands(job, map[string]string{v1.ConditionReady: "True " + v1.ReasonComplete}))
 	first := onlyJob(t, namespace, "")
 
-	set(t, job, "retries", int64(1)) // it has run: nothing of it is to run again
+	set(t, job, "retries", int64(1)) // it has run: nothing of it may run again
 	becomesReady(t, job)
 	if names, err := jobs(t, namespace); err != nil || !slices.Equal(names, []string{first}) {
 		t.Errorf("got %v (error %v), want %s alone", names, err, first)
@@ -125,7 +125,7 @@ func TestAnAppJobThatMakesNoSense(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	tests := map[string]struct {
 		spec    map[string]any
-		refused string // part of the refusal; nothing if it is taken
+		refused string // part of the refusal; empty if it is accepted
 	}{
 		"a volume that is named like that of a claim": {
 			spec: map[string]any{"volumes": []any{map[string]any{"name": "data", "emptyDir": map[string]any{}}}},

@@ -14,11 +14,11 @@ var unseen = map[string]string{
 	"update appjobs/finalizers.app.example.com":     "as for AppServices",
 }
 
-// rightsAreThoseUsed compares what the operator was let do with what it did in all tests, by the API server's audit log: no right was missing and,
-// if all tests have run, none is unused. Managers of tests that take rights away, or that serve charts of their own, ask as somebody else.
+// rightsAreThoseUsed compares the rights of the operator with its requests in all tests, by the API server's audit log: no right was missing and,
+// if all tests have run, none is unused. Managers of tests that remove rights, or that serve charts of their own, use another account.
 func rightsAreThoseUsed(whole bool) bool {
 	if cluster.Operator == nil {
-		return true // a cluster of the user's own, which keeps no log for us
+		return true // a cluster of the user's own, which keeps no audit log for this
 	}
 	unused, forbidden, err := compareRights()
 	if err != nil {
@@ -71,7 +71,7 @@ func compareRights() (unused []string, forbidden []string, err error) {
 	return unused, use.Forbidden, nil
 }
 
-// keep leaves the line where the environment says.
+// keep writes the line to the file that the environment names.
 func keep(line string) error {
 	file := os.Getenv("SECURITY_FIGURES")
 	if file == "" {

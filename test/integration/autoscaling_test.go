@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// aboutRequests returns the messages of the problems that say of a target that it is a share of nothing.
+// aboutRequests returns the messages of problems about a target that is a share of no request.
 func aboutRequests(app *v1.AppService) []string {
 	var messages []string
 	for _, problem := range app.Status.Problems {
@@ -25,12 +25,12 @@ func aboutRequests(app *v1.AppService) []string {
 	return messages
 }
 
-// TestATargetNeedsARequest: the template of the pods and the LimitRange of the namespace say whether the pods request something.
+// TestATargetNeedsARequest: the pod template and the LimitRange of the namespace determine whether the pods have requests.
 func TestATargetNeedsARequest(t *testing.T) {
 	t.Parallel()
 	tests := map[string]struct {
 		change func(spec *v1.AppServiceSpec)
-		limits corev1.ResourceList // that a LimitRange requests for containers that do not; nil for none
+		limits corev1.ResourceList // the default request of the LimitRange; nil for none
 		stuck  string              // part of the message of Ready; empty if it becomes ready
 		warns  string              // part of a warning; empty for none
 	}{

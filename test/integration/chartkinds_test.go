@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The samples of kinds that only their charts declare become ready as those of AppService do, and come to rest.
+// The samples of kinds that only their charts declare become ready like those of AppService, and then cause no more requests.
 func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
 	t.Parallel()
 	for _, file := range allSamples(t) {
@@ -38,7 +38,7 @@ func TestSamplesOfKindsWithoutAGoType(t *testing.T) {
 			before := sample.Object["status"]
 			mark := manager.Requests.Mark()
 			note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
-			if err := cluster.Client.Patch(t.Context(), sample, note); err != nil { // makes a reconcile
+			if err := cluster.Client.Patch(t.Context(), sample, note); err != nil { // causes a reconcile
 				t.Fatal(err)
 			}
 			manager.Rest(t)

@@ -33,7 +33,7 @@ func TestAnInstallSurvivesSIGKILLAtEveryWrite(t *testing.T) {
 	}
 }
 
-// killedInInstall reports whether an install makes as many writes. The program is killed at that one, and healed by another.
+// killedInInstall reports whether an install has as many writes. The program is killed at that one, and another one completes the install.
 func killedInInstall(t *testing.T, proxy *harness.Proxy, namespace string, write int, committed bool) bool {
 	t.Helper()
 	app := harness.Seed(namespace, fmt.Sprintf("web-%d", write))
@@ -47,7 +47,7 @@ func killedInInstall(t *testing.T, proxy *harness.Proxy, namespace string, write
 	return true
 }
 
-// diesAt reports whether the program makes the write of a crash on the way from begin to done. It is gone then, in either case.
+// diesAt reports whether the program makes the write of a crash between begin and done. It has ended then, in either case.
 func diesAt(t *testing.T, proxy *harness.Proxy, crash *harness.Crash, namespace string, begin func(), done func() error) bool {
 	t.Helper()
 	victim := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace)
@@ -70,7 +70,7 @@ func diesAt(t *testing.T, proxy *harness.Proxy, crash *harness.Crash, namespace 
 	return crashed
 }
 
-// healed starts the program again and waits until an AppService is ready.
+// healed restarts the program and waits until an AppService is ready.
 func healed(t *testing.T, proxy *harness.Proxy, app *v1.AppService) *harness.Process {
 	t.Helper()
 	begin := time.Now()

@@ -19,20 +19,20 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// defaultsOf is what a namespace says beneath the specs of AppServices.
+// defaultsOf returns the ConfigMap with the defaults of a namespace.
 func defaultsOf(namespace, text string) *corev1.ConfigMap {
 	return &corev1.ConfigMap{
 		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "appservice-defaults"}, Data: map[string]string{"appservice.yaml": text},
 	}
 }
 
-// says changes what a namespace says.
+// says changes the defaults of a namespace.
 func says(t *testing.T, namespace, text string) {
 	t.Helper()
 	cluster.Update(t, defaultsOf(namespace, text))
 }
 
-// grace waits until an AppService is ready, without a problem, and its pods have a time to end.
+// grace waits until an AppService is ready, without a problem, and its pods have a termination grace period.
 func grace(t *testing.T, app *v1.AppService, seconds int64) {
 	t.Helper()
 	harness.Eventually(t, fmt.Sprintf("%s has %d s to end", app.Name, seconds), func() error {
@@ -157,7 +157,7 @@ func TestDefaultsThatDoNotFitChangeNothing(t *testing.T) {
 	grace(t, later, 9)
 }
 
-// Who sets defaults with which pods do not become ready stops at a few of them.
+// Defaults with which pods do not become ready are stopped after a few AppServices.
 func TestAChangeOfDefaultsGoesInTurnsAndIsHalted(t *testing.T) {
 	t.Parallel()
 	const count = 5
@@ -257,7 +257,7 @@ func TestEachLayerWinsOverThoseBelow(t *testing.T) {
 	grace(t, web, 14)
 }
 
-// What a namespace says is in a cache: neither an install nor a change that says nothing new asks for it.
+// The defaults of a namespace are cached: neither an install nor a change without effect reads them.
 func TestDefaultsCostNoRequests(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -268,7 +268,7 @@ func TestDefaultsCostNoRequests(t *testing.T) {
 	manager.Rest(t)
 
 	web := harness.Seed(namespace, "web")
-	web.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	web.Spec.Size = ptr.To[int32](0) // pods that are slow would be read for a diagnosis
 	install := requests(t, manager, func() { cluster.Create(t, web); cluster.Ready(t, web) })
 	if got := withoutStatus(install); len(got) != 3 {
 		t.Errorf("an install of two objects took %d requests besides status, want 3: %v", len(got), got)

@@ -18,9 +18,9 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// trouble is a change that no pod survives.
+// trouble is a change after which no pod runs.
 type trouble struct {
-	// hinder puts something in the way, before the change; nil if the change alone is at fault.
+	// hinder prepares an obstacle before the change; nil if the change alone is at fault.
 	hinder func(t *testing.T, app *v1.AppService)
 	change func(*v1.AppServiceSpec)
 
@@ -33,7 +33,7 @@ type trouble struct {
 	later string
 }
 
-// What the kubelet says of containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
+// What the kubelet reports about containers, as scripts for simulated pods (tools/controlplane/stages.yaml): YAML in one line.
 const (
 	unreadyPod = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "False", lastTransitionTime: NOW}, {type: ContainersReady, status: "False"}]`
 	readyPod   = `conditions: [{type: Initialized, status: "True"}, {type: Ready, status: "True", lastTransitionTime: NOW}, {type: ContainersReady, status: "True"}]`
@@ -153,7 +153,7 @@ func testTrouble(t *testing.T, row trouble) {
 	}
 }
 
-// follows lets the pods of an AppService take a status after the one that they have.
+// follows sets a status that the pods of an AppService take after their present one.
 func follows(t *testing.T, app *v1.AppService, status string) {
 	t.Helper()
 	pods := &corev1.PodList{}
@@ -227,7 +227,7 @@ func TestWhatIsWellIsNotLookedAt(t *testing.T) {
 	}
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
-	for i := range count { // makes a reconcile
+	for i := range count { // causes a reconcile
 		cluster.Change(t, harness.Seed(namespace, fmt.Sprintf("web-%d", i)), func(app *v1.AppService) {
 			app.Annotations = map[string]string{"example.com/note": "x"}
 		})
@@ -268,7 +268,7 @@ func TestACrashLoopDoesNotFlap(t *testing.T) {
 	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
 	app.Spec.Size = ptr.To[int32](1)
-	// For 2 s it seems to be well, then it waits for 6 s, and so on.
+	// It seems ready for 2 s, then it waits for 6 s, and so on.
 	scripted(runs(readyPod, "1", true, ended("Error", 1, "no license"), 4),
 		strings.Replace(waits("CrashLoopBackOff", "back-off 10s", ended("Error", 1, "no license"), 4), "phase: Pending", `phase: Running, reason: "2"`, 1))(&app.Spec)
 	cluster.Create(t, app)
@@ -284,7 +284,7 @@ func TestACrashLoopDoesNotFlap(t *testing.T) {
 		}
 		return want("changes", flips >= 6, true)
 	})
-	// A change of the pod brings a look forward, but never closer to the one before than 5 s.
+	// A change of the pod brings the next diagnosis forward, but never closer to the one before than 5 s.
 	got, most := looks(manager.Requests.Since(mark)), 2+int(time.Since(begin)/(5*time.Second))
 	if got > most {
 		t.Errorf("pods were listed %d times, want %d at most", got, most)

@@ -68,7 +68,7 @@ func TestEachKindThatIsEditedIsPutBack(t *testing.T) {
 	drift(t, driftOfKinds, putBack)
 }
 
-// Ways of taking an object away from its AppService, or of saying less or more in it than was rendered.
+// Ways of removing an object from its AppService, or of changing the set of its fields.
 var driftOfFields = map[string]tampering{
 	"label taken off":              {"v1/Service", "", `{"metadata":{"labels":{"app.kubernetes.io/instance":null}}}`, "apply Service NAME: metadata.labels.app.kubernetes.io/instance (none) → NAME"},
 	"annotation taken off":         {"networking.k8s.io/v1/Ingress", "", `{"metadata":{"annotations":{"example.com/rendered":null}}}`, "apply Ingress NAME: metadata.annotations.example.com/rendered (none) → yes"},
@@ -151,7 +151,7 @@ func putBack(t *testing.T, app *v1.AppService, object *unstructured.Unstructured
 	}
 }
 
-// rendered returns an object without its status and its history.
+// rendered returns an object without its status and metadata of its history.
 func rendered(t *testing.T, app *v1.AppService, object *unstructured.Unstructured) any {
 	t.Helper()
 	content := object.DeepCopy()
@@ -175,7 +175,7 @@ func objectOf(t *testing.T, app *v1.AppService, of tampering) *unstructured.Unst
 	return object
 }
 
-// everyKind makes an AppService that renders an object of each kind, and runs no pod.
+// everyKind creates an AppService that renders an object of each kind, and runs no pod.
 func everyKind(namespace, name string) *v1.AppService {
 	app := harness.Seed(namespace, name)
 	spec := `{"size":0,"command":["nginx"],"args":["-g"],"envs":[{"name":"PLAIN","value":"plain"}],

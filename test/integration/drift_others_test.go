@@ -64,7 +64,7 @@ func TestWhatIsSomebodyElsesStays(t *testing.T) {
 	for name, stranger := range somebodyElses {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			// The next release goes over the same object.
+			// The next release is applied to the same object.
 			cluster.Change(t, apps[name], func(app *v1.AppService) {
 				app.Spec.CommonLabels = map[string]v1.Label{"example.com/release": "next"}
 			})

@@ -136,7 +136,7 @@ func TestWhatOthersAddStays(t *testing.T) {
 	get(t, app, deployment)
 	patch := `{"metadata":{"annotations":{"example.com/note":"mine"}},"spec":{"template":{"metadata":{"annotations":{"kubectl.kubernetes.io/restartedAt":"now"}}}}}`
 	cluster.Patch(t, deployment, client.RawPatch(types.MergePatchType, []byte(patch)))
-	// The next upgrade goes over the same object.
+	// The next upgrade is applied to the same object.
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](3) })
 	cluster.Ready(t, app)
 	get(t, app, deployment)

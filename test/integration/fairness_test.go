@@ -21,8 +21,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// loudFleet is how many AppServices of one tenant change all the time, and mostWrites how often the operator may write for them before it
-// puts right what is another tenant's: a few reconciles, of a handful of writes each, begin before the event of that is there.
+// loudFleet is how many AppServices of one tenant change all the time, and mostWrites how often the operator may write for them before it repairs
+// an object of another tenant: a few reconciles, of a handful of writes each, begin before the event of that arrives.
 const (
 	loudFleet  = 120
 	mostWrites = 20
@@ -57,7 +57,7 @@ func TestATenantsRepairDoesNotWaitForAnothersChanges(t *testing.T) {
 		} {
 			mark, began, changed := manager.Requests.Mark(), time.Now(), changes.Load()
 			require.NoError(t, repair.damage())
-			theirs := 0 // writes for the other tenant meanwhile: of Deployments, and of the status and the records that come of them
+			theirs := 0 // writes for the other tenant meanwhile: of Deployments, and of their status and records
 			harness.Eventually(t, name+" is put back", func() error {
 				theirs = 0
 				for _, write := range manager.Requests.WritesSince(mark) {
@@ -123,7 +123,7 @@ func changeAllTheTime(t *testing.T, namespace string) *atomic.Int64 {
 	return changes
 }
 
-// outdated counts AppServices of a namespace whose Deployment is not there or has another image than they ask for.
+// outdated counts AppServices of a namespace whose Deployment is missing or has another image than the spec.
 func outdated(t *testing.T, namespace string) int {
 	t.Helper()
 	apps, deployments := &v1.AppServiceList{}, &appsv1.DeploymentList{}

@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What the Go types of built-in kinds refuse is found when it is rendered; of other kinds only the API server knows the fields.
+// A field that the Go types of built-in kinds do not have is found when it is rendered; of other kinds only the API server knows the fields.
 func TestAnObjectThatIsMalformedIsTheFaultOfTheChart(t *testing.T) {
 	installParts(t)
 	const part = "apiVersion: faults.example.org/v1\nkind: Part\nmetadata: {name: {{ .Release.Name }}-extra}\nspec: "

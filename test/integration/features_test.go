@@ -67,7 +67,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	namespace, _ := cluster.ManagedNamespace(t)
 	withClaim := func(retain *bool) *v1.AppService {
 		app := harness.Seed(namespace, "web")
-		app.Spec.Size = ptr.To[int32](0) // no storage here to bind the claim
+		app.Spec.Size = ptr.To[int32](0) // the test cluster has no storage to bind the claim
 		app.Spec.Persistence = &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", StorageClassName: ptr.To("none"), Retain: retain}
 		return app
 	}
@@ -82,7 +82,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	remove(t, app)
 	get(t, app, claim)
 
-	again := withClaim(ptr.To(false)) // takes it, and lets it go with itself
+	again := withClaim(ptr.To(false)) // the claim is adopted, and deleted with the AppService
 	cluster.CreateReady(t, again)
 	get(t, again, claim)
 	if owner := metav1.GetControllerOf(claim); claim.UID != uid || owner == nil || owner.UID != again.UID {
@@ -96,7 +96,7 @@ func TestARetainedClaimOutlivesItsAppServiceAndIsTakenAgain(t *testing.T) {
 	}
 	cluster.Change(t, again, func(app *v1.AppService) { app.Spec.Persistence = nil })
 	cluster.Ready(t, again)
-	get(t, again, claim) // data is not deleted by leaving a field out
+	get(t, again, claim) // leaving a field out deletes no data
 	cluster.Change(t, again, func(app *v1.AppService) { app.Spec.Persistence = withClaim(ptr.To(false)).Spec.Persistence })
 	cluster.Ready(t, again)
 	remove(t, again)
@@ -126,7 +126,7 @@ func TestAutoscalingTakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 	})
 	cluster.Ready(t, app)
 	get(t, app, &autoscalingv2.HorizontalPodAutoscaler{})
-	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}} // as the autoscaler does
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 7}} // as an autoscaler does
 	deployment := &appsv1.Deployment{}
 	get(t, app, deployment)
 	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment, client.WithSubResourceBody(scale)))
@@ -204,7 +204,7 @@ func TestASizeThatIsChangedUnderAutoscalingIsToldToHaveNoEffect(t *testing.T) {
 	manager.Rest(t)
 }
 
-// watchReplicas notes the least number of replicas that a Deployment wants from now on.
+// watchReplicas records the least number of replicas of a Deployment from now on.
 func watchReplicas(t *testing.T, app *v1.AppService) (least func() int32) {
 	t.Helper()
 	var seen atomic.Int32
@@ -374,12 +374,12 @@ func chartChanged(t *testing.T, dir, file, before, after string) string {
 	return dir
 }
 
-// cpuRequest is what the target of an autoscaler is a share of.
+// cpuRequest is what the target of an autoscaler refers to.
 func cpuRequest() *corev1.ResourceRequirements {
 	return &corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceCPU: resource.MustParse("10m")}}
 }
 
-// noScaleDown lets an autoscaler leave the number of replicas as it is, however little they do.
+// noScaleDown keeps an autoscaler from reducing the replicas, however little they use.
 func noScaleDown() *autoscalingv2.HorizontalPodAutoscalerBehavior {
 	return &autoscalingv2.HorizontalPodAutoscalerBehavior{ScaleDown: &autoscalingv2.HPAScalingRules{SelectPolicy: ptr.To(autoscalingv2.DisabledPolicySelect)}}
 }

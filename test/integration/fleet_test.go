@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// fleet is how many AppServices two managers share.
+// fleet is the number of AppServices that two managers share.
 const fleet = 60
 
 // A selector in watches.yaml assigns each manager its part of the fleet. Neither ever writes objects of the other's part.

@@ -62,12 +62,12 @@ func released(t *testing.T, app *v1.AppService, image string) {
 	cluster.Ready(t, app)
 }
 
-// What was released before can be looked at with Helm: its status, values and manifest.
+// Earlier releases can be inspected with Helm: status, values and manifest.
 func TestFormerReleasesAreKept(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
 	app := harness.Seed(namespace, "web")
-	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be read for a diagnosis
 	app.Spec.Image = "nginx:1"
 	cluster.CreateReady(t, app)
 	for i := 2; i <= 6; i++ {
@@ -75,7 +75,7 @@ func TestFormerReleasesAreKept(t *testing.T) {
 	}
 	historyIs(t, app, "2 superseded", "3 superseded", "4 superseded", "5 superseded", "6 deployed")
 	upgrade := requests(t, manager, func() { released(t, app, "nginx:7") })
-	if got := withoutStatus(upgrade); len(got) != 4 { // the object, its record, the mark on the one before, the oldest one's deletion
+	if got := withoutStatus(upgrade); len(got) != 4 { // the object, its record, the status of the one before, the oldest one's deletion
 		t.Errorf("an upgrade of one object took %d requests besides status, want 4: %v", len(got), got)
 	}
 	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
@@ -108,7 +108,7 @@ func TestOneRecordIsKeptWhereThatIsAskedFor(t *testing.T) {
 	historyIs(t, app, "2 deployed")
 }
 
-// Whoever keeps fewer from now on has the others deleted; nothing else is written for that, and nothing is said of it.
+// If fewer records are to be kept, the others are deleted; nothing else is written for that, and nothing is reported.
 func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)
@@ -131,7 +131,7 @@ func TestRecordsThatAreMoreThanAreKeptGo(t *testing.T) {
 	}
 }
 
-// An older record is never taken for what is deployed: what runs stays as it is, and has a record again.
+// An older record is never taken for the deployed one: what runs stays as it is, and gets a new record.
 func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)
@@ -144,7 +144,7 @@ func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	historyIs(t, app, "1 superseded", "2 superseded", "3 deployed")
 	first.Stop(t)
 
-	// A spec that is refused has the recorded release kept alive: there is none, of what runs.
+	// While a spec is refused, the recorded release is kept alive: here, what runs has no record.
 	record := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "sh.helm.release.v1.web.v3"}}
 	cluster.Delete(t, record)
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
@@ -167,7 +167,7 @@ func TestALostRecordIsNotReplacedByAnOlderOne(t *testing.T) {
 	historyIs(t, app, "1 superseded", "2 superseded", "3 deployed")
 }
 
-// Whatever became of the records of earlier releases, the next one is made.
+// Whatever the state of the records of earlier releases, the next one is made.
 func TestFormerRecordsStandInTheWayOfNothing(t *testing.T) {
 	t.Parallel()
 	harms := map[string]struct {

@@ -39,7 +39,7 @@ func sharedHosts(namespace string, count int) string {
 	return strings.Join(list, ", ")
 }
 
-// twoNamespaces starts an operator of two namespaces.
+// twoNamespaces starts an operator that serves two namespaces.
 func twoNamespaces(t *testing.T, policy string) (one, two string, start func() *harness.Manager) {
 	t.Helper()
 	one, two = cluster.Namespace(t), cluster.Namespace(t)
@@ -50,7 +50,7 @@ func twoNamespaces(t *testing.T, policy string) (one, two string, start func() *
 	}
 }
 
-// sized is an AppService with a host and pods.
+// sized is an AppService with a host and a number of pods.
 func sized(namespace, name, host string, size int32) *v1.AppService {
 	app := withHost(namespace, name, host, "/")
 	app.Spec.Size = ptr.To(size)
@@ -101,7 +101,8 @@ func neverReady(t *testing.T, app *v1.AppService) bool {
 	return app.Status.NeverReady
 }
 
-// A grant of the policy goes before who serves, as soon as the file says so; who has lost the host has it again when the grant is over.
+// A grant of the policy takes precedence over the present owner of a host, as soon as the file has it; an AppService that lost the host gets it
+// back when the grant is removed.
 func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	t.Parallel()
 	policy := policyOf(t, "default: {}")
@@ -129,7 +130,7 @@ func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	manager.Rest(t)
 }
 
-// What the policy does not allow is held back, and everything else goes on.
+// What the policy does not allow is held back, and everything else continues.
 func TestHostsThatThePolicyDoesNotAllow(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()

@@ -160,7 +160,7 @@ func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 	manager.Rest(t)
 }
 
-// replaced replaces words in the hosts and gateways of an AppService.
+// replaced replaces strings in the hosts and gateways of an AppService.
 func replaced(app *v1.AppService, words *strings.Replacer) {
 	if ingress := app.Spec.Ingress; ingress != nil {
 		for i := range ingress.Hosts {

@@ -23,7 +23,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// widgetCharts is all that a further kind needs besides its CRD: a watches file and a chart, no Go.
+// widgetCharts has everything that a further kind needs besides its CRD: a watches file and a chart, no Go.
 var widgetCharts = map[string]string{
 	"charts/widget/Chart.yaml":  "apiVersion: v2\nname: widget\nversion: 1.0.0\n",
 	"charts/widget/values.yaml": "message: none\nplace: default\n",
@@ -131,7 +131,7 @@ func TestMaxConcurrentReconcilesOfAWatchHolds(t *testing.T) {
 			namespace := cluster.Namespace(t)
 			var mu sync.Mutex
 			busy, seen := 0, 0
-			second := make(chan struct{}) // closed when two are at work at the same time
+			second := make(chan struct{}) // closed when two run at the same time
 			cluster.Unbound().Manager(t, namespace, watching(t, fmt.Sprintf("maxConcurrentReconciles: %d", most)),
 				func(_ *operator.Options, requests *harness.Requests) {
 					requests.Intercept = func(request harness.Request) error {
@@ -179,13 +179,13 @@ func TestMaxConcurrentReconcilesOfAWatchHolds(t *testing.T) {
 	}
 }
 
-// watching makes a manager serve Widgets, and nothing else, with further lines in their entry of the watches file.
+// watching has a manager serve Widgets, and nothing else, with further lines in their entry of the watches file.
 func watching(t *testing.T, lines string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	return charted(t, widgetCharts, lines)
 }
 
-// charted makes a manager serve Widgets by another chart.
+// charted has a manager serve Widgets by another chart.
 func charted(t *testing.T, chart map[string]string, lines string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	installWidgets(t)

@@ -153,7 +153,7 @@ func TestEachFieldCanBeChanged(t *testing.T) {
 			return want("container ports", len(c.container.Ports), 0)
 		}},
 	}
-	for _, step := range cases { // one after the other: they build on one another
+	for _, step := range cases { // one after the other: each needs the one before
 		cluster.Change(t, app, func(app *v1.AppService) { step.change(&app.Spec) })
 		cluster.Ready(t, app)
 		deployment := named(app, &appsv1.Deployment{})
@@ -274,7 +274,7 @@ func get(t *testing.T, app *v1.AppService, object client.Object) {
 	}
 }
 
-// gone returns an error while one of the objects of a name is there.
+// gone returns an error while one of the objects of a name exists.
 func gone(t *testing.T, namespace, name string, objects ...client.Object) error {
 	t.Helper()
 	for _, object := range objects {

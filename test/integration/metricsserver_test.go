@@ -66,7 +66,7 @@ func serveMetrics(t *testing.T, namespace, folder string, http2 bool) string {
 	return address
 }
 
-// scrape asks for the metrics, trusting one authority, by the newest protocol that the server speaks.
+// scrape requests the metrics, trusting one authority, by the newest protocol that the server speaks.
 func scrape(t *testing.T, address string, authority *x509.CertPool, token string, status, protocol int) error {
 	t.Helper()
 	transport := &http.Transport{TLSClientConfig: &tls.Config{RootCAs: authority}, ForceAttemptHTTP2: true}
@@ -104,7 +104,7 @@ func tokenOf(t *testing.T, namespace, name string) string {
 	return request.Status.Token
 }
 
-// certificates are those of a Secret that the kubelet keeps in a folder.
+// certificates are those of a Secret that the kubelet mounts as a folder.
 type certificates struct {
 	folder string
 	issued int64
@@ -112,7 +112,7 @@ type certificates struct {
 
 func newCertificates(t *testing.T) *certificates { return &certificates{folder: t.TempDir()} }
 
-// issue makes a certificate of a new authority, and puts it into the folder as the kubelet does: behind a link, all at once.
+// issue creates a certificate of a new authority, and writes it as the kubelet does: behind a link, atomically.
 func (c *certificates) issue(t *testing.T) *x509.CertPool {
 	t.Helper()
 	c.issued++
@@ -142,7 +142,7 @@ func (c *certificates) issue(t *testing.T) *x509.CertPool {
 	return authority
 }
 
-// link makes or replaces a link in the folder.
+// link creates or replaces a link in the folder.
 func (c *certificates) link(t *testing.T, target, name string) {
 	t.Helper()
 	partial := filepath.Join(c.folder, name+".new")

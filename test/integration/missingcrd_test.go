@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// An operator that is newer than the CRDs serves the kinds that are there. It ends, to be started again, when the one is there that was missing.
+// An operator that is newer than the CRDs serves the kinds whose CRDs exist. It ends, to be restarted, once a missing one is created.
 func TestACRDIsMissing(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -23,7 +23,7 @@ func TestACRDIsMissing(t *testing.T) {
 	files.Write(t, filepath.Join(dir, "watches.yaml"), fmt.Sprintf(`- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice}
 - {group: example.org, version: v1, kind: %s, chart: helm-charts/appjob}
 `, kind))
-	proxy := cluster.Unbound().NewProxy(t) // no role knows the kind
+	proxy := cluster.Unbound().NewProxy(t) // no role covers the kind
 	process := harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+namespace, "--watches-file="+filepath.Join(dir, "watches.yaml"))
 	app := harness.Seed(namespace, "web")
 	cluster.CreateReady(t, app)

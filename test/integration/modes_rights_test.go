@@ -21,15 +21,15 @@ import (
 
 var errStillThere = errors.New("it is still there")
 
-// permissions are the rights that a ClusterServiceVersion asks for.
+// permissions are the rights in a ClusterServiceVersion.
 type permissions struct {
 	Account string              `json:"serviceAccountName"`
 	Rules   []rbacv1.PolicyRule `json:"rules"`
 }
 
-// subscribe grants a service account in namespace home the rights that OLM would, for the bundle and these target
-// namespaces, none of which means all: what is asked for in namespaces is a Role in home and in each target, or a
-// ClusterRole where all are served. It returns the cluster as the service account sees it.
+// subscribe grants a service account in namespace home the rights that OLM would, for the bundle and these target namespaces, none of which means
+// all: namespaced rights are a Role in home and in each target, or a ClusterRole if all are served. It returns the cluster with the rights of the
+// service account.
 func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {
 	t.Helper()
 	inNamespaces, everywhere := bundled(t)
@@ -46,7 +46,7 @@ func subscribe(t *testing.T, home string, targets []string) *harness.Cluster {
 	return as(account)
 }
 
-// bundled reads the rights that the bundle asks for: in each namespace that is served, and in all of the cluster.
+// bundled reads the rights in the bundle: those in each served namespace, and cluster-wide ones.
 func bundled(t *testing.T) (inNamespaces, everywhere permissions) {
 	t.Helper()
 	var csv struct {
@@ -69,7 +69,7 @@ func bundled(t *testing.T) (inNamespaces, everywhere permissions) {
 	return asked.Permissions[0], asked.ClusterPermissions[0]
 }
 
-// as returns the cluster as a service account sees it.
+// as returns the cluster with the rights of a service account.
 func as(account *corev1.ServiceAccount) *harness.Cluster {
 	config := restclient.CopyConfig(cluster.Config)
 	config.Impersonate = restclient.ImpersonationConfig{
@@ -99,7 +99,7 @@ func grantEverywhere(t *testing.T, account *corev1.ServiceAccount, what string, 
 	})
 }
 
-// bind makes a role and its binding, unless they are there, and deletes what is outside of namespaces afterwards.
+// bind creates a role and its binding, unless they exist, and deletes cluster-wide ones afterwards.
 func bind(t *testing.T, role, binding client.Object) {
 	t.Helper()
 	for _, object := range []client.Object{role, binding} {

@@ -18,8 +18,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// optional are kinds that the chart renders and a bundle asks no rights for. Other tests have the cluster serve them, so the operator looks whether it
-// may see them.
+// optional are kinds that the chart renders and the bundle has no rights for. Other tests have the cluster serve them, so the operator checks
+// whether it may watch them.
 var optional = []string{"httproutes", "scaledobjects", "servicemonitors"}
 
 // OLM's four install modes: the operator serves the namespaces of its OperatorGroup and touches no other, with no more
@@ -29,7 +29,7 @@ func TestInstallModes(t *testing.T) {
 		own     bool // the operator's own namespace is served
 		others  int  // further namespaces that are served
 		beyond  bool // all namespaces are served
-		ignored int  // namespaces with an AppService that is not served, besides the operator's own
+		ignored int  // namespaces with an AppService that are not served, besides the operator's own
 	}{
 		"OwnNamespace":    {own: true, ignored: 1},
 		"SingleNamespace": {others: 1, ignored: 1},
@@ -89,7 +89,7 @@ func namespaces(t *testing.T, count int) []string {
 	return names
 }
 
-// applications makes an AppService in each namespace, with a label that says which operator it is for.
+// applications creates an AppService in each namespace, with a label that selects its operator.
 func applications(t *testing.T, home string, namespaces []string) []*v1.AppService {
 	t.Helper()
 	var apps []*v1.AppService
@@ -115,7 +115,7 @@ func onlyLabeled(t *testing.T, home string) string {
 	return filepath.Join(dir, "watches.yaml")
 }
 
-// comesBack deletes the Service of an AppService and waits for another one: the operator follows what is in the namespace.
+// comesBack deletes the Service of an AppService and waits for another one: the operator watches the namespace.
 func comesBack(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	service := &corev1.Service{}

@@ -22,7 +22,7 @@ const (
 	podSettings   = "terminationGracePeriodSeconds: {{ int64 .Values.terminationGracePeriodSeconds }}"
 )
 
-// The event of an upgrade counts the fields that it does not name, and says whether pods restart.
+// The event of an upgrade counts the fields that it does not list, and says whether pods restart.
 func TestANewChartSaysWhatItChanges(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -68,7 +68,7 @@ func TestANewChartSaysWhatItChanges(t *testing.T) {
 	}
 }
 
-// A chart whose pods never become ready stops by itself, and goes on when the CRD asks for it.
+// The rollout of a chart whose pods never become ready stops by itself, and continues when the CRD allows it.
 func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 	t.Parallel()
 	const count = 5

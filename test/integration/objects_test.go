@@ -33,7 +33,7 @@ func values(envs []corev1.EnvVar) map[string]string {
 
 func length(list client.ObjectList) int { return meta.LenList(list) }
 
-// monitorCRD is a CRD of the kind ServiceMonitor that takes everything.
+// monitorCRD is a CRD of the kind ServiceMonitor that accepts any content.
 func monitorCRD() *apiextensionsv1.CustomResourceDefinition {
 	return harness.AnyCRD(schema.GroupVersionKind{Group: "monitoring.coreos.com", Version: "v1", Kind: "ServiceMonitor"}, "servicemonitors")
 }
@@ -47,7 +47,7 @@ func newMonitor(namespace, name string) *unstructured.Unstructured {
 	return monitor
 }
 
-// present returns an error while an object is not there.
+// present returns an error while an object does not exist.
 func present(t *testing.T, object client.Object) error {
 	t.Helper()
 	return cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(object), object)

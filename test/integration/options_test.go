@@ -51,8 +51,8 @@ func TestNoClusterRoleAndNoOption(t *testing.T) {
 	process.ends(t)
 }
 
-// The admission plugin OwnerReferencesPermissionEnforcement, which test clusters run, wants the right to set finalizers of who writes owner
-// references that block a deletion.
+// The admission plugin OwnerReferencesPermissionEnforcement, which test clusters run, requires the right to set finalizers for owner references
+// that block a deletion.
 func TestAnOwnerReferenceNeedsARight(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Of all Secrets, the operator lists and watches nothing but metadata. What is in them it reads by name: of those that a spec refers to, of those
-// that it rendered, and of its own records. Manager ensures that no operator of any test lists more.
+// Of all Secrets, the operator lists and watches only metadata. It reads the content by name: of those that a spec refers to, of those that it
+// rendered, and of its own records. Manager ensures that no operator of any test lists more.
 func TestSecretsOfOthersAreNotRead(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
@@ -58,7 +58,7 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 			t.Errorf("%s, which is nobody's that refers to it or rendered it", request)
 		}
 	}
-	for _, verb := range []string{"watch", "get"} { // lists are streamed by watches
+	for _, verb := range []string{"watch", "get"} { // watches stream the lists
 		if seen[verb] == 0 {
 			t.Errorf("no %s of Secrets was seen: %v", verb, seen)
 		}

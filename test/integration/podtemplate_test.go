@@ -25,8 +25,8 @@ func patchOf(spec string) *v1.PodTemplate {
 	return &v1.PodTemplate{Spec: &runtime.RawExtension{Raw: data}}
 }
 
-// What a patch adds is as the API server stores it: nothing is written after a restart. What it refers to counts, and what it takes away
-// comes back with its end.
+// The patch is compared as the API server stores it: nothing is written after a restart. Its references count, and what it removes is rendered
+// again when it ends.
 func TestAPatchOfThePodsIsLikeAnyOtherField(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)

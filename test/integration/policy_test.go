@@ -31,7 +31,7 @@ func tolerated(t *testing.T, app *v1.AppService, want bool) error {
 	return nil
 }
 
-// A file that changes is followed: what it allows heals, what it no longer allows keeps running, and one that cannot be read changes nothing.
+// Changes of the file take effect: what it allows heals, what it no longer allows keeps running, and an invalid file changes nothing.
 func TestThePolicyIsFollowed(t *testing.T) {
 	t.Parallel()
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")
@@ -61,7 +61,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	cluster.Ready(t, app)
 	assert.NoError(t, tolerated(t, app, true))
 
-	policy("namespaces: [{name: [" + namespace + "]}]") // a mistake: what is in use stays
+	policy("namespaces: [{name: [" + namespace + "]}]") // a mistake: the policy in use stays
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 
@@ -76,7 +76,7 @@ func TestThePolicyIsFollowed(t *testing.T) {
 	})
 }
 
-// The labels of a namespace decide which entries are for it, whenever they change.
+// The labels of a namespace decide which entries apply to it, whenever they change.
 func TestThePolicyGoesByLabelsOfTheNamespace(t *testing.T) {
 	t.Parallel()
 	namespace, file := cluster.Namespace(t), filepath.Join(t.TempDir(), "policy.yaml")

@@ -110,7 +110,7 @@ func TestEachPodIsReachedOnItsOwnPorts(t *testing.T) {
 	}
 }
 
-// notPulled is the status of a pod whose image is not there.
+// notPulled is the status of a pod whose image cannot be pulled.
 var notPulled = waits("ImagePullBackOff", `Back-off pulling image "nginx:broken": ErrImagePull: not found`, "", 0)
 
 // withAddress adds the address that a pod gets before its images are pulled: those without are not endpoints.

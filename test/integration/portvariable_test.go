@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A variable refers only to those before it, and the API server decides where one is put that comes later.
+// A variable refers only to those before it, and the API server decides about the position of later ones.
 func TestPortStandsBeforeWhatRefersToIt(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

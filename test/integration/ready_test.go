@@ -44,7 +44,7 @@ func TestALoadBalancerThatCannotBeHad(t *testing.T) {
 	}
 }
 
-// A route that no controller looks at keeps Ready False, and is said to be left alone when it had time enough.
+// A route without a controller keeps Ready False, and is reported as ignored after some time.
 func TestARouteThatNobodyLooksAt(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()

@@ -11,7 +11,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Pods show to whoever may read them that a Secret has changed, and nothing else of it, whichever process looks at it.
+// Pods show anyone who may read them that a Secret has changed, and nothing else about it, whichever process looks at it.
 func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

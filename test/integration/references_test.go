@@ -121,7 +121,7 @@ func TestPodsFollowWhatTheNamespaceEnforces(t *testing.T) {
 		}
 		return errors.New("they may run as root")
 	})
-	cluster.Ready(t, app) // the API server takes such pods
+	cluster.Ready(t, app) // the API server accepts such pods
 	enforce(t, namespace, "privileged")
 	harness.Eventually(t, "the pods are as before", func() error {
 		if deployment(t, app).Spec.Template.Spec.SecurityContext.RunAsNonRoot == nil {

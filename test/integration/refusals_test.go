@@ -25,15 +25,15 @@ var refusals struct{ rows, seen, healed atomic.Int32 }
 
 // refusal is a change that the operator must refuse with a condition, leaving the version that runs as it is.
 type refusal struct {
-	// base changes the AppService that runs before; nil for the seed.
+	// base changes the running AppService first; nil for the seed.
 	base func(*v1.AppServiceSpec)
-	// hinder puts something in the way, before the change; nil if the change alone is at fault.
+	// hinder prepares an obstacle before the change; nil if the change alone is at fault.
 	hinder func(t *testing.T, app *v1.AppService) client.Object
-	// first says that it is there before the AppService is.
+	// first says that hinder runs before the AppService is created.
 	first bool
-	// change of the spec; nil if what hinders is in the way of what runs.
+	// change of the spec; nil if the obstacle is in the way of the present spec.
 	change func(spec *v1.AppServiceSpec, hindrance client.Object)
-	// clear takes out of the way what is in it; nil if the change is taken back instead.
+	// clear removes the obstacle; nil if the change is undone instead.
 	clear func(t *testing.T, app *v1.AppService, hindrance client.Object)
 
 	reason  string
@@ -324,7 +324,7 @@ func deleteIt(t *testing.T, _ *v1.AppService, o client.Object) {
 // older makes an AppService that claims a host, and waits until the next one is younger by the clock of the API server.
 func older(t *testing.T, namespace string) client.Object {
 	t.Helper()
-	app := harness.Seed(namespace, "an-older-one") // also by name, if both were made in one second
+	app := harness.Seed(namespace, "an-older-one") // also by name, if both were created in one second
 	app.Spec.Size = ptr.To[int32](0)
 	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: "shop.example.com", Paths: []v1.IngressPath{{Path: "/cart"}}}}}
 	cluster.CreateReady(t, app)
@@ -345,7 +345,7 @@ func secret(namespace, name, key string) *corev1.Secret {
 	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, StringData: map[string]string{key: "postgres://"}}
 }
 
-// enforce labels a namespace with the level that it enforces.
+// enforce labels a namespace with the Pod Security level to enforce.
 func enforce(t *testing.T, name, level string) client.Object {
 	t.Helper()
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}

@@ -24,8 +24,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What "render --live" prints of a sample's file is byte for byte what the operator wrote, according to its record, and nothing of it differs for
-// "diff". It runs by itself: samples refer to classes, which are cluster-wide.
+// The output of "render --live" for a sample's file is byte for byte what the operator wrote, according to its record, and "diff" finds no
+// difference. It runs by itself: samples refer to classes, which are cluster-wide.
 func TestRenderIsWhatIsReleased(t *testing.T) {
 	withForeignKinds(t)
 	namespace := cluster.Namespace(t)
@@ -39,7 +39,7 @@ func TestRenderIsWhatIsReleased(t *testing.T) {
 		all = append(all, sample.DeepCopy())
 		sample.SetNamespace(namespace)
 		cluster.Create(t, sample, client.FieldValidation(metav1.FieldValidationStrict))
-		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), sample) }) // its pods would take room from other tests
+		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), sample) }) // its pods would take resources from other tests
 	}
 	manager := cluster.Manager(t, namespace)
 	for _, sample := range all {
@@ -78,7 +78,7 @@ func rendersAsReleased(t *testing.T, namespace string, sample *unstructured.Unst
 	}
 }
 
-// commandLine carries out a command of kubectl-appservice in a namespace of the cluster, and returns what it prints.
+// commandLine runs a command of kubectl-appservice in a namespace of the cluster, and returns its output.
 func commandLine(t *testing.T, want int, namespace string, args ...string) string {
 	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()

@@ -20,7 +20,7 @@ func TestARestartWritesNothing(t *testing.T) {
 		app := harness.Seed(namespace, fmt.Sprintf("web-%d", i))
 		app.Spec.Config = &v1.Config{DatabaseURL: "postgres://x", Environment: map[string]v1.ConfigValue{"GREETING": "hello"}}
 		app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: app.Name + ".example.com"}}}
-		app.Spec.Resources = resources("0.1", "1000m") // the API server spells them otherwise
+		app.Spec.Resources = resources("0.1", "1000m") // the API server normalizes them
 		cluster.Create(t, app)
 		apps = append(apps, app)
 	}
@@ -43,16 +43,16 @@ func TestARestartWritesNothing(t *testing.T) {
 	}
 }
 
-// What the operator asks of the API server, counted at its transport.
+// The requests of the operator, counted at its transport.
 func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
-	warm := harness.Seed(namespace, "warm") // the first one also reads what the cluster serves
+	warm := harness.Seed(namespace, "warm") // the first one also reads discovery
 	cluster.CreateReady(t, warm)
 	manager.Rest(t)
 
 	app := harness.Seed(namespace, "web")
-	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be looked at
+	app.Spec.Size = ptr.To[int32](0) // pods that are slow would be read for a diagnosis
 	app.Spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true)}
 	install := requests(t, manager, func() { cluster.Create(t, app); cluster.Ready(t, app) })
 	if got := withoutStatus(install); len(got) != 4 {
@@ -64,13 +64,13 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 		cluster.Ready(t, app)
 	})
-	if got := withoutStatus(upgrade); len(got) != 3 { // nothing goes before there are more records than are kept
+	if got := withoutStatus(upgrade); len(got) != 3 { // no record is deleted before there are more than are kept
 		t.Errorf("an upgrade of one object took %d requests besides status, want 3: %v", len(got), got)
 	}
 	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
 
 	noop := requests(t, manager, func() {
-		// An annotation makes a reconcile that has nothing to do; the one that follows shows that it is over.
+		// An annotation causes a reconcile without effect; the one that follows shows that it is over.
 		cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{"example.com/note": "x"} })
 	})
 	if len(noop) != 0 {
@@ -106,7 +106,7 @@ func expectExit(t *testing.T, process *harness.Process, message string) {
 	}
 }
 
-// requests returns the requests of a manager from the beginning of an action until it is quiet again.
+// requests returns the requests of a manager from the beginning of an action until it is idle again.
 func requests(t *testing.T, manager *harness.Manager, action func()) []harness.Request {
 	t.Helper()
 	mark := manager.Requests.Mark()

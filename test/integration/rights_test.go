@@ -27,8 +27,8 @@ import (
 
 const autoscalers = "horizontalpodautoscalers"
 
-// A right that is missing for one kind concerns the AppServices that use the kind. They name it, all others are served, and
-// the operator is ready and ends when it is asked to.
+// A missing right for one kind affects the AppServices that use the kind. They name it, all others are served, and the operator is ready and ends
+// on SIGTERM.
 func TestAKindThatMayNotBeListed(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -47,13 +47,13 @@ func TestAKindThatMayNotBeListed(t *testing.T) {
 	becomesAutoscaled(t, scaled)
 
 	account.allow(t, autoscalers)
-	namesTheRight(t, scaled, "list and watch", process.proxy.Break) // a watch that was begun before goes on
-	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{})        // what cannot be seen is not taken for gone, nor for left over
+	namesTheRight(t, scaled, "list and watch", process.proxy.Break) // a watch that began before continues
+	get(t, scaled, &autoscalingv2.HorizontalPodAutoscaler{})        // what cannot be listed is not taken for deleted, nor for an orphan
 	staysAsItsSpecSays(t, plain)
 	process.ends(t)
 }
 
-// A kind that may be seen and not written is named as well, by the first verb that is missing.
+// A kind that may be watched and not written is named as well, by the first verb that is missing.
 func TestAKindThatMayNotBeWritten(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -74,8 +74,8 @@ func TestAKindThatMayNotBeWritten(t *testing.T) {
 	process.ends(t)
 }
 
-// An upgrade deletes what it does not have. If a right is missing before it is through, what it has deleted does not come back for as long, as it
-// would if what was recorded before were kept alive whole.
+// An upgrade deletes what is no longer rendered. If a right is missing before it is complete, what it has deleted is not created again, as keeping
+// the whole recorded release alive would do.
 func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -102,7 +102,7 @@ func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	second.ends(t)
 }
 
-// An operator that may not even list its own kind waits for the right, and ends when it is asked to.
+// An operator that may not even list its own kind waits for the right, and ends on SIGTERM.
 func TestTheOwnKindMayNotBeListed(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -137,13 +137,13 @@ func newAccount(t *testing.T) *account {
 	return a
 }
 
-// allow lets the account do what the bundle asks for, without some resources, and waits until the API server obeys.
+// allow grants the account the rights of the bundle, without some resources, and waits until that is in effect.
 func (a *account) allow(t *testing.T, without ...string) {
 	t.Helper()
 	a.set(t, a.without(without...))
 }
 
-// without returns what the bundle asks for, without some resources.
+// without returns the rights of the bundle, without some resources.
 func (a *account) without(resources ...string) []rbacv1.PolicyRule {
 	var rules []rbacv1.PolicyRule
 	for _, rule := range a.rules {
@@ -155,7 +155,7 @@ func (a *account) without(resources ...string) []rbacv1.PolicyRule {
 	return rules
 }
 
-// set lets the account do what the rules say.
+// set grants the account these rules.
 func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
 	t.Helper()
 	grant(t, a.ServiceAccount, a.Namespace, rules)
@@ -165,7 +165,7 @@ func (a *account) set(t *testing.T, rules []rbacv1.PolicyRule) {
 	cluster.Update(t, role)
 }
 
-// process is the operator as a program, with the rights of an account.
+// process is the operator's program, with the rights of an account.
 type process struct {
 	*harness.Process
 	proxy *harness.Proxy
@@ -179,7 +179,7 @@ func (a *account) run(t *testing.T) *process {
 	return &process{harness.Run(t, proxy.Kubeconfig, "--watch-namespaces="+a.Namespace, "--health-probe-bind-address="+probe), proxy, probe}
 }
 
-// readyz is the answer of the readiness probe, 0 where there is none.
+// readyz is the answer of the readiness probe, 0 if none.
 func (p *process) readyz() (code int, text string) {
 	answer, err := http.Get("http://" + p.probe + "/readyz?verbose=1")
 	if err != nil {
@@ -202,7 +202,7 @@ func (p *process) isReady(t *testing.T) {
 	t.Logf("ready after %s", time.Since(begin).Round(time.Millisecond))
 }
 
-// ends asks the process to end. Patience is longer than the grace period of the manager's pod.
+// ends sends SIGTERM to the process. Patience is longer than the grace period of the manager's pod.
 func (p *process) ends(t *testing.T) {
 	t.Helper()
 	begin := time.Now()
@@ -243,8 +243,8 @@ func staysAsItsSpecSays(t *testing.T, app *v1.AppService) {
 	cluster.Becomes(t, "the size is put right", deployment, func() error { return want("replicas", *deployment.Spec.Replicas, 2) })
 }
 
-// namesTheRight waits until an application says which right is missing, and does something before each look. It is touched meanwhile: that a right was taken away
-// is only seen when there is something to do.
+// namesTheRight waits until an application reports which right is missing, and does something before each look. The application is touched
+// meanwhile: a withdrawn right is only noticed when there is something to do.
 func namesTheRight(t *testing.T, app *v1.AppService, verbs string, before func()) {
 	t.Helper()
 	harness.Eventually(t, "the missing right is named", func() error {

@@ -17,8 +17,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// The addresses of a route are those of the listeners of a Gateway that another user owns in another namespace. A Gateway is read
-// when its listeners change, and never for what controllers write to its status.
+// The addresses of a route are those of the listeners of a Gateway that another user owns in another namespace. A Gateway is read when its
+// listeners change, and never because a controller writes to its status.
 func TestARouteHasTheAddressesOfItsGateway(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
@@ -94,7 +94,7 @@ func changeGateway(t *testing.T, edge *unstructured.Unstructured, listeners ...a
 	require.NoError(t, cluster.Client.Update(context.WithoutCancel(t.Context()), edge))
 }
 
-// gatewayCRD serves Gateways of any content, and their status apart from it.
+// gatewayCRD serves Gateways of any content, with a status subresource.
 func gatewayCRD() *apiextensionsv1.CustomResourceDefinition {
 	crd := harness.WithStatus(harness.AnyCRD(gateway.Kind, "gateways"))
 	crd.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/3328"}

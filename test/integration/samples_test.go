@@ -39,12 +39,11 @@ import (
 const (
 	samples  = "config/samples"
 	fixtures = "test/testdata/fixtures"
-	// otherNodePort keeps copies of samples off the node ports that other tests use.
+	// otherNodePort replaces the node ports in copies of samples, which other tests use.
 	otherNodePort = 40
 )
 
-// Every sample becomes ready as it is, has no problems, and comes to rest: what the API server makes of the objects is
-// what was rendered.
+// Every sample becomes ready unchanged, has no problems, and then causes no more requests: the API server's defaults equal what was rendered.
 func TestSamples(t *testing.T) {
 	t.Parallel()
 	capabilities := withForeignKinds(t)
@@ -72,7 +71,7 @@ func testSample(t, whole *testing.T, file string, capabilities *watch.Discovered
 
 	mark := manager.Requests.Mark()
 	note := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"example.com/note":"x"}}}`))
-	if err := cluster.Client.Patch(t.Context(), app, note); err != nil { // makes a reconcile
+	if err := cluster.Client.Patch(t.Context(), app, note); err != nil { // causes a reconcile
 		t.Fatal(err)
 	}
 	manager.Rest(t)
@@ -199,7 +198,7 @@ func withForeignKinds(t *testing.T) *watch.Discovered {
 	return capabilities
 }
 
-// createFixture makes an object that a sample refers to. Those without a namespace go when all samples are done.
+// createFixture creates an object that a sample refers to. Those without a namespace are deleted when all samples are done.
 func createFixture(t, whole *testing.T, namespace string, object *unstructured.Unstructured) {
 	t.Helper()
 	namespaced, err := cluster.Client.IsObjectNamespaced(object)
@@ -216,7 +215,7 @@ func createFixture(t, whole *testing.T, namespace string, object *unstructured.U
 	}
 }
 
-// moveNodePorts keeps a copy of a sample off the node ports of others.
+// moveNodePorts replaces the node ports in a copy of a sample.
 func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 	t.Helper()
 	ports, _, err := unstructured.NestedSlice(sample.Object, "spec", "ports")
@@ -231,7 +230,7 @@ func moveNodePorts(t *testing.T, sample *unstructured.Unstructured, by int64) {
 	}
 }
 
-// repairsOf lists what the operator put back in a namespace.
+// repairsOf lists what the operator repaired in a namespace.
 func repairsOf(t *testing.T, namespace string) []string {
 	t.Helper()
 	list := &eventsv1.EventList{}

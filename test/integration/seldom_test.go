@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What an AppJob runs comes back as what an AppService runs does.
+// Objects of an AppJob are repaired like those of an AppService.
 func TestWhatAnAppJobRunsReturns(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -39,7 +39,7 @@ func TestWhatAnAppJobRunsReturns(t *testing.T) {
 	}
 }
 
-// A Job that an AppJob left is taken back by the next one of that name, and does not run again.
+// A Job that a deleted AppJob left is adopted by the next one of that name, and does not run again.
 func TestAJobThatWasLeftIsTakenBack(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -89,7 +89,7 @@ func itemsOf(t *testing.T, resource client.Object, list client.ObjectList) []cli
 	return own
 }
 
-// A record that says anything but deployed is replaced: that is how an interrupted action of an earlier operator looks.
+// A record with a status other than deployed is replaced: an interrupted operation of an earlier operator leaves one.
 func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -103,7 +103,7 @@ func TestARecordThatIsNotDeployedIsReplaced(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// While the certificate of an Ingress is missing, the status says why, in the words of cert-manager.
+// While the certificate of an Ingress is missing, the status says why, with cert-manager's message.
 func TestACertificateThatCannotBeIssued(t *testing.T) {
 	t.Parallel()
 	crd := harness.AnyCRD(schema.GroupVersionKind{Group: "cert-manager.io", Version: "v1", Kind: "Certificate"}, "certificates")

@@ -24,7 +24,7 @@ import (
 	"github.com/example/appservice-operator/test/large"
 )
 
-// limit is how many megabytes of memory the container of the manager may use.
+// limit is the memory limit of the manager's container in megabytes.
 const limit = 512
 
 // neighbor is an AppService of a tenant who does nothing wrong, beside one who does.
@@ -72,7 +72,7 @@ func (n *neighbor) fits(when string) {
 	}
 }
 
-// again kills the operator and starts it.
+// again kills the operator and restarts it.
 func (n *neighbor) again() {
 	n.Helper()
 	n.process.Kill()
@@ -86,7 +86,7 @@ func idle(namespace, name string) *v1.AppService {
 	return app
 }
 
-// count is how many AppServices an attack makes: SIZE_FLEET, if that says how many.
+// count is how many AppServices an attack creates: SIZE_FLEET, if that is set.
 func count(t *testing.T, otherwise int) int {
 	t.Helper()
 	text := os.Getenv("SIZE_FLEET")
@@ -163,7 +163,7 @@ func TestTheCRDRefusesWhatIsTooLarge(t *testing.T) {
 	}
 }
 
-// A spec that passes the CRD because that is an older one, or was changed, takes next to no memory. What runs is kept.
+// A spec that passes the CRD because that is an older one, or was changed, needs next to no memory. What runs is kept.
 func TestWhatGetsPastTheCRDAndIsTooLargeTakesNoMemory(t *testing.T) {
 	attacker := cluster.Namespace(t)
 	n := beside(t, attacker)
@@ -222,14 +222,14 @@ func anythingGoes(t *testing.T) {
 	harness.Eventually(t, "the API server takes anything", func() error { return cluster.Client.Create(t.Context(), probe) })
 }
 
-// transient is how many megabytes a start takes for large AppServices, however many there are.
+// transient is how many megabytes more a start needs for large AppServices, however many there are.
 const transient = 30
 
-// largest are the most items of each shape that the CRD takes.
+// largest are the most items of each shape that the CRD accepts.
 var largest = map[string]int{"references": 100, "files": 32 << 10, "variables": 256, "arguments": 8 * 256, "terms": 15_000, "annotations": 64}
 
-// A thousand of the largest AppServices that the CRD takes fit. Fewer of one shape are tried, unless SIZE_FLEET says how many: then what
-// each of them takes is what counts.
+// A thousand of the largest AppServices that the CRD accepts fit. Fewer of one shape are tried, unless SIZE_FLEET is set: then the memory for each
+// of them is asserted.
 func TestAThousandOfTheLargestFit(t *testing.T) {
 	for name, items := range largest {
 		if os.Getenv("SIZE_FLEET") == "" && name != "references" {
@@ -351,7 +351,8 @@ func TestSpecsThatChangeAllTheTimeLeaveNothingBehind(t *testing.T) {
 	}
 }
 
-// Who may write Secrets can put a text of a thousand times its size into the records of releases. None is unpacked further than a record may be.
+// A user who may write Secrets can put a text of a thousand times its size into release records. None is decompressed beyond the size that a record
+// may have.
 func TestBombsInReleaseRecordsTakeNoMemory(t *testing.T) {
 	attacker, payload := cluster.Namespace(t), base64.StdEncoding.EncodeToString(bomb(t, 600<<20))
 	n := beside(t, attacker)

@@ -10,8 +10,8 @@ import (
 	"github.com/example/appservice-operator/test/endstate"
 )
 
-// stateOf returns the status of an AppService and its objects. Those come from a cache: to read every kind from the API server again and
-// again would keep it from all else.
+// stateOf returns the status of an AppService and its objects. Those come from a cache: reading every kind from the API server again and again
+// would overload it.
 func stateOf(t *testing.T, objects client.Reader, app *v1.AppService) map[string]any {
 	t.Helper()
 	state, err := endstate.Of(t.Context(), cluster.Client, objects, app)

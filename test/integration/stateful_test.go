@@ -34,7 +34,7 @@ func stateful(namespace, class string) *v1.AppService {
 	return app
 }
 
-// growing makes a storage class that lets claims grow, or not, and some volumes of it that are larger than they are asked to be.
+// growing creates a storage class with or without volume expansion, and some volumes of it that are larger than requested.
 func growing(t *testing.T, namespace string, grows bool, volumes int) string {
 	t.Helper()
 	class := &storagev1.StorageClass{Provisioner: "kubernetes.io/no-provisioner", AllowVolumeExpansion: &grows}
@@ -61,7 +61,7 @@ func growing(t *testing.T, namespace string, grows bool, volumes int) string {
 	return class.Name
 }
 
-// claims waits until claims of a namespace are there, each of a size, as in "data-web-0 1Gi", and returns their UIDs.
+// claims waits until claims of a namespace exist, each of a size, as in "data-web-0 1Gi", and returns their UIDs.
 func claims(t *testing.T, namespace string, expected ...string) []types.UID {
 	t.Helper()
 	var uids []types.UID
@@ -237,7 +237,7 @@ func TestClaimsOfReplicasGrow(t *testing.T) {
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)
 	manager.Rest(t)
-	claims(t, namespace, "data-web-0 3Gi", "data-web-1 2Gi", "data-web-2 2Gi") // who made it larger is not overruled
+	claims(t, namespace, "data-web-0 3Gi", "data-web-1 2Gi", "data-web-2 2Gi") // a larger size by a user stays
 
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Persistence.Size = resource.MustParse("1Gi") })
 	condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonImmutableChange)
@@ -353,7 +353,7 @@ func TestAStatefulSetIsAutoscaled(t *testing.T) {
 	if scaler.Spec.ScaleTargetRef.Kind != "StatefulSet" || *set.Spec.Replicas < 3 {
 		t.Errorf("got target %s, %d replicas", scaler.Spec.ScaleTargetRef.Kind, *set.Spec.Replicas)
 	}
-	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}} // as the autoscaler does
+	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: 5}} // as an autoscaler does
 	require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), set, client.WithSubResourceBody(scale)))
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 	cluster.Ready(t, app)

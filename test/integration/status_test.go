@@ -18,7 +18,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A rolling update goes through many counts of pods, and means two things: it goes on, and it is over.
+// A rolling update goes through many pod counts, and has two meanings: it makes progress, and it is complete.
 func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -36,7 +36,7 @@ func TestARollingUpdateWritesFewStatuses(t *testing.T) {
 		return nil
 	})
 	manager.Rest(t)
-	// One when it begins, one when it goes on, one when it is over; and counters are written every 5 s at most.
+	// One at its begin, one while it goes on, one at its end; and counters are written every 5 s at most.
 	got, most := statusWrites(manager.Requests.WritesSince(mark)), 3+int(time.Since(begin)/(5*time.Second))
 	if got > most || got == 0 {
 		t.Errorf("%d writes of the status, want %d at most", got, most)

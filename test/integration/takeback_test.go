@@ -22,7 +22,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What the API server refuses late, when other objects are written, must leave nothing of a service that never was.
+// If the API server refuses an object late, when others are written already, nothing may be left of a service that never ran.
 func TestNothingStaysOfAnInstallThatIsRefused(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -58,7 +58,7 @@ func TestNothingStaysOfAnInstallThatIsRefused(t *testing.T) {
 		},
 		"a policy refuses what comes after a StatefulSet": {
 			spec: func(s *v1.AppServiceSpec) {
-				s.Persistence.PerReplica, s.Size = true, ptr.To[int32](0) // no pod makes a claim, which would stay
+				s.Persistence.PerReplica, s.Size = true, ptr.To[int32](0) // no pod creates a claim, which would stay
 			},
 			made: func(namespace string) []client.Object { return refusing(namespace, "networking.k8s.io", "ingresses") },
 			heal: takeAway,
@@ -98,7 +98,7 @@ func TestNothingStaysOfAnInstallThatIsRefused(t *testing.T) {
 			before := allIn(t, namespace)
 			manager := cluster.Manager(t, namespace)
 			cluster.Create(t, app)
-			for range 2 { // the first attempt, and one of a process that knows of none
+			for range 2 { // the first attempt, and one of a process without memory of it
 				condition := cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonInstallFailed)
 				if !strings.Contains(condition.Message, test.says) {
 					t.Errorf("the message does not tell the cause: %s", condition.Message)
@@ -128,13 +128,13 @@ func mend(change func(*v1.AppServiceSpec)) func(*testing.T, *v1.AppService, clie
 	}
 }
 
-// takeAway removes what refuses.
+// takeAway removes the policy that refuses.
 func takeAway(t *testing.T, _ *v1.AppService, made client.Object) {
 	t.Helper()
 	cluster.Delete(t, made)
 }
 
-// refusing is a policy that refuses to create objects of a kind in a namespace; the binding, without which it refuses nothing, is the last.
+// refusing is a policy that refuses to create objects of a kind in a namespace; the binding, which puts it into effect, is the last.
 func refusing(namespace, group, resource string) []client.Object {
 	return []client.Object{
 		&admissionv1.ValidatingAdmissionPolicy{ObjectMeta: metav1.ObjectMeta{Name: namespace}, Spec: admissionv1.ValidatingAdmissionPolicySpec{
@@ -171,7 +171,7 @@ func probe(app *v1.AppService) client.Object {
 	}}
 }
 
-// allIn lists all that is in a namespace but what others make of themselves, events, and what goes.
+// allIn lists all objects of a namespace but those that other controllers create, events, and those being deleted.
 func allIn(t *testing.T, namespace string) []string {
 	t.Helper()
 	lists, err := discovery.ServerPreferredNamespacedResources(discovery.NewDiscoveryClientForConfigOrDie(cluster.Config))

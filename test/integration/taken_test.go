@@ -12,7 +12,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Somebody else's object that has the name is looked at, of whatever kind it is, and said to be in the way.
+// A foreign object of the name is read, whatever its kind, and reported as being in the way.
 func TestObjectsThatHaveTheName(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)

@@ -20,18 +20,18 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// feature is what is switched on and off again in an AppService.
+// feature is a field that is set and removed again in an AppService.
 type feature struct {
 	base, on v1.AppServiceSpec
 	// fixtures is the sample whose fixtures are needed.
 	fixtures string
 }
 
-// sameEnd are the namespaces of one AppService that is toggled and two that never were.
+// sameEnd are the namespaces of one AppService that is toggled and two that never are.
 type sameEnd struct{ toggled, on, base string }
 
-// The order of changes leaves no trace: an AppService in which a feature was switched on ends like one that was made with
-// it, and after it was switched off like one that never had it.
+// The order of changes has no effect on the end: an AppService to which a feature was added ends like one that was created with it, and after its
+// removal like one that never had it.
 func TestAFeatureSwitchedOnAndOffLeavesNoTrace(t *testing.T) {
 	t.Parallel()
 	withForeignKinds(t)
@@ -86,13 +86,13 @@ func testToggle(t *testing.T, in sameEnd, objects client.Reader, name string, fe
 	}
 }
 
-// featuresOfSamples makes a feature of each sample. It runs no pod: what a pod of the samples needs is not there.
+// featuresOfSamples returns a feature for each sample. It runs no pod, since what pods of samples need does not exist.
 func featuresOfSamples(t *testing.T) map[string]feature {
 	t.Helper()
 	features := map[string]feature{}
 	for _, file := range sampleFiles(t) {
 		if file == "appservice_headless.yaml" || file == "appservice_stateful.yaml" {
-			continue // the API server never changes between headless and not, nor a volume for each replica and not: both ways are refused
+			continue // the API server never changes between headless and not, nor a volume for each replica and not: both changes are refused
 		}
 		app := harness.Sample(t, file, "")
 		app.Spec.Size = ptr.To[int32](0)
@@ -150,12 +150,12 @@ func claim(retain bool) *v1.Persistence {
 	return &v1.Persistence{Size: resource.MustParse("1Gi"), MountPath: "/data", StorageClassName: ptr.To("none"), Retain: &retain}
 }
 
-// appIn makes an AppService in one of the namespaces, with hosts and node ports that no other has.
+// appIn creates an AppService in one of the namespaces, with hosts and node ports that no other has.
 func appIn(t *testing.T, namespace, name string, spec v1.AppServiceSpec) *v1.AppService {
 	t.Helper()
 	app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}, Spec: *spec.DeepCopy()}
 	for i := range app.Spec.Ports {
-		app.Spec.Ports[i].NodePort = nil // they are for the whole cluster
+		app.Spec.Ports[i].NodePort = nil // they are cluster-wide
 	}
 	if ingress := app.Spec.Ingress; ingress != nil {
 		for i := range ingress.Hosts {

@@ -47,7 +47,7 @@ func triggered(namespace string) *v1.AppService {
 	return app
 }
 
-// removeScalerCRD takes KEDA's kind from the cluster, with all of its objects, and waits until it is gone.
+// removeScalerCRD deletes KEDA's kind from the cluster, with all of its objects, and waits until it is gone.
 func removeScalerCRD(t *testing.T) {
 	t.Helper()
 	if err := cluster.Client.Delete(t.Context(), scalerCRD(t)); client.IgnoreNotFound(err) != nil {
@@ -61,9 +61,9 @@ func removeScalerCRD(t *testing.T) {
 	})
 }
 
-// Without KEDA, triggers would never start the first replica. That is refused, and nothing is written, until KEDA is there.
+// Without KEDA, triggers would never start the first replica. That is refused, and nothing is written until KEDA is installed.
 func TestTriggersNeedKEDA(t *testing.T) {
-	// It has a cluster-wide manager, and a CRD that comes and goes, so no other test may run at the same time.
+	// It has a cluster-wide manager, and a CRD that is created and deleted, so no other test may run at the same time.
 	namespace := cluster.Namespace(t)
 	removeScalerCRD(t)
 	cluster.Manager(t, "", func(options *operator.Options, _ *harness.Requests) { options.WatchNamespaces = nil })
@@ -124,7 +124,7 @@ func TestKEDATakesAndGivesBackTheNumberOfReplicas(t *testing.T) {
 		body := client.WithSubResourceBody(&autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}})
 		require.NoError(t, cluster.Client.SubResource("scale").Update(t.Context(), deployment, body))
 	}
-	scale(0) // as KEDA does when there is nothing to do
+	scale(0) // as KEDA does without load
 	cluster.Becomes(t, "it is ready without a replica", app, func() error {
 		return want("reason of Ready", meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady).Reason, v1.ReasonScaledToZero)
 	})

@@ -27,7 +27,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// named is an object of an AppService, which has its name.
+// named is an object of an AppService, with its name.
 func named[T any](app *v1.AppService, object *T) *T {
 	meta := any(object).(client.Object)
 	meta.SetNamespace(app.Namespace)
@@ -35,7 +35,7 @@ func named[T any](app *v1.AppService, object *T) *T {
 	return object
 }
 
-// returns waits until an object that was deleted is there again, as another one.
+// returns waits until a deleted object exists again, with another UID.
 func returns(t *testing.T, object client.Object, before types.UID) {
 	t.Helper()
 	cluster.Becomes(t, fmt.Sprintf("%T %s returns", object, object.GetName()), object, func() error {
@@ -112,7 +112,7 @@ func TestObjectsAreRepairedThoughTheReleaseCannotBeRecorded(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// While a spec is refused, what the release before consists of is repaired as ever.
+// While a spec is refused, objects of the previous release are repaired as always.
 func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 	t.Parallel()
 	refusals := map[string]struct {
@@ -147,7 +147,7 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 	}
 }
 
-// A pod template is what is rendered: kubectl rollout undo brings back what an upgrade removed, which must not stay beside the new image.
+// A pod template equals what is rendered: kubectl rollout undo restores what an upgrade removed, which must not stay beside the new image.
 func TestAPodTemplateBelongsToTheOperatorAsAWhole(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)
@@ -208,7 +208,7 @@ func TestAStatusThatSomebodyChangesIsPutRight(t *testing.T) {
 	})
 }
 
-// A record is a Secret, and anybody who may write Secrets can make one that unpacks to a thousand times its size.
+// A record is a Secret, and any user who may write Secrets can make one that decompresses to a thousand times its size.
 func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -241,7 +241,7 @@ func TestARecordThatUnpacksToMuchIsNotUnpacked(t *testing.T) {
 	cluster.Ready(t, app)
 }
 
-// bomb is the payload of a record that unpacks to so many bytes.
+// bomb is the payload of a record that decompresses to so many bytes.
 func bomb(t *testing.T, size int) []byte {
 	t.Helper()
 	var out bytes.Buffer
@@ -283,7 +283,7 @@ func TestAWriteDecidedOnAnOlderViewIsRefused(t *testing.T) {
 	}
 }
 
-// lastBody keeps the body of the last patch of an object.
+// lastBody returns the body of the last patch of an object.
 type lastBody struct {
 	path string
 

@@ -19,8 +19,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// A short life: a warning, once, although the manager is another one in between, and then nothing is left, paused or not. One that was given
-// more time stays, and so does the one without an end.
+// A short life: a warning, once, although the manager is restarted in between, and then nothing is left, paused or not. An AppService whose life is
+// extended stays, and so does one without an end.
 func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 	t.Parallel()
 	namespace, first := cluster.ManagedNamespace(t)
@@ -92,7 +92,7 @@ func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 	}
 }
 
-// expiryEvents are the reasons of the events about the end of an AppService, in order, each as often as it was recorded.
+// expiryEvents are the reasons of the events about the expiry of an AppService, in order, each as often as it was recorded.
 func expiryEvents(t *testing.T, app *v1.AppService) string {
 	t.Helper()
 	var list eventsv1.EventList

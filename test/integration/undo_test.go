@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// pastOf returns an AppService as it is stored, and what was released of it, once that is so many releases.
+// pastOf returns an AppService as it is stored, and its releases, once there are so many.
 func pastOf(t *testing.T, app *v1.AppService, releases int) (*unstructured.Unstructured, []history.Revision) {
 	t.Helper()
 	stored := &unstructured.Unstructured{}
@@ -37,7 +37,7 @@ func pastOf(t *testing.T, app *v1.AppService, releases int) (*unstructured.Unstr
 	return stored, list
 }
 
-// runningOf is what the Deployment and the Service of an AppService are to be.
+// runningOf is the desired state of the Deployment and the Service of an AppService.
 func runningOf(t *testing.T, app *v1.AppService) map[string]any {
 	t.Helper()
 	out := map[string]any{}
@@ -50,7 +50,7 @@ func runningOf(t *testing.T, app *v1.AppService) map[string]any {
 	return out
 }
 
-// Who goes back changes the spec, and the operator makes a release of it that is as the former one was.
+// A user who goes back changes the spec, and the operator makes a new release that equals the earlier one.
 func TestGoingBackToAFormerRelease(t *testing.T) {
 	t.Parallel()
 	namespace, manager := cluster.ManagedNamespace(t)

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// script is what simulated pods of a chart do, as its values say; nothing for pods that are well.
+// script is the behavior of simulated pods of a chart, as its values say; empty for pods that become ready.
 const script = `annotations: { {{- with .Values.script }}script.kwok.x-k8s.io/status: {{ . | quote }}{{ end -}} }`
 
 // The templates of charts without a Deployment.
@@ -76,7 +76,7 @@ spec:
 `
 )
 
-// rendering makes a manager serve Widgets that render workloads.
+// rendering has a manager serve Widgets that render workloads.
 func rendering(t *testing.T, templates ...string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	files := map[string]string{"charts/widget/Chart.yaml": widgetCharts["charts/widget/Chart.yaml"]}
@@ -148,7 +148,7 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 	manager.Rest(t)
 	mark := manager.Requests.Mark()
 	before := widget.DeepCopy()
-	widget.SetAnnotations(map[string]string{"example.com/note": "x"}) // makes a reconcile
+	widget.SetAnnotations(map[string]string{"example.com/note": "x"}) // causes a reconcile
 	cluster.Patch(t, widget, client.MergeFrom(before))
 	manager.Rest(t)
 	if requests := manager.Requests.OfObjectsSince(mark); len(requests) > 0 {
@@ -156,7 +156,7 @@ func TestWorkloadsThatAreWellAreNotLookedAt(t *testing.T) {
 	}
 }
 
-// A StatefulSet that makes pods in order does not replace one that never became ready.
+// A StatefulSet that creates pods in order does not replace one that never became ready.
 func TestAPodThatHoldsUpALaterVersionIsTold(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

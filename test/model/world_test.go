@@ -211,7 +211,7 @@ func (w *world) calm(ctx context.Context) error {
 		if quiet++; w.done() != before {
 			quiet = 0
 		}
-		if quiet > 12 { // … attempts that fail continue forever, ever more slowly
+		if quiet > 12 { // attempts that fail continue forever, ever more slowly
 			return nil
 		}
 	}

@@ -19,8 +19,8 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// installAdmission installs the policies of config/admission until the test is over. Namespaces in which guards are off are left out of
-// their bindings.
+// installAdmission installs the policies of config/admission until the test is over. Namespaces in which guards are off are excluded from their
+// bindings.
 func installAdmission(t *testing.T) {
 	t.Helper()
 	folder := filepath.Join(files.Root(t), "config/admission")
@@ -34,7 +34,7 @@ func installAdmission(t *testing.T) {
 	isEnforced(t)
 }
 
-// isEnforced waits until what was installed last is: the API server takes new policies and bindings into use all at once.
+// isEnforced waits until the last policy is in effect: the API server activates new policies and bindings all at once.
 func isEnforced(t *testing.T) {
 	t.Helper()
 	s := &scene{T: t, namespace: newNamespace(t, "on-enforced-", nil)}
@@ -76,7 +76,7 @@ func install(t *testing.T, object *unstructured.Unstructured) {
 	})
 }
 
-// leaveOut has a binding leave out namespaces in which guards are off.
+// leaveOut excludes namespaces in which guards are off from a binding.
 func leaveOut(binding *admissionv1.ValidatingAdmissionPolicyBinding) {
 	if binding.Spec.MatchResources == nil {
 		binding.Spec.MatchResources = &admissionv1.MatchResources{}

@@ -21,8 +21,8 @@ import (
 // canary is in every field of a spec that could hold a secret. It is in nothing that the operator writes: log, events, status, metrics.
 const canary = "c4n4ry"
 
-// secretive are specs with the canary in each such place; the first two are installed one after the other, the others are refused by the
-// operator, by the API server in an object, and because something is missing.
+// secretive are specs with the canary in each such field; the first two are installed one after the other, the others are refused by the operator,
+// by the API server in an object, and because something is missing.
 var secretive = []struct {
 	spec   string
 	reason string // empty for ready
@@ -76,7 +76,7 @@ func TestSecretsAreToldNowhere(t *testing.T) {
 	}
 }
 
-// drifts changes what is rendered, in places that hold secrets, and waits until it is put right.
+// drifts changes rendered fields that hold secrets, and waits until they are repaired.
 func (s *scene) drifts() {
 	s.Helper()
 	config := &corev1.ConfigMap{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: "app-1-config"}}
@@ -137,7 +137,7 @@ func scrape(t *testing.T, address string) string {
 	return string(text)
 }
 
-// logged ends a process and returns what it wrote.
+// logged ends a process and returns its output.
 func logged(process *harness.Process) string {
 	process.Kill()
 	return process.Output.String()

@@ -15,10 +15,10 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// ownOperator is the label, with any value, of AppServices that a vector has an operator of its own for.
+// ownOperator is the label, with any value, of AppServices for which a vector has an operator of its own.
 const ownOperator = "own-operator"
 
-// served are the kinds that the operator of all vectors serves, as shipped but for what vectors have operators of their own for.
+// served are the kinds that the operator of all vectors serves, as shipped but without those for which vectors have operators of their own.
 const served = `
 - {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, namespaceDefaults: [tolerations], selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
 - {group: app.example.com, version: v1, kind: AppJob, chart: helm-charts/appjob, selector: {matchExpressions: [{key: ` + ownOperator + `, operator: DoesNotExist}]}}
@@ -58,7 +58,7 @@ func startOperator(t *testing.T) {
 	})
 }
 
-// withoutRules takes the rules, bounds, patterns and enumerations out of the CRD of AppServices until the test is over.
+// withoutRules removes the rules, bounds, patterns and enumerations from the CRD of AppServices until the test is over.
 func withoutRules(t *testing.T) {
 	t.Helper()
 	loose := shippedCRD(t)
@@ -79,7 +79,7 @@ func shippedCRD(t *testing.T) *apiextensionsv1.CustomResourceDefinition {
 	return files.CRD(t, "config/crd/bases/app.example.com_appservices.yaml")
 }
 
-// replaceCRD puts a CRD in place and waits until the API server takes what rules refuse, or does not.
+// replaceCRD replaces a CRD and waits until the API server accepts what rules refuse, or does not.
 func replaceCRD(t *testing.T, crd *apiextensionsv1.CustomResourceDefinition, takes bool) {
 	t.Helper()
 	namespace := newNamespace(t, "off-rules-", map[string]string{guardsOff: "off"})
@@ -100,7 +100,7 @@ func update(ctx context.Context, crd *apiextensionsv1.CustomResourceDefinition) 
 	return cluster.Client.Update(ctx, live)
 }
 
-// obeys returns nil if an image that no rule allows is taken, or is not.
+// obeys returns nil if an image that no rule allows is accepted, or is not.
 func obeys(ctx context.Context, namespace string, takes bool) error {
 	app := harness.Seed(namespace, "rules")
 	app.Spec.Image = "%"
@@ -111,7 +111,7 @@ func obeys(ctx context.Context, namespace string, takes bool) error {
 	return nil
 }
 
-// strip takes all that refuses values out of a schema. What makes the type, and what names are, stays.
+// strip removes everything from a schema that refuses values. Types and names stay.
 func strip(schema *apiextensionsv1.JSONSchemaProps) {
 	if schema == nil {
 		return

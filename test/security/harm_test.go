@@ -12,12 +12,12 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// is returns nil once an object of the tenant's namespace is there and something holds of it.
+// is returns nil if an object of the tenant's namespace exists and meets a condition.
 func is[T client.Object](name string, holds func(T) bool) func(*scene) error {
 	return func(s *scene) error { return of(s, s.namespace, name, holds) }
 }
 
-// of returns nil if an object is there and something holds of it.
+// of returns nil if an object exists and meets a condition.
 func of[T client.Object](s *scene, namespace, name string, holds func(T) bool) error {
 	object := reflect.New(reflect.TypeFor[T]().Elem()).Interface().(T)
 	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: namespace, Name: s.words(name)}, object); err != nil {
@@ -29,15 +29,15 @@ func of[T client.Object](s *scene, namespace, name string, holds func(T) bool) e
 	return nil
 }
 
-// anything holds of every object.
+// anything is the condition that every object meets.
 func anything[T client.Object](T) bool { return true }
 
-// pods returns nil once something holds of the pods that AppService app runs.
+// pods returns nil if the pods of AppService app meet a condition.
 func pods(holds func(*corev1.PodSpec) bool) func(*scene) error {
 	return is("app", func(d *appsv1.Deployment) bool { return holds(&d.Spec.Template.Spec) })
 }
 
-// ready returns nil once AppService app is ready as its spec says now.
+// ready returns nil if AppService app is ready for its present spec.
 func ready(s *scene) error {
 	condition, err := cluster.ConditionNow(s.Context(), s.app(), v1.ConditionReady)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 // measured is how many creations a figure is the median of.
 const measured = 200
 
-// TestWhatPoliciesCost measures how long the API server takes for an AppService with the policies and without, in turns, so that whatever else
-// the machine does falls on both. It prints figures and asserts nothing of them.
+// TestWhatPoliciesCost measures how long the API server takes for an AppService with the policies and without, alternately, so that other load
+// affects both. It prints figures and asserts nothing.
 func TestWhatPoliciesCost(t *testing.T) {
 	installAdmission(t)
 	guarded := &scene{T: t, namespace: newNamespace(t, "on-latency-", nil)}

@@ -25,7 +25,7 @@ import (
 	"github.com/example/appservice-operator/tools/references"
 )
 
-// fieldsOfAll refer to something, or make something, each in its own way.
+// fieldsOfAll refer to something, or create something, each in its own way.
 var fieldsOfAll = map[string]string{
 	"secrets":                "envFrom: [{secretRef: {name: it}}]",
 	"configmaps":             "envFrom: [{configMapRef: {name: it}}]",
@@ -35,7 +35,7 @@ var fieldsOfAll = map[string]string{
 	"kinds":                  "{ports: [{port: 80}], route: {parentRefs: [{name: a}]}}",
 }
 
-// The roles of Kubernetes, and rights on single names, on an API server: who may refer to what.
+// The roles of Kubernetes, and rights on single names, on an API server: which references they permit.
 func TestRolesAndReferences(t *testing.T) {
 	installAdmission(t)
 	rule := func(verb, resource string, names ...string) []rbacv1.PolicyRule {
@@ -66,7 +66,7 @@ func TestRolesAndReferences(t *testing.T) {
 			s.has(test.role)
 			for field, spec := range fieldsOfAll {
 				want := slices.Contains(test.takes, field)
-				harness.Eventually(t, fmt.Sprintf("%s: %t", field, want), func() error { // roles are bound before they count
+				harness.Eventually(t, fmt.Sprintf("%s: %t", field, want), func() error { // bindings need time to take effect
 					err := s.tenant.Create(t.Context(), s.appService(s.namespace, "app", spec), client.DryRunAll)
 					if want && err == nil || !want && apierrors.IsForbidden(err) && strings.Contains(err.Error(), "ValidatingAdmissionPolicy") {
 						return nil
@@ -91,7 +91,7 @@ func (s *scene) has(role string) {
 	})
 }
 
-// Who may nothing else still operates what an administrator wrote, and so do the operator and the garbage collector.
+// A user with minimal rights still operates what an administrator wrote, and so do the operator and the garbage collector.
 func TestWhatIsThereIsNobodysConcern(t *testing.T) {
 	installAdmission(t)
 	startOperator(t)

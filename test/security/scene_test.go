@@ -33,7 +33,7 @@ type scene struct {
 	// tenant is the client of the tenant.
 	tenant client.Client
 	off    bool
-	// deleted is the Deployment that a vector had repaired; empty for none.
+	// deleted is the Deployment that a vector deleted to have it repaired; empty for none.
 	deleted types.UID
 	// held is a node port of another tenant.
 	held int32
@@ -71,13 +71,13 @@ func newNamespace(t *testing.T, begins string, labels map[string]string) string 
 	return namespace.Name
 }
 
-// newTenant makes a user who may write AppServices in a namespace, and do what further rules say, and waits until he may.
+// newTenant creates a user who may write AppServices in a namespace, and has further rules, and waits until these are in effect.
 func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
 	return newUser(t, namespace, "tenant-of-"+namespace, more)
 }
 
-// newUser makes a tenant of a name.
+// newUser creates a tenant with a name.
 func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
 	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
@@ -98,7 +98,7 @@ func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) cli
 	return tenant
 }
 
-// words replaces what stands for names of the scene: NAMESPACE and VICTIM.
+// words replaces placeholders for names of the scene: NAMESPACE and VICTIM.
 func (s *scene) words(text string) string {
 	return strings.NewReplacer("NAMESPACE", s.namespace, "VICTIM", s.victim).Replace(text)
 }
@@ -118,7 +118,7 @@ func (s *scene) live() *v1.AppService {
 	return app
 }
 
-// standing is what the AppService says of itself.
+// standing is the present condition Ready of the AppService, as text.
 func (s *scene) standing() string {
 	app := s.app()
 	if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app); err != nil {
@@ -130,7 +130,7 @@ func (s *scene) standing() string {
 	return "nothing was said of it yet"
 }
 
-// appService makes an AppService of a spec in YAML, without pods unless the spec says how many.
+// appService returns an AppService with a spec in YAML, without pods unless the spec says how many.
 func (s *scene) appService(namespace, name, spec string) *unstructured.Unstructured {
 	s.Helper()
 	fields := map[string]any{}
@@ -154,7 +154,7 @@ func applies(spec string) func(*scene) error {
 	return func(s *scene) error { return s.tenant.Create(s.Context(), s.appService(s.namespace, "app", spec)) }
 }
 
-// changes has the tenant lay a merge patch in YAML over AppService app.
+// changes has the tenant apply a merge patch in YAML to AppService app.
 func changes(patch string) func(*scene) error {
 	return func(s *scene) error {
 		text, err := yaml.YAMLToJSONStrict([]byte(s.words(patch)))
@@ -165,12 +165,12 @@ func changes(patch string) func(*scene) error {
 	}
 }
 
-// exists has an administrator make an object.
+// exists has an administrator create an object.
 func exists(object client.Object) func(*scene) {
 	return func(s *scene) { s.make(s.namespace, object) }
 }
 
-// make makes a copy of an object in a namespace.
+// make creates a copy of an object in a namespace.
 func (s *scene) make(namespace string, object client.Object) client.Object {
 	s.Helper()
 	copied := object.DeepCopyObject().(client.Object)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// figuresFile is the environment variable with the file that the figures go to.
+// figuresFile is the environment variable with the file for the figures.
 const figuresFile = "SECURITY_FIGURES"
 
 // score counts vectors by outcome.
@@ -17,7 +17,7 @@ type score struct {
 	seen map[string]outcome
 }
 
-// outcome is what was shown of a vector.
+// outcome is the result of a vector.
 type outcome int
 
 const (
@@ -41,8 +41,8 @@ func (s *score) note(t *testing.T, name string, what outcome) {
 	}
 }
 
-// report prints how many vectors there were and how many of them are blocked and known to try the real thing, and writes both into the file
-// of the environment.
+// report prints how many vectors there were and how many of them are blocked and known to try the real thing, and writes both into the file that
+// the environment names.
 func (s *score) report() error {
 	blocked := 0
 	for _, what := range s.seen {

@@ -15,13 +15,13 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// vector is one thing that a tenant tries.
+// vector is one attempt of a tenant.
 type vector struct {
 	// prepare creates objects of an administrator or of another tenant first. nil for nothing.
 	prepare func(s *scene)
 	// may are further rights of the tenant in his namespace.
 	may []rbacv1.PolicyRule
-	// does is what the tenant does; the error is the refusal of the API server.
+	// does is the attempt; the error is the refusal of the API server.
 	does func(s *scene) error
 	// harm returns nil once the tenant has what he wants, else an error that says what he has instead.
 	harm func(s *scene) error
@@ -32,26 +32,26 @@ type vector struct {
 	reason string
 	// words are parts of the refusal.
 	words []string
-	// seen returns nil once the operator has dealt with what the tenant did, where nothing is refused.
+	// seen returns nil once the operator has processed the attempt, if nothing is refused.
 	seen func(s *scene) error
 
 	// level is the Pod Security level that the namespace enforces while the guards are on; empty for none.
 	level string
-	// rule says that the guard is a rule of the CRD, and that all rules of it are taken away.
+	// rule says that the guard is a rule of the CRD, and that all rules are removed to switch it off.
 	rule bool
-	// off takes away a guard that no namespace switches off; nil for nothing.
+	// off switches off a guard that no label of a namespace switches off; nil for none.
 	off func(s *scene)
 	// fixed says, in a sentence, why the guard has no switch.
 	fixed string
 }
 
-// vectors are known by what the tenant does, in a plain sentence.
+// vectors are known by the attempt, in a plain sentence.
 type vectors map[string]vector
 
 var table = vectors{}
 
 // register adds the vectors of a file, and reports whether there are any.
-func register(more vectors) bool { //nolint:unparam // a variable without a name is what calls it
+func register(more vectors) bool { //nolint:unparam // it is called by a variable without a name
 	for name, v := range more {
 		if _, there := table[name]; there {
 			panic(fmt.Sprintf("two vectors are called %q", name))
@@ -64,7 +64,7 @@ func register(more vectors) bool { //nolint:unparam // a variable without a name
 func (all vectors) names() []string { return slices.Sorted(maps.Keys(all)) }
 
 func TestVectors(t *testing.T) {
-	replaceCRD(t, shippedCRD(t), false) // a run that was killed may have left it without rules
+	replaceCRD(t, shippedCRD(t), false) // a killed run may have left it without rules
 	installAdmission(t)
 	startOperator(t)
 	cluster.CollectsGarbage(t)
@@ -137,7 +137,7 @@ func (v vector) blocked(s *scene) {
 	}
 }
 
-// succeeds has the tenant try it where nothing guards.
+// succeeds has the tenant try it with the guard off.
 func (v vector) succeeds(t *testing.T) {
 	if v.fixed != "" {
 		t.Logf("no switch: %s", v.fixed)

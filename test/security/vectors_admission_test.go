@@ -14,8 +14,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What a tenant refers to and could not use himself. The policies of config/admission refuse it before it is stored, so that no status says
-// whether the object is there.
+// A tenant refers to objects that he may not use himself. The policies of config/admission refuse this before it is stored, so that no status says
+// whether the object exists.
 var _ = register(vectors{
 	"a Secret as a variable":                 refersTo(`envs: [{name: A, valueFrom: {secretKeyRef: {name: db, key: password}}}]`, `spec.envs[].valueFrom.secretKeyRef.name refers to Secret "db"`, variable),
 	"a Secret as all variables":              refersTo(`envFrom: [{secretRef: {name: db}}]`, `spec.envFrom[].secretRef.name refers to Secret "db"`, allVariables),
@@ -71,7 +71,7 @@ var _ = register(vectors{
 	"a ScaledObject without the right":   makes(`autoscaling: {maxReplicas: 2, triggers: [{type: cron, metadata: {start: 0 6 * * *, end: 0 20 * * *, timezone: UTC, desiredReplicas: "2"}}]}`, "spec.autoscaling.triggers asks for kind ScaledObject, and you may not create scaledobjects.keda.sh"),
 })
 
-// refersTo is a vector that refers to what an administrator made, called db.
+// refersTo is a vector that refers to an object called db of an administrator.
 func refersTo(spec, words string, harm any) vector {
 	v := vector{prepare: withObjects, does: applies(spec), guard: "config/admission", words: []string{words}}
 	switch harm := harm.(type) {
@@ -83,10 +83,10 @@ func refersTo(spec, words string, harm any) vector {
 	return v
 }
 
-// makes is a vector that asks for a kind that the tenant may not make.
+// makes is a vector that asks for a kind that the tenant may not create.
 func makes(spec, words string) vector {
 	return vector{does: applies(spec), guard: "config/admission", words: []string{words}, harm: func(s *scene) error {
-		return cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), s.app()) // it is stored, and the operator makes the rest
+		return cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(s.app()), s.app()) // it is stored, and the operator creates the rest
 	}}
 }
 
@@ -96,7 +96,7 @@ func with(v vector, rules ...rbacv1.PolicyRule) vector {
 	return v
 }
 
-// withObjects makes an object called db of each kind that can be referred to, and a Secret own.
+// withObjects creates an object called db of each kind that can be referred to, and a Secret own.
 func withObjects(s *scene) {
 	secret := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Name: "db"}, StringData: map[string]string{"password": "x"}}
 	claim := &corev1.PersistentVolumeClaim{ObjectMeta: metav1.ObjectMeta{Name: "db"}}

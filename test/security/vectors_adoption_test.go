@@ -19,7 +19,7 @@ var updatesAll = []rbacv1.PolicyRule{{
 	Resources: []string{"configmaps", "persistentvolumeclaims", "serviceaccounts", "services", "deployments", "statefulsets", "horizontalpodautoscalers", "cronjobs", "ingresses", "poddisruptionbudgets"},
 }}
 
-// What an AppService takes over is written with the rights of the operator, and with the AppService it goes.
+// What an AppService adopts is written with the rights of the operator, and deleted with the AppService.
 var _ = register(vectors{
 	"another's Deployment is adopted": {
 		prepare: trusted, does: adopts(nil), harm: pods(mine),
@@ -78,7 +78,7 @@ func mine(pods *corev1.PodSpec) bool {
 	return slices.ContainsFunc(pods.Containers, func(c corev1.Container) bool { return c.Image == "mine" })
 }
 
-// adopts makes AppService app, which asks to take over what has its names, whatever that restarts.
+// adopts creates AppService app, which asks to adopt the objects of its names, even if that restarts pods.
 func adopts(more map[string]string) func(*scene) error {
 	return func(s *scene) error {
 		app := s.appService(s.namespace, "app", `image: mine`)

@@ -19,7 +19,7 @@ var (
 	writesServices  = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"services"}, Verbs: []string{"*"}}}
 )
 
-// Objects that a tenant writes past his AppService: beside what it renders, or over it.
+// Objects that a tenant writes directly: beside what his AppService renders, or over it.
 var _ = register(vectors{
 	"an Ingress that is only labeled as the operator's keeps a host from somebody else": {
 		may: writesIngresses,
@@ -88,7 +88,8 @@ func (s *scene) labeledIngress() *networkingv1.Ingress {
 	}
 }
 
-// servedAgain deletes the Ingress of the other tenant, once, and returns nil when there is another one: all Ingresses from before are seen by then.
+// servedAgain deletes the Ingress of the other tenant, once, and returns nil when it was created again: by then, all earlier Ingresses have been
+// seen.
 func servedAgain(s *scene) error {
 	ingress := &networkingv1.Ingress{}
 	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.victim, Name: "app"}, ingress); err != nil {

@@ -19,7 +19,7 @@ import (
 // writesConfigMaps are the rights of a tenant who may write ConfigMaps.
 var writesConfigMaps = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"configmaps"}, Verbs: []string{"*"}}}
 
-// Objects that say they are the operator's: with its label, its stamp or a reference to an AppService.
+// Objects that claim to be the operator's: with its label, its stamp or a reference to an AppService.
 var _ = register(vectors{
 	"a rendered ConfigMap gets other content under its stamp": edits(`config: {environment: {A: right}}`, writesConfigMaps, configMap("app-config", "A")),
 	"a large ConfigMap gets other content under its stamp":    edits(`config: {files: {A: "`+strings.Repeat("right", 6<<10)+`"}}`, writesConfigMaps, configMap("app-files", "A")),
@@ -42,7 +42,7 @@ var _ = register(vectors{
 		prepare: func(s *scene) { s.ofVictim() },
 		does: func(s *scene) error {
 			namespace := s.namespace
-			if s.off { // a namespace is what guards
+			if s.off { // the namespace is the guard
 				namespace = s.victim
 			}
 			return s.leavesOver(namespace)
@@ -79,7 +79,7 @@ var rendersSecret = edit{
 	wrong:  func(o client.Object) bool { return string(o.(*corev1.Secret).Data["DATABASE_URL"]) == "wrong" },
 }
 
-// edits is a vector that changes a rendered object and leaves its stamp. It stays so only while the AppService is paused.
+// edits is a vector that changes a rendered object and keeps its stamp. The change stays only while the AppService is paused.
 func edits(spec string, may []rbacv1.PolicyRule, e edit) vector {
 	look := func(s *scene) (client.Object, error) {
 		object := e.object()
@@ -152,8 +152,8 @@ func labeled() vector {
 	}
 }
 
-// stamped has the tenant note the stamp of what an AppService renders, delete the AppService, and leave an object of his own with that stamp
-// to the next one, as if it had been rendered.
+// stamped has the tenant copy the stamp of a rendered object, delete the AppService, and create an object with that stamp before the next
+// AppService, as if it had been rendered.
 func stamped(s *scene) error {
 	spec := `config: {environment: {A: right}}`
 	if err := applies(spec)(s); err != nil {
@@ -191,7 +191,7 @@ func (s *scene) ofVictim() {
 	cluster.Ready(s.T, &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.victim, Name: "app"}})
 }
 
-// leavesOver makes a ConfigMap whose controller seems to be the AppService of another tenant.
+// leavesOver creates a ConfigMap whose controller reference names the AppService of another tenant.
 func (s *scene) leavesOver(namespace string) error {
 	victim := &v1.AppService{}
 	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: s.victim, Name: "app"}, victim); err != nil {
@@ -207,7 +207,8 @@ func (s *scene) leavesOver(namespace string) error {
 	return s.tenant.Create(s.Context(), left)
 }
 
-// repaired deletes the Deployment of AppService app, once, and returns nil when there is another one: what happened before was seen by then.
+// repaired deletes the Deployment of AppService app, once, and returns nil when it was created again: by then, all earlier events have been
+// processed.
 func (s *scene) repaired(namespace string) error {
 	deployment := &appsv1.Deployment{}
 	if err := cluster.Client.Get(s.Context(), client.ObjectKey{Namespace: namespace, Name: "app"}, deployment); err != nil {
@@ -223,7 +224,7 @@ func (s *scene) repaired(namespace string) error {
 	return nil
 }
 
-// asked returns nil if the operator made a request.
+// asked returns nil if the operator has made a request.
 func asked(request string) error {
 	for _, made := range everybodys.Requests.Since(0) {
 		if made.String() == request {
@@ -233,14 +234,14 @@ func asked(request string) error {
 	return errors.New("the operator did not ask for it")
 }
 
-// controlledBy is a reference to a controller that anybody may make: one that blocked its deletion would need a right.
+// controlledBy is a reference to a controller that any user may write: one that blocks deletion would need a right.
 func controlledBy(app *v1.AppService) metav1.OwnerReference {
 	reference := *metav1.NewControllerRef(app, v1.GroupVersion.WithKind(v1.Kind))
 	reference.BlockOwnerDeletion = nil
 	return reference
 }
 
-// gone returns nil if an error says that an object is not there.
+// gone returns nil if an error says that an object does not exist.
 func gone(err error) error {
 	if err == nil {
 		return errors.New("it is there")

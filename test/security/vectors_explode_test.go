@@ -17,7 +17,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// What is short to write, and long to carry out: patterns, numbers, aliases, expressions.
+// Input that is short to write and expensive to process: patterns, numbers, aliases, expressions.
 var _ = register(vectors{
 	"patterns of a hundred thousand instructions": {
 		does: func(s *scene) error {
@@ -122,7 +122,7 @@ func (s *scene) compares(bytes int) error {
 	return s.tenant.Patch(s.Context(), deployment, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":`+string(annotations)+`}}`)))
 }
 
-// judged returns nil once AppService app says so of its Deployment.
+// judged returns nil once the condition Ready of AppService app contains words.
 func (s *scene) judged(words string) error {
 	condition, err := cluster.ConditionNow(s.Context(), s.app(), v1.ConditionReady)
 	if err == nil && !strings.Contains(condition.Message, words) {

@@ -16,7 +16,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What other fields could say to others: labels that controllers select by, paths, ports, and what is text and nothing else.
+// Other fields with a meaning for other controllers: labels that they select by, paths, ports, and plain text.
 var _ = register(vectors{
 	"labels that select the pods of another's Job": {
 		does: applies(`podLabels: {batch.kubernetes.io/job-name: trusted}`),
@@ -130,7 +130,7 @@ var _ = register(vectors{
 	},
 })
 
-// documents has an object in each of some texts.
+// documents has a whole object in each of several texts.
 const documents = `{
 args: ["a\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: stolen}\n"],
 podAnnotations: {note: "a\"\n---\napiVersion: v1\nkind: ConfigMap\nmetadata: {name: stolen}\n"},

@@ -43,7 +43,7 @@ var _ = register(vectors{
 	},
 })
 
-// has returns nil once there is an Ingress in a namespace.
+// has returns nil once an Ingress exists in a namespace.
 func has(s *scene, namespace string) error {
 	return of(s, namespace, "app", anything[*networkingv1.Ingress])
 }

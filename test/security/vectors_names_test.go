@@ -69,10 +69,10 @@ var _ = register(vectors{
 	},
 })
 
-// longest is a name of as many characters as one may have.
+// longest is a name of the greatest length.
 const longest = "a23456789-123456789-123456789-123456789-123456789-123"
 
-// selects is what the pods of every AppService app are selected by, so that its Deployment can take the place of another.
+// selects is the selector of the pods of every AppService app, so that its Deployment can replace another one.
 var selects = map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "app"}
 
 // takesOver is a vector that wants a foreign object of the namespace, of a name that the AppService renders. The guard is
@@ -117,7 +117,7 @@ func (s *scene) handOver(object client.Object) {
 	}
 }
 
-// exists has an administrator make an AppService in the tenant's namespace, and waits until it is ready.
+// exists has an administrator create an AppService in the tenant's namespace, and waits until it is ready.
 func (s *scene) exists(name, spec string) {
 	s.Helper()
 	app := s.appService(s.namespace, name, spec)

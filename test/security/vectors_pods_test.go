@@ -10,7 +10,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 )
 
-// Pods that get at their node. What the schema has no rule for, and what comes through podTemplate, is judged by the pods that are rendered.
+// Pods that reach for their node. What the schema has no rule for, and what comes through podTemplate, is judged by the rendered pods.
 var _ = register(vectors{
 	"the network of the node":               rendered(`podTemplate: {spec: {hostNetwork: true}}`, "host namespaces", func(p *corev1.PodSpec) bool { return p.HostNetwork }),
 	"the processes of the node":             rendered(`podTemplate: {spec: {hostPID: true}}`, "host namespaces", func(p *corev1.PodSpec) bool { return p.HostPID }),
@@ -66,12 +66,12 @@ func ruled(spec, word string, harm func(*corev1.PodSpec) bool) vector {
 	return vector{does: applies(spec), harm: pods(harm), guard: "a rule of the CRD", rule: true, words: []string{word}}
 }
 
-// some reports whether something holds of a container of pods.
+// some reports whether a container of pods meets a condition.
 func some(p *corev1.PodSpec, holds func(corev1.Container) bool) bool {
 	return slices.ContainsFunc(p.Containers, holds) || slices.ContainsFunc(p.InitContainers, holds)
 }
 
-// secured reports whether something holds of the security context of a container.
+// secured reports whether the security context of a container meets a condition.
 func secured(p *corev1.PodSpec, holds func(*corev1.SecurityContext) bool) bool {
 	return some(p, func(c corev1.Container) bool { return c.SecurityContext != nil && holds(c.SecurityContext) })
 }
@@ -108,7 +108,7 @@ func hostPort(p *corev1.PodSpec) bool {
 	})
 }
 
-// otherHost reports whether the kubelet is sent to another host than the pod.
+// otherHost reports whether the kubelet connects to another host than the pod.
 func otherHost(p *corev1.PodSpec) bool {
 	return some(p, func(c corev1.Container) bool {
 		text := c.LivenessProbe.String()

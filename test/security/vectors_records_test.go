@@ -25,15 +25,15 @@ import (
 // writesSecrets are the rights of a tenant who may write Secrets, which release records are.
 var writesSecrets = []rbacv1.PolicyRule{{APIGroups: []string{""}, Resources: []string{"secrets"}, Verbs: []string{"*"}}}
 
-// writesRecords are the rights of a tenant whom the admission policy for release records does not stop.
+// writesRecords are the rights of a tenant to whom the admission policy for release records does not apply.
 var writesRecords = append([]rbacv1.PolicyRule{
 	{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices/status"}, Verbs: []string{"patch"}},
 }, writesSecrets...)
 
-// refusedSpec is one that no chart can render: what the newest record says is kept alive then.
+// refusedSpec is one that no chart can render: the release in the newest record is kept alive then.
 const refusedSpec = `spec: {podTemplate: {spec: {unknown: 1}}}`
 
-// Release records are Secrets. While a spec is refused, the operator keeps alive what the newest one says.
+// Release records are Secrets. While a spec is refused, the operator keeps the release in the newest one alive.
 var _ = register(vectors{
 	"a forged record brings a privileged Deployment": {
 		may: writesSecrets, does: keepsAlive(deploymentOf("NAMESPACE", "UID")),
@@ -60,7 +60,7 @@ var _ = register(vectors{
 	},
 })
 
-// deploymentOf is the manifest of a privileged Deployment, as one that was rendered for AppService app.
+// deploymentOf is the manifest of a privileged Deployment, as one rendered for AppService app.
 func deploymentOf(namespace, uid string) string {
 	return `---
 # Source: appservice/templates/deployment.yaml
@@ -70,7 +70,7 @@ func deploymentOf(namespace, uid string) string {
 `
 }
 
-// says returns nil once the condition Ready of AppService app has words in it.
+// says returns nil once the condition Ready of AppService app contains words.
 func says(words string) func(*scene) error {
 	return func(s *scene) error {
 		condition, err := cluster.ConditionNow(s.Context(), s.app(), v1.ConditionReady)
@@ -81,7 +81,7 @@ func says(words string) func(*scene) error {
 	}
 }
 
-// keepsAlive has the tenant make an AppService, have its spec refused, and put a record with a manifest after its own one.
+// keepsAlive has the tenant create an AppService, have its spec refused, and add a record with a manifest that is newer than the operator's.
 func keepsAlive(manifest string) func(*scene) error {
 	return func(s *scene) error {
 		return recordsForged(s, func(to io.Writer, app *v1.AppService) error {
@@ -91,7 +91,7 @@ func keepsAlive(manifest string) func(*scene) error {
 	}
 }
 
-// recordsForged does that with a record of which the release is written by a function.
+// recordsForged does that with a record whose release is written by a function.
 func recordsForged(s *scene, release func(io.Writer, *v1.AppService) error) error {
 	if err := applies(`{}`)(s); err != nil {
 		return err
@@ -114,7 +114,7 @@ func recordsForged(s *scene, release func(io.Writer, *v1.AppService) error) erro
 	return s.tenant.Create(s.Context(), forged(app, 9, payload.Bytes()))
 }
 
-// bombed is how many bytes a bomb has when it is unpacked.
+// bombed is the size of a bomb in bytes, decompressed.
 const bombed = 512 << 20
 
 // bomb writes a release of a large manifest.
@@ -129,7 +129,7 @@ func bomb(to io.Writer, app *v1.AppService) error {
 	return errors.Join(err, failed)
 }
 
-// takes returns nil once the process has taken that many bytes of memory for its heap.
+// takes returns nil once the heap of the process has that many bytes.
 func takes(bytes uint64) func(*scene) error {
 	return func(*scene) error {
 		var memory runtime.MemStats
@@ -141,7 +141,7 @@ func takes(bytes uint64) func(*scene) error {
 	}
 }
 
-// forged is a record of an AppService that the operator did not make.
+// forged is a record of an AppService that the operator did not write.
 func forged(app *v1.AppService, revision int, payload []byte) *corev1.Secret {
 	return &corev1.Secret{
 		ObjectMeta: metav1.ObjectMeta{

@@ -119,7 +119,7 @@ func asManager(s *scene) client.Client {
 	return as
 }
 
-// miner runs as whom it wants.
+// miner runs as any account it wants.
 func miner(namespace string) *appsv1.Deployment {
 	labels := map[string]string{"app": "miner"}
 	size := int32(0)

@@ -68,7 +68,7 @@ var _ = register(vectors{
 
 func anyPod(*corev1.PodSpec) bool { return true }
 
-// reservedKey is a vector that sets a key which is reserved.
+// reservedKey is a vector that sets a reserved key.
 func reservedKey(spec string) vector {
 	return vector{
 		does: applies("{ports: [{port: 80}], " + spec + "}"), harm: is("app", anything[*corev1.Service]),
@@ -76,7 +76,7 @@ func reservedKey(spec string) vector {
 	}
 }
 
-// firstVersion is the label by which an administrator notes on the Deployment what the pods showed at first.
+// firstVersion is the label by which an administrator records the first version of the pods on the Deployment.
 const firstVersion = "first-version"
 
 func version(d *appsv1.Deployment) string {
