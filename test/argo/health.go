@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// key is the entry of Argo CD's ConfigMap that says how an AppService stands.
+// key is the entry of Argo CD's ConfigMap with the health check for AppServices.
 const key = "resource.customizations.health.app.example.com_AppService"
 
 // Health returns the status that the check of config/argocd assigns to a resource: Healthy, Progressing, Degraded or Suspended.

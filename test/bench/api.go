@@ -31,15 +31,15 @@ import (
 //go:embed stock-crd.yaml
 var stockCRD []byte
 
-// api is the control plane, seen by its administrator.
+// api is the control plane, with its administrator's rights.
 type api struct {
 	root    string
 	config  *rest.Config
 	client  client.Client
-	shipped []*unstructured.Unstructured // what config/default builds
+	shipped []*unstructured.Unstructured // the objects that config/default builds
 }
 
-// account is a service account that a contender works as.
+// account is the service account of a contender.
 type account struct {
 	namespace, name string
 	admin           bool
@@ -106,7 +106,7 @@ func (a *api) prepare(ctx context.Context, guards bool) error {
 	})
 }
 
-// build returns the objects of a folder of kustomize's.
+// build returns the objects of a kustomization.
 func (a *api) build(ctx context.Context, folder string) ([]*unstructured.Unstructured, error) {
 	build := exec.CommandContext(ctx, "go", "tool", "-modfile=tools/pins/kustomize/go.mod", "kustomize", "build", folder)
 	build.Dir, build.Stderr = a.root, os.Stderr
@@ -133,7 +133,7 @@ func (a *api) productionArgs() ([]string, error) {
 	return nil, errors.New("config/default has no Deployment")
 }
 
-// identity returns the configuration of a client that is the account, and writes a kubeconfig for programs.
+// identity returns a client configuration with the account's credentials, and writes a kubeconfig for programs.
 func (a *api) identity(ctx context.Context, account account, kubeconfig string) (*rest.Config, error) {
 	object := &corev1.ServiceAccount{ObjectMeta: metav1.ObjectMeta{Namespace: account.namespace, Name: account.name}}
 	if account.admin {
@@ -165,7 +165,7 @@ func (a *api) namespace(ctx context.Context, name string) (string, error) {
 	return name, a.client.Create(ctx, &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}})
 }
 
-// removeNamespace returns when it is gone, so that nothing of it disturbs the next contender.
+// removeNamespace deletes a namespace and returns when it is gone, so that nothing of it disturbs the next contender.
 func (a *api) removeNamespace(ctx context.Context, name string) error {
 	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: name}}
 	if err := a.client.Delete(ctx, namespace); err != nil {

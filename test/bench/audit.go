@@ -44,7 +44,7 @@ type entry struct {
 	URI string `json:"requestURI"`
 }
 
-// of returns all requests that a user has made up to now.
+// of returns all requests of a user until now.
 func (a *audit) of(user string) (counts, error) {
 	for {
 		line, err := a.reader.ReadString('\n')
@@ -87,7 +87,7 @@ func (a *audit) note(e entry) {
 	a.users[e.User.Username][what]++
 }
 
-// since returns what was added to an earlier state, less watches, leases and the events of elections.
+// since returns what was added to an earlier state, without watches, leases and the events of elections.
 func (c counts) since(earlier counts) counts {
 	out := counts{}
 	for what, count := range c {
@@ -107,7 +107,7 @@ func (c counts) total() int {
 	return sum
 }
 
-// writes counts the requests that may change something: neither reads, nor dry runs, nor questions about rights.
+// writes counts the requests that may change something: not reads, dry runs, or access reviews.
 func (c counts) writes() int {
 	sum := 0
 	for what, count := range c {

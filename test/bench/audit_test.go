@@ -74,7 +74,7 @@ func TestAuditCountsRequests(t *testing.T) {
 	}
 }
 
-// TestAuditWaitsForWholeLines: the API server may be in the middle of one.
+// TestAuditWaitsForWholeLines: the API server may not have written the last line completely.
 func TestAuditWaitsForWholeLines(t *testing.T) {
 	file, err := os.Create(filepath.Join(t.TempDir(), "audit.log"))
 	require.NoError(t, err)

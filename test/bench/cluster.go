@@ -26,7 +26,7 @@ const system = "bench-system"
 //go:embed audit-policy.yaml
 var auditPolicy string
 
-// up brings up a fresh control plane with all that the contenders need, and warms it up.
+// up starts a fresh control plane with everything that the contenders need, and warms it up.
 func (b *bench) up(ctx context.Context) error {
 	if err := controlplane.Down(ctx, b.settings.cluster); err != nil {
 		return err
@@ -58,8 +58,7 @@ func (b *bench) down(ctx context.Context) {
 	}
 }
 
-// warmUp returns when the garbage collector knows the kinds, which it looks for every 30 s, and the API server has
-// written some of each object.
+// warmUp returns when the garbage collector watches the kinds, which it discovers every 30 s, and the API server has written some of each object.
 func (b *bench) warmUp(ctx context.Context) error {
 	b.say("warming up: up to 60 s until the garbage collector knows AppServices")
 	namespace, err := b.api.namespace(ctx, "warm-up")
@@ -93,7 +92,7 @@ func (b *bench) collects(ctx context.Context, version schema.GroupVersion, names
 	if err := b.api.client.Create(ctx, dependent); err != nil {
 		return err
 	}
-	// In the foreground: the collector would otherwise try again at growing intervals.
+	// In the foreground: the collector would otherwise retry at growing intervals.
 	foreground := &client.DeleteOptions{PropagationPolicy: ptr.To(metav1.DeletePropagationForeground)}
 	if err := b.api.client.Delete(ctx, owner, foreground); err != nil {
 		return err

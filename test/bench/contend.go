@@ -21,7 +21,7 @@ type match struct {
 	result    *Result
 
 	kubeconfig string
-	idleRate   float64 // requests per second with nothing to do
+	idleRate   float64 // requests per second when idle
 }
 
 // contend measures one contender in a fresh namespace, and leaves nothing behind.
@@ -74,7 +74,7 @@ func (m *match) resources() *resourceWriter {
 func (m *match) play(ctx context.Context) error {
 	steps := []struct {
 		name string
-		bare bool // bare writes take part
+		bare bool // bare writes included
 		do   func(context.Context) error
 	}{
 		{"ready", false, m.ready},
@@ -120,7 +120,7 @@ func (m *match) image(ctx context.Context) error {
 	return m.throughput(ctx, "image", change, func() int { return m.scene.count(m.names, load.NewImage, true) })
 }
 
-// present is the image that the AppServices have by now.
+// present is the present image of the AppServices.
 func (m *match) present() string {
 	if m.skip["image"] {
 		return load.OldImage
@@ -144,7 +144,7 @@ func (m *match) remove(ctx context.Context) error {
 	return m.throughput(ctx, "delete", m.writer.Delete, func() int { return m.scene.gone(m.names) })
 }
 
-// throughput does something to all AppServices and waits until all are as wanted, then until the contender is quiet.
+// throughput does something to all AppServices and waits until all are as desired, then until the contender is quiet.
 func (m *match) throughput(ctx context.Context, name string, do func(context.Context, string) error, count func() int) error {
 	phase, finish, err := m.begin(ctx, name)
 	if err != nil {
@@ -171,7 +171,7 @@ func (m *match) throughput(ctx context.Context, name string, do func(context.Con
 	return nil
 }
 
-// follow watches the count grow until it is all, or for as long as a phase may take.
+// follow records the count until it is complete, or for as long as a phase may take.
 func (m *match) follow(ctx context.Context, phase *Phase, start time.Time, count func() int) error {
 	told := start
 	for {

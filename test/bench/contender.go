@@ -30,7 +30,7 @@ func (c *contender) String() string { return "(" + c.letter + ") " + c.title }
 // they get a kind of their own, with a schema as the SDK scaffolds it.
 var stockVersion = schema.GroupVersion{Group: "stock.example.com", Version: "v1"}
 
-// contenders returns those that take part, in order.
+// contenders returns the selected ones, in order.
 func (b *bench) contenders() []*contender {
 	admin := func(name string) account { return account{namespace: system, name: name, admin: true} }
 	chart := filepath.Join(b.root, "helm-charts", "appservice")
@@ -73,7 +73,7 @@ func (b *bench) contenders() []*contender {
 			build:   func(ctx context.Context) error { return b.compile(ctx, "manager", "./cmd/manager") },
 			command: func(metrics string) (string, []string, error) {
 				args, err := b.api.productionArgs()
-				return b.program("manager"), append(args, "--max-concurrent-reconciles=16", "--policy=", // the volume is not here: the built-in default
+				return b.program("manager"), append(args, "--max-concurrent-reconciles=16", "--policy=", // there is no volume here: the built-in default
 					"--leader-election-namespace=appservice-operator-system", "--health-probe-bind-address=127.0.0.1:0",
 					"--metrics-secure=false", "--metrics-bind-address="+metrics), err
 			},

@@ -6,7 +6,7 @@ import (
 	"strconv"
 )
 
-// Figure is something that is judged: what must be, what is reached for, and what was measured.
+// Figure is a figure with bounds: the must, the goal, and what was measured.
 type Figure struct {
 	Name     string  `json:"name"`
 	Unit     string  `json:"unit"`
@@ -17,7 +17,7 @@ type Figure struct {
 	Known    bool    `json:"known"` // whether it was measured
 }
 
-// none is the bound where nothing must be.
+// none is the bound of a figure without a must.
 const none = -1
 
 // Verdict in a word.
@@ -57,7 +57,7 @@ func (f Figure) measured() string {
 // mostOverhead is how much longer than bare writes the plain controller may take, or it is not a yardstick.
 const mostOverhead = 1.7
 
-// judge fills in the figures, and whether the run is void.
+// judge computes the figures, and whether the run is void.
 func (r *Results) judge() {
 	bare, native, stock, ours := r.of("a"), r.of("b"), r.of("c"), r.of("e")
 	if a, b := bare.phase("install"), native.phase("install"); a != nil && b != nil && b.Seconds > mostOverhead*a.Seconds {
@@ -117,7 +117,7 @@ func of(phase *Phase, value func(*Phase) float64) float64 {
 	return value(phase)
 }
 
-// noop is what a reconcile with nothing to do costs a contender, of which each figure may be unknown.
+// noop is the cost of a reconcile without changes for a contender, of which each figure may be unknown.
 func (r *Results) noop(letter string) NoOp {
 	result := r.of(letter)
 	if result == nil || result.NoOp == nil || result.NoOp.Reconciles == 0 {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Machine is what a run was made on.
+// Machine describes the machine of a run.
 type Machine struct {
 	CPU    string `json:"cpu"`
 	Cores  int    `json:"cores"`

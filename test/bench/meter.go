@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// begin opens a phase. What it returns closes it: requests and CPU are counted in between.
+// begin opens a phase. The returned function closes it: requests and CPU are counted in between.
 func (m *match) begin(ctx context.Context, name string) (*Phase, func() error, error) {
 	phase := &Phase{Name: name}
 	m.result.Phases = append(m.result.Phases, phase)
@@ -51,7 +51,7 @@ func (m *match) begin(ctx context.Context, name string) (*Phase, func() error, e
 	return phase, finish, nil
 }
 
-// reconciles is how many there were in the process that runs.
+// reconciles is the number of reconciles of the running process.
 func (m *match) reconciles(ctx context.Context) (float64, error) {
 	if m.process == nil {
 		return 0, nil

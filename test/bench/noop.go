@@ -12,7 +12,7 @@ const (
 	noopFor    = 20 * time.Second // no round begins later
 )
 
-// noop makes reconciles with nothing to do, by changes of an annotation.
+// noop causes reconciles without changes, by changes of an annotation.
 func (m *match) noop(ctx context.Context) error {
 	reading, err := m.costOfReading(ctx)
 	if err != nil {

@@ -36,7 +36,7 @@ func (m *match) alone(ctx context.Context) error {
 	return m.clear(ctx, names[:done])
 }
 
-// ready returns when the contender works: it has installed an AppService, and another one without starting anything up.
+// ready returns when the contender has started: it has installed an AppService, and another one without further startup work.
 func (m *match) ready(ctx context.Context) error {
 	names := load.Names("ready", 2)
 	for _, name := range names {
@@ -74,7 +74,7 @@ func (m *match) one(ctx context.Context, name string, patience time.Duration) (t
 	return m.scene.deployment(name).since.Sub(start), pause(ctx, 100*time.Millisecond)
 }
 
-// idle leaves the contender alone with all that is there.
+// idle leaves the contender alone with all AppServices.
 func (m *match) idle(ctx context.Context) error {
 	phase, finish, err := m.begin(ctx, "idle")
 	if err != nil {

@@ -20,7 +20,7 @@ const (
 
 var colors = map[string]string{"a": "#9e9e9e", "b": "#4f86c6", "c": "#e0a030", "d": "#c05040", "e": "#2e8b57"}
 
-// canvas is a plot under way.
+// canvas is a plot in progress.
 type canvas struct {
 	strings.Builder
 	highest float64
@@ -105,7 +105,7 @@ func bars(title, unit string, contenders []*Result, names []string, value func(*
 	return c.done()
 }
 
-// curves draws how many AppServices were as wanted over time in a phase. Time is logarithmic: contenders differ much.
+// curves draws how many AppServices were as desired over time in a phase. Time is logarithmic: contenders differ much.
 func curves(title string, contenders []*Result, phase string, n int) string {
 	longest := 1.0
 	for _, r := range contenders {

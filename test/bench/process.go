@@ -19,7 +19,7 @@ import (
 // tick is the unit of /proc/PID/stat.
 const tick = 10 * time.Millisecond
 
-// process is a contender at work.
+// process is a running contender.
 type process struct {
 	*processes.Child
 	metrics string // URL
@@ -51,7 +51,7 @@ func (b *bench) start(c *contender, kubeconfig string) (*process, error) {
 	return p, err
 }
 
-// stop asks the process to end, and kills it if it takes its time.
+// stop sends SIGTERM to the process, and kills it after a while.
 func (p *process) stop() { _ = p.Stop(45 * time.Second) }
 
 // alive returns an error if the process has ended by itself.
@@ -64,7 +64,7 @@ func (p *process) alive() error {
 	}
 }
 
-// cpu is the time that the process has computed so far.
+// cpu is the CPU time of the process so far.
 func (p *process) cpu() (time.Duration, error) {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", p.Pid()))
 	if err != nil {
@@ -102,14 +102,14 @@ func (p *process) memory() (now, peak float64, err error) {
 	return now, peak, nil
 }
 
-// gauges are what a controller's metrics say.
+// gauges are values of a controller's metrics.
 type gauges struct {
 	reconciles float64 // begun and ended
 	waiting    float64 // resources queued or at work
 	allocated  float64 // bytes, ever
 }
 
-// wantedGauges asks for few metrics. Contenders with an older library send all.
+// wantedGauges requests few metrics. Contenders with an older library send all.
 var wantedGauges = url.Values{"name[]": {
 	"controller_runtime_reconcile_total", "workqueue_depth", "controller_runtime_active_workers", "go_memstats_alloc_bytes_total",
 }}

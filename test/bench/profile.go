@@ -17,7 +17,7 @@ import (
 // profiledPhases are those that make profile looks at, in the order in which they come.
 var profiledPhases = []string{"install", "noop", "image"}
 
-// profileAs makes the operator's program one that writes profiles, if that is wanted.
+// profileAs replaces the operator's program by one that writes profiles, if that is wanted.
 func (b *bench) profileAs(c *contender) error {
 	if !b.profile || c.letter != "e" {
 		return nil

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// restart ends the contender and starts it again, with everything as it should be. It has settled when it has looked at
-// everything and then reconciles no more.
+// restart ends the contender and starts it again, with everything as desired. It has settled when it has reconciled everything once and makes no
+// more reconciles.
 func (m *match) restart(ctx context.Context) error {
 	phase, finish, err := m.begin(ctx, "restart")
 	if err != nil {

@@ -33,7 +33,7 @@ type Result struct {
 	PeakMiB    float64 `json:"peakMiB,omitempty"`
 }
 
-// Phase is one thing that was done to all AppServices.
+// Phase is one operation on all AppServices.
 type Phase struct {
 	Name      string         `json:"name"`
 	Seconds   float64        `json:"seconds"` // until all were as wanted, or it was aborted
@@ -49,13 +49,13 @@ type Phase struct {
 	Curve      []Point `json:"curve,omitempty"`
 }
 
-// Point says how many were as wanted at a time.
+// Point is how many were as desired at a time.
 type Point struct {
 	Seconds float64 `json:"s"`
 	Count   int     `json:"n"`
 }
 
-// NoOp is what a reconcile with nothing to do costs.
+// NoOp is the cost of a reconcile without changes.
 type NoOp struct {
 	Reconciles int     `json:"reconciles"`
 	Requests   float64 `json:"requestsPerReconcile"`

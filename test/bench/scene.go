@@ -104,14 +104,14 @@ func (s *scene) lose(kind string, object any) {
 	}
 }
 
-// deployment returns how a Deployment looks; its image is empty if it is not there.
+// deployment returns the state of a Deployment; its image is empty if it does not exist.
 func (s *scene) deployment(name string) sight {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.deployments[name]
 }
 
-// count returns how many of the names are as wanted: with a Deployment of the image, a Service, and an Ingress or none.
+// count returns how many of the names are as desired: with a Deployment of the image, a Service, and an Ingress or none.
 func (s *scene) count(names []string, image string, ingress bool) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -124,7 +124,7 @@ func (s *scene) count(names []string, image string, ingress bool) int {
 	return count
 }
 
-// gone returns of how many of the names nothing is left.
+// gone returns the number of names of which nothing is left.
 func (s *scene) gone(names []string) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()

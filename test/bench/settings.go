@@ -15,7 +15,7 @@ import (
 // objectsEach is how many objects the chart renders for an AppService of the benchmark: Deployment, Service, Ingress.
 const objectsEach = 3
 
-// settings are what the environment may say.
+// settings are those of the environment.
 type settings struct {
 	n       int             // AppServices
 	letters string          // letters of those that take part
@@ -76,7 +76,7 @@ func (s settings) complete() bool {
 	return s.letters == "abcde" && len(s.skip) == 0 && s.n == 200 && !s.guards
 }
 
-// outFolder is the folder for benchmarks.md. A look at the figures changes no file of the repository.
+// outFolder is the folder for benchmarks.md. An unpublished run changes no file of the repository.
 func (b *bench) outFolder() string {
 	switch {
 	case b.settings.out != "":

@@ -19,7 +19,7 @@ import (
 	"github.com/example/appservice-operator/test/bench/objects"
 )
 
-// writer makes and changes what the contenders work on.
+// writer creates and changes what the contenders process.
 type writer interface {
 	Create(ctx context.Context, name string) error
 	Delete(ctx context.Context, name string) error
@@ -69,7 +69,7 @@ func (w *resourceWriter) patch(ctx context.Context, name string, change map[stri
 	return w.client.Patch(ctx, load.AppService(w.version, w.namespace, name), client.RawPatch(types.MergePatchType, data))
 }
 
-// bareWriter writes the AppServices and the objects as well: what has to be written at least, and no operator.
+// bareWriter writes the AppServices and the objects as well: the least that has to be written, without an operator.
 type bareWriter struct {
 	resourceWriter
 }

@@ -26,7 +26,7 @@ const (
 	golden = "want.txt"
 )
 
-// place is how a message begins that names file and line.
+// place is the beginning of a message that names file and line.
 var place = regexp.MustCompile(`^[a-zA-Z0-9_./-]+:[0-9]+(:[0-9]+)?: `)
 
 // Each folder of broken has the files in which a chart with a mistake differs from a sound one, and what check-chart prints of it.

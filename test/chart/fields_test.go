@@ -18,7 +18,7 @@ const topology = `fields:
         default: 3
 `
 
-// TestAFieldNeedsNoGo adds spec.topology.zoneCount in the chart's folder alone, as a maintainer does, and sees it arrive.
+// TestAFieldNeedsNoGo adds spec.topology.zoneCount in the chart's folder alone, as a maintainer does, and checks that it takes effect.
 func TestAFieldNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.write(t, "helm-charts/appservice/fields.yaml", topology)

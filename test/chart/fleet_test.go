@@ -95,7 +95,7 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 
 	f.replace("templates/_pod.tpl", neverReady, annotations)
 	f.replace("templates/deployment.yaml", labels, labels+" }}\n    example.com/mended: {{ \"here\"")
-	for home := fleet / 3; home <= fleet; home += fleet / 3 { // a slow machine takes its time
+	for home := fleet / 3; home <= fleet; home += fleet / 3 { // a slow machine needs time
 		harness.Eventually(t, fmt.Sprintf("the mended chart comes to %d", home), func() error {
 			mended := 0
 			for _, deployment := range f.deployments() {
@@ -248,7 +248,7 @@ func differing(before, now map[string]int64) (names []string) {
 	return names
 }
 
-// blamed are the AppServices of which a Warning event says that the chart cannot be rendered.
+// blamed are the AppServices with a Warning event that the chart cannot be rendered.
 func (f *served) blamed() (names []string) {
 	f.t.Helper()
 	harness.Eventually(f.t, "events name who is at fault", func() error {

@@ -21,7 +21,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// TestAKindNeedsNoGo makes a kind as a maintainer does, and sees it served by this very operator.
+// TestAKindNeedsNoGo adds a kind as a maintainer does, and has this operator serve it.
 func TestAKindNeedsNoGo(t *testing.T) {
 	r := copyOfRepository(t)
 	r.run(t, "make kind KIND=Probe")
@@ -74,7 +74,7 @@ func probeIsServed(t *testing.T, r repository) {
 	probeGoesBack(t, cluster, sample)
 }
 
-// probeGoesBack changes a resource, and has kubectl appservice take that back: records are the same for all kinds.
+// probeGoesBack changes a resource, and has kubectl appservice undo that: records are the same for all kinds.
 func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.Unstructured) {
 	t.Helper()
 	name := "probe/" + probe.GetName()
@@ -102,7 +102,7 @@ func probeGoesBack(t *testing.T, cluster *harness.Cluster, probe *unstructured.U
 	}
 }
 
-// aFurtherKindBringsItsRight adds templates of further kinds: one of Kubernetes, and one of which the chart has to say how it is called.
+// aFurtherKindBringsItsRight adds templates of further kinds: one of Kubernetes, and one whose resource name the chart has to declare.
 func aFurtherKindBringsItsRight(t *testing.T, r repository) {
 	t.Helper()
 	r.write(t, "helm-charts/probe/templates/class.yaml", `apiVersion: storage.k8s.io/v1

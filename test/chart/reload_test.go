@@ -32,7 +32,7 @@ func versioned(version string) string {
 	return "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-extra}\ndata: {version: " + strconv.Quote(version) + "}\n"
 }
 
-// A chart that changes is followed at once; one that cannot be used is not, and nothing else stops.
+// A changed chart takes effect at once; one that cannot be used does not, and everything else continues.
 func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
@@ -74,7 +74,7 @@ func TestChartsAreFollowedWithoutARestart(t *testing.T) {
 	})
 }
 
-// Where the first chart cannot be used, there is none before it: what runs stays as it is, and everything goes on when it is mended.
+// If the first chart cannot be used, there is none before it: what runs stays as it is, and everything continues when the chart is fixed.
 func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	cluster := controlPlane(t)
 	namespace := cluster.Namespace(t)
@@ -101,7 +101,7 @@ func TestAManagerThatStartsWithAChartThatCannotBeUsedWaitsForIt(t *testing.T) {
 	untouched(t, cluster, app)
 }
 
-// untouched fails if the operator put anything back for an AppService of which nothing was missing.
+// untouched fails if the operator repaired anything for an AppService without drift.
 func untouched(t *testing.T, cluster *harness.Cluster, app *v1.AppService) {
 	t.Helper()
 	var events corev1.EventList

@@ -19,7 +19,7 @@ type summary struct {
 	values map[string]string
 }
 
-// show notes a value for the last line of the run. A test calls it once it has passed.
+// show records a value for the last line of the run. A test calls it once it has passed.
 func show(key, value string) {
 	shown.set(key, value)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestThePageForChartMaintainersWorks does all that the page shows, in its order.
+// TestThePageForChartMaintainersWorks runs everything on the page, in its order.
 func TestThePageForChartMaintainersWorks(t *testing.T) {
 	s := session{copyOfRepository(t), filepath.Join(t.TempDir(), "environment")}
 	list, err := blocksOf(s.read(t, "docs/chart-maintainers.md"), "## Reference")

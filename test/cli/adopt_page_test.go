@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the page about adoption shows is what happens, and the one about import shows the same.
+// The pages about adoption and import show what happens.
 func TestAdoptionIsAsThePageShows(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	manager := cluster.Manager(t, u.namespace)

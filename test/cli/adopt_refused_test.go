@@ -12,7 +12,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// What import writes of something that runs is adopted; since the main container gets another name, that takes the permission to restart.
+// What import writes for a running workload is adopted; since the main container gets another name, that needs the permission to restart.
 func TestWhatWasImportedIsAdopted(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
@@ -39,14 +39,14 @@ func TestWhatWasImportedIsAdopted(t *testing.T) {
 	if ended := u.ended(t, before); len(ended) != len(before) {
 		t.Errorf("of %d pods, %d restarted: the comparison that counts restarts is blind", len(before), len(ended))
 	}
-	// With the selector that was kept, nothing is left to change.
+	// With the kept selector, nothing is left to change.
 	u.must(t, 0, "kubectl appservice diff legacy")
 	if fleet := u.run(t, "kubectl appservice diff --all-namespaces --chart helm-charts/appservice", nil); fleet.code == 2 || strings.Contains(fleet.stdout, "spec.selector") || !strings.Contains(fleet.stdout, "AppService") {
 		t.Errorf("of the fleet, it says\n%s%s", fleet.stdout, fleet.stderr)
 	}
 }
 
-// What stands against it is said, with exit code 1, and nothing is written.
+// Obstacles are reported, with exit code 1, and nothing is written.
 func TestWhatStandsAgainstAnAdoptionIsSaid(t *testing.T) {
 	t.Parallel()
 	cases := map[string]struct {
@@ -81,7 +81,7 @@ func TestWhatStandsAgainstAnAdoptionIsSaid(t *testing.T) {
 	}
 }
 
-// An AppService that is there is annotated; one that a tool applies from a source is printed as that has to have it.
+// An existing AppService is annotated; one that a tool applies from a source is printed as the source has to have it.
 func TestAnAppServiceThatIsThereAdopts(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))

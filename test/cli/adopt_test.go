@@ -25,16 +25,16 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// adopting counts what the figures are made of.
+// adopting counts what the figures are computed from.
 var adopting struct{ adopted, restarted atomic.Int32 }
 
-// What people, or Helm, installed becomes an AppService's, and the pods that ran before run afterwards.
+// What users, or Helm, installed belongs to an AppService afterwards, and the same pods run.
 func TestAdoption(t *testing.T) {
 	cases := map[string]struct {
 		install func(t *testing.T, u *user)
 		flags   string
-		says    []string // of what adopt says beforehand
-		kinds   string   // that are the AppService's afterwards
+		says    []string // part of the plan that adopt prints
+		kinds   string   // owned by the AppService afterwards
 	}{
 		"plain": {
 			install: applied("adopt/plain.yaml"),
@@ -110,7 +110,7 @@ func leaveAdoption(t *testing.T) {
 	files.Write(t, filepath.Join(folder, "adoption"), figures)
 }
 
-// applied has a user apply a file and wait for what it makes.
+// applied has a user apply a file and wait for its workloads.
 func applied(file string) func(*testing.T, *user) {
 	return func(t *testing.T, u *user) {
 		t.Helper()
@@ -134,7 +134,7 @@ func (u *user) helm(t *testing.T, folder, release string) {
 	}
 }
 
-// running waits until all pods of the namespace are ready, and returns by their UIDs of which template they are.
+// running waits until all pods of the namespace are ready, and returns the template of each by its UID.
 func (u *user) running(t *testing.T) map[types.UID]string {
 	t.Helper()
 	var found map[types.UID]string
@@ -188,7 +188,7 @@ func (u *user) wanted(ctx context.Context) (count int, err error) {
 	return count, nil
 }
 
-// ended lists the pods of before that are not there any more, or are of another template.
+// ended lists the earlier pods that do not exist any more, or have another template.
 func (u *user) ended(t *testing.T, before map[types.UID]string) []string {
 	t.Helper()
 	now := u.running(t)
@@ -204,7 +204,7 @@ func (u *user) ended(t *testing.T, before map[types.UID]string) []string {
 	return list
 }
 
-// owns checks that objects, of the name of an AppService unless they say another one, are its own.
+// owns checks that an AppService owns objects, which have its name unless they name another one.
 func (u *user) owns(t *testing.T, app *v1.AppService, objects string) {
 	t.Helper()
 	for _, object := range strings.Fields(objects) {

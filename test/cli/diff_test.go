@@ -54,7 +54,7 @@ func TestDiffAgainstTheCluster(t *testing.T) {
 	}
 }
 
-// The API server refuses what is foretold that it refuses, and takes what is not.
+// The API server refuses what diff predicts that it refuses, and accepts the rest.
 func TestTheAPIServerRefusesWhatIsForetold(t *testing.T) {
 	namespace := cluster.Namespace(t)
 	const (

@@ -16,10 +16,10 @@ import (
 
 var update = flag.Bool("update", false, "put what commands print into the documents")
 
-// varying is what differs from one run to the next.
+// varying is what differs between runs.
 var varying = regexp.MustCompile(`(web|legacy)-[a-z0-9]{5,10}(-[a-z0-9]{5})?\b|--namespace=\S+|\d+[smh](\d+[smh])?( old)?\b|[ ]{2,}`)
 
-// shown are the lines whose output documents have, and what has to be the case before.
+// shown are the commands whose output documents show, and the preparation for each.
 var shown = []string{"kubectl appservice tree web", "kubectl appservice status", "kubectl appservice why web"}
 
 func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
@@ -70,5 +70,5 @@ func TestDocumentsShowWhatCommandsPrint(t *testing.T) {
 	}
 }
 
-// steady leaves out of a text what varies.
+// steady removes from a text what varies.
 func steady(text string) string { return varying.ReplaceAllString(text, " … ") }

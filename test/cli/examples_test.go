@@ -51,7 +51,7 @@ func TestExamples(t *testing.T) {
 	files.Write(t, filepath.Join(file, "examples"), figures)
 }
 
-// ours are the commands below one that do something, cobra's own excepted.
+// ours are the commands below one that do something, except cobra's own.
 func ours(root *cobra.Command) []*cobra.Command {
 	var list []*cobra.Command
 	for _, command := range root.Commands() {
@@ -66,7 +66,7 @@ func ours(root *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// testExamples runs those of a command in a namespace of their own, in their order.
+// testExamples runs the examples of a command in a namespace of their own, in their order.
 func testExamples(t *testing.T, command *cobra.Command) {
 	lines := examples(command.Example)
 	if len(lines) == 0 {

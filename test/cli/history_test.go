@@ -10,7 +10,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// What was released can be looked at, and gone back to.
+// Earlier releases can be inspected and restored.
 func TestHistoryAndUndo(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
@@ -45,7 +45,7 @@ func TestHistoryAndUndo(t *testing.T) {
 	}
 }
 
-// What a tool for GitOps applies is changed at its source.
+// What a GitOps tool applies is changed at its source.
 func TestUndoPrintsWhatASourceHasToSay(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)

@@ -17,7 +17,7 @@ func newJob(t *testing.T, u *user) string {
 	return u.anotherJob(t, "")
 }
 
-// anotherJob waits until there is one Job, which is not the one before, and returns its name.
+// anotherJob waits until one Job exists, which is not the earlier one, and returns its name.
 func (u *user) anotherJob(t *testing.T, before string) (name string) {
 	t.Helper()
 	harness.Eventually(t, "another Job than "+before, func() error {
@@ -31,7 +31,7 @@ func (u *user) anotherJob(t *testing.T, before string) (name string) {
 	return name
 }
 
-// What has no Go type is gone back to as an AppService is.
+// A kind without a Go type is undone like an AppService.
 func TestUndoOfAnotherKind(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
@@ -64,7 +64,7 @@ func TestRestartOfAnAppJobRunsItAgain(t *testing.T) {
 	u.anotherJob(t, before)
 }
 
-// Only AppServices are paused. Of other kinds it is said what they have in its place; for AppJob, that does it.
+// Only AppServices are paused. For other kinds, the message names the alternative; for AppJob, the named field works.
 func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))

@@ -1,5 +1,5 @@
-// Package cli runs kubectl appservice as people do: the program itself behind a real kubectl, against a control plane with a running operator,
-// and without any network where a command says that it needs none. Every example of every help text is run.
+// Package cli runs kubectl appservice as users do: the program itself behind a real kubectl, against a control plane with a running operator, and
+// without any network if a command says that it needs none. Every example of every help text is run.
 package cli
 
 import (
@@ -36,7 +36,7 @@ func TestMain(m *testing.M) {
 	})
 }
 
-// install puts the programs into a folder, as krew puts them on people's PATH.
+// install puts the programs into a folder, as krew does in users' PATH.
 func install(ctx context.Context, dir string) (err error) {
 	if root, err = toolchain.Root(); err != nil {
 		return err

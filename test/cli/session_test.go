@@ -19,7 +19,8 @@ import (
 // sessionPage shows one developer at work. All of it is run, in its order.
 const sessionPage = "cli-session.md"
 
-// onceOnly matches what is not run again until it prints what the page shows: it changes something, or ends by itself when that is there.
+// onceOnly matches commands that are run only once: those that change something, or end by themselves. Others are repeated until they print what
+// the page shows.
 var onceOnly = regexp.MustCompile(`^(sed|printf|kubectl (apply|create|scale|wait)|kubectl appservice (undo|pause|resume|restart)) | --yes$`)
 
 // changesSpec matches what changes the spec of an AppService.
@@ -34,7 +35,7 @@ type page struct{ parts []part }
 // part is a text, the content of a file, or a command with what it prints.
 type part struct{ text, file, command, prints string }
 
-// readPage takes a document apart. A file begins with a comment that has its name.
+// readPage parses a document. A file begins with a comment that has its name.
 func readPage(text string) (page, error) {
 	var p page
 	const fence = "```"
@@ -94,7 +95,7 @@ func TestTheSessionIsAsThePageShows(t *testing.T) {
 	u.follows(t, cluster.Manager(t, u.namespace), sessionPage)
 }
 
-// follows does what a page shows, in its order, and compares what is printed.
+// follows runs a page, in its order, and compares the outputs.
 func (u *user) follows(t *testing.T, manager *harness.Manager, document string) {
 	t.Helper()
 	name := filepath.Join(root, "docs", document)
@@ -151,7 +152,7 @@ func (u *user) prints(t *testing.T, line string) string {
 	return strings.ReplaceAll(got.stdout, u.namespace, "shop")
 }
 
-// exitFound is how commands end that found something.
+// exitFound is the exit code of commands that have findings.
 const exitFound = 1
 
 // printsAsShown runs a command until it prints what the page shows.
@@ -170,7 +171,7 @@ func (u *user) printsAsShown(t *testing.T, shown part) {
 	}
 }
 
-// unvarying leaves out of a text what differs from run to run.
+// unvarying removes from a text what differs between runs.
 func unvarying(text string) string { return steady(dated.ReplaceAllString(text, " … ")) }
 
 func TestReadPage(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 // user is a user at a shell.
 type user struct {
 	namespace, folder, kubeconfig string
-	// offline cuts the network off.
+	// offline disables the network.
 	offline bool
 }
 
@@ -53,7 +53,7 @@ func (u *user) alone() *user {
 	return &user{namespace: u.namespace, folder: u.folder, kubeconfig: "/nonexistent", offline: true}
 }
 
-// run carries out a line in a shell. Stop, if not nil, is called once the line has printed something.
+// run runs a line in a shell. Stop, if not nil, is called once the line has printed something.
 func (u *user) run(t *testing.T, line string, stop func(*os.Process)) result {
 	t.Helper()
 	command := []string{"sh", "-c", line}
@@ -93,7 +93,7 @@ func (f *first) Write(text []byte) (int, error) {
 	return n, err
 }
 
-// isolation is what a command is run with that has no network but a loopback that is down. Users who are not root have one in a user namespace.
+// isolation runs a command without any network but a loopback that is down. Users who are not root need a user namespace for that.
 func isolation(t *testing.T) []string {
 	t.Helper()
 	for _, with := range [][]string{{"unshare", "-n"}, {"unshare", "-rn"}} {
@@ -132,7 +132,7 @@ func (u *user) web(t *testing.T) *v1.AppService {
 	return app
 }
 
-// must runs a line that has to end with a code, and returns what it printed.
+// must runs a line that has to end with a code, and returns its output.
 func (u *user) must(t *testing.T, code int, line string) string {
 	t.Helper()
 	got := u.run(t, line, nil)

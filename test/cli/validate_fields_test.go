@@ -20,12 +20,12 @@ import (
 	"github.com/example/appservice-operator/internal/definition"
 )
 
-// oneIn is how many mistakes one is tried of. With -each-mistake, all are: some 9,000, in a minute or two.
+// oneIn selects one of so many mistakes. With -each-mistake, all are tried: some 9,000, in a minute or two.
 const oneIn = 10
 
 var eachMistake = flag.Bool("each-mistake", false, "send each mistake of each field to the API server, and not one in ten")
 
-// mistakes are what people make of a field, whatever it holds.
+// mistakes are typical mistakes in a field of any type.
 func mistakes(value any) map[string]any {
 	made := map[string]any{"null": nil, "a text": "x y", "no text": "", "a long text": strings.Repeat("a", 5000), "a number": int64(7), "a negative number": int64(-1),
 		"a large number": int64(1) << 40, "a fraction": 1.5, "a truth": true, "a list": []any{}, "a list of null": []any{nil}, "an object": map[string]any{"surplus": int64(1)}, "nothing in it": map[string]any{}}
@@ -58,8 +58,8 @@ func fieldsIn(path string, value any, visit func(path string, value any, set fun
 	}
 }
 
-// Each field that a golden case sets is set to what it cannot be, and to what it perhaps can. The API server and validate's part of it, which has
-// the server's code and no server, refuse the same.
+// Each field that a golden case sets is set to invalid values, and to possibly valid ones. The API server and validate, which uses the server's
+// code without a server, refuse the same.
 func TestValidateRefusesWhatTheAPIServerRefusesOfEachField(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)

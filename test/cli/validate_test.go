@@ -25,7 +25,7 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// head is what AppServices of these tests begin with.
+// head is the beginning of AppServices in these tests.
 const head = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata: {name: web}\nspec:\n  image: nginx\n"
 
 // Each is sent to the API server as a dry run, and to validate, which works offline. Both say the same.
@@ -86,7 +86,7 @@ func TestValidateSaysWhatTheAPIServerSays(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			server, offline := dryRun(t, namespace, text), validated(t, namespace, text)
-			if len(server) > 0 && unknown.MatchString(server[0]) { // it goes no further then, and validate says all
+			if len(server) > 0 && unknown.MatchString(server[0]) { // it stops there, and validate reports everything
 				offline = slices.DeleteFunc(offline, func(problem string) bool { return !unknown.MatchString(problem) })
 			}
 			if !slices.Equal(server, offline) {
@@ -94,7 +94,7 @@ func TestValidateSaysWhatTheAPIServerSays(t *testing.T) {
 			}
 		})
 	}
-	// What cannot be read each says in words of its own.
+	// Syntax errors are reported in different words.
 	for name, test := range map[string]struct{ text, words string }{
 		"a field twice":                  {head + "  image: nginx\n", "key \"image\" already set in map"},
 		"no YAML":                        {head + "  ports: [\n", "did not find expected node content"},
@@ -143,7 +143,7 @@ func TestValidateSaysWhatTheOperatorRefuses(t *testing.T) {
 	}
 }
 
-// onlyLetters makes a name of words.
+// onlyLetters is the mapping of strings.Map that keeps letters only.
 func onlyLetters(r rune) rune {
 	if unicode.IsLetter(r) {
 		return r
@@ -159,7 +159,7 @@ func entries(count int, format string) string {
 	return out.String()
 }
 
-// What only a cluster knows is refused there, and validate says nothing of it. The page of validate lists it.
+// What only a cluster can know is refused there, and validate does not report it. The page of validate lists these cases.
 func TestValidateDoesNotKnowWhatOnlyTheClusterKnows(t *testing.T) {
 	t.Parallel()
 	u := newUser(t, cluster.Namespace(t))
@@ -180,7 +180,7 @@ func TestValidateDoesNotKnowWhatOnlyTheClusterKnows(t *testing.T) {
 			if offline := validated(t, u.namespace, test.text); len(offline) > 0 {
 				t.Errorf("validate says %q", offline)
 			}
-			harness.Eventually(t, "the cluster refuses it", func() error { // policies take a moment
+			harness.Eventually(t, "the cluster refuses it", func() error { // policies need a moment
 				got := u.run(t, "kubectl apply --server-side --dry-run=server -f -"+test.as+" <<'END'\n"+test.text+"END", nil)
 				if got.code == 0 || !strings.Contains(got.stderr, test.words) {
 					return fmt.Errorf("it ends with %d: %s", got.code, got.stderr)
@@ -193,7 +193,7 @@ func TestValidateDoesNotKnowWhatOnlyTheClusterKnows(t *testing.T) {
 
 var unknown = regexp.MustCompile(`(unknown field|duplicate field) "[^"]*"`)
 
-// dryRun returns what the API server has against a text.
+// dryRun returns the API server's objections to a text.
 func dryRun(t *testing.T, namespace, text string) []string {
 	t.Helper()
 	c, err := rest.HTTPClientFor(cluster.Config)
@@ -219,7 +219,7 @@ func dryRun(t *testing.T, namespace, text string) []string {
 	if status.Details != nil {
 		for _, cause := range status.Details.Causes {
 			if strings.HasPrefix(cause.Field, ".spec.") {
-				continue // the scale's: it says again what the schema says
+				continue // the scale's: it repeats what the schema says
 			}
 			list = append(list, strings.TrimPrefix(strings.TrimPrefix(cause.Field+": "+cause.Message, "<nil>"), ": "))
 		}
@@ -234,7 +234,7 @@ func dryRun(t *testing.T, namespace, text string) []string {
 	return list
 }
 
-// validated returns what kubectl appservice validate has against a text, without what the API server does not say: what was meant instead.
+// validated returns the objections of kubectl appservice validate to a text, without its suggestions, which the API server does not make.
 func validated(t *testing.T, namespace, text string, flags ...string) []string {
 	t.Helper()
 	streams, in, out, stderr := genericiooptions.NewTestIOStreams()

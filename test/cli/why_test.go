@@ -23,7 +23,7 @@ const crashing = `{phase: Running, conditions: [{type: Initialized, status: "Tru
 	`state: {waiting: {reason: CrashLoopBackOff, message: back-off}}, ` +
 	`lastState: {terminated: {exitCode: 3, reason: Error, message: "connecting to db:5432\npanic: no database", startedAt: NOW, finishedAt: NOW}}}]}`
 
-// crash changes an AppService so that its pods crash, and waits until the operator says so.
+// crash changes an AppService so that its pods crash, and waits until the status says so.
 func crash(t *testing.T, app *v1.AppService) {
 	t.Helper()
 	cluster.Change(t, app, func(app *v1.AppService) {
@@ -76,7 +76,7 @@ func TestWhySaysWhatPodsDo(t *testing.T) {
 	}
 }
 
-// Whoever may read AppServices and nothing else reads what the operator says, and what he lacks.
+// A user who may read AppServices and nothing else gets what the operator reports, and which rights are missing.
 func TestWhyNamesTheRightThatIsMissing(t *testing.T) {
 	u := newUser(t, cluster.Namespace(t))
 	cluster.Manager(t, u.namespace)

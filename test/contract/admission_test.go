@@ -18,10 +18,10 @@ import (
 	"github.com/example/appservice-operator/tools/references"
 )
 
-// asked are the kinds whose use takes a right.
+// asked are the kinds whose use needs a right.
 var asked = []string{dependency.Secret, dependency.ConfigMap, dependency.ServiceAccount, dependency.PersistentVolumeClaim}
 
-// fieldsOf are the fields of the kind of a CRD that the policies of config/admission ask about.
+// fieldsOf are the fields of a CRD that the policies of config/admission check.
 func fieldsOf(file string) ([]references.Field, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -34,8 +34,8 @@ func fieldsOf(file string) ([]references.Field, error) {
 	return references.Of(root, crd)
 }
 
-// unguarded returns an error if what a spec became refers to something by a name that no policy asks about. Names that begin with that of the
-// resource are the operator's own choice.
+// unguarded returns an error if a rendered object refers to something by a name that no policy checks. Names that begin with that of the resource
+// are the operator's own choice.
 func unguarded(fields []references.Field, name string, spec map[string]any, objects []*unstructured.Unstructured) error {
 	known := map[dependency.Object]bool{}
 	for _, field := range fields {
@@ -53,8 +53,8 @@ func unguarded(fields []references.Field, name string, spec map[string]any, obje
 	return nil
 }
 
-// TestEveryReferenceIsGuarded: what the golden cases of each kind become refers only to what policies ask about. The trials of all fields of
-// Rendering an AppService ensures the same.
+// TestEveryReferenceIsGuarded: the rendered golden cases of each kind refer only to what policies check. TestContractFields does this for the
+// trials of all fields of AppServices.
 func TestEveryReferenceIsGuarded(t *testing.T) {
 	kinds, err := filepath.Glob(root + "/test/testdata/kinds/*")
 	require.NoError(t, err)

@@ -37,8 +37,8 @@ func (s *surveyor) declaredByChart(name string) bool {
 	return s.survey.chart != nil && s.survey.chart.Spec.Properties[name] != nil
 }
 
-// value checks one leaf: it belongs to a field that moves something, its default is what holds where the field is left
-// out; or it is an exception and moves something.
+// value checks one leaf: it belongs to a field that has an effect, and its default is the value that applies without the field; or it is an
+// exception and has an effect.
 func (s *surveyor) value(path string, all map[string]any) *result {
 	r := &result{path: path}
 	why, exempt := s.survey.exceptions.Values[path]
@@ -80,7 +80,7 @@ func (s *surveyor) fieldValue(r *result, all map[string]any) {
 	r.err = fmt.Errorf("belongs to no field that moves something")
 }
 
-// holds checks that a default does where the field is left out what the field does where it is set.
+// holds checks that a default has the same effect without the field as with it.
 func (s *surveyor) holds(k *kept, all map[string]any) error {
 	rendered, err := s.operator.render(k.Without, changed(all, k.Path, k.chosen))
 	if err != nil {

@@ -12,14 +12,14 @@ import (
 	"github.com/example/appservice-operator/test/specs"
 )
 
-// digests are annotations that follow from everything else: moving them alone is not enough.
+// digests are annotations that follow from everything else: a change of them alone is not enough.
 var digests = [...]string{postrender.AnnotationStamp, "app.example.com/config-checksum"}
 
-// openMaps are objects whose keys are anybody's.
+// openMaps are objects with arbitrary keys.
 var openMaps = [...]string{"annotations", "labels", "matchLabels", "nodeSelector", "data"}
 
-// difference names the kinds and paths in which two renders differ, each once and in order. A path ends where one side
-// has nothing; a whole object is its kind alone.
+// difference names the kinds and paths in which two renders differ, each once and in order. A path ends where one side has no value; a whole object
+// is its kind alone.
 func difference(before, after []*unstructured.Unstructured) []string {
 	old, current := index(before), index(after)
 	found := map[string]bool{}

@@ -4,9 +4,9 @@ import (
 	"github.com/example/appservice-operator/test/specs"
 )
 
-// exceptions are what the rules do not hold for.
+// exceptions are fields and values to which the rules do not apply.
 type exceptions struct {
-	// Fields of the spec that are the operator's own business and move nothing that the chart renders, or that are always refused.
+	// Fields of the spec that only the operator uses and that change nothing in the chart's objects, or that are always refused.
 	Fields map[string]exception `json:"fields"`
 	// Values of the chart that are not fields of the spec.
 	Values map[string]exception `json:"values"`

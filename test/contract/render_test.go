@@ -25,7 +25,7 @@ import (
 	"github.com/example/appservice-operator/tools/references"
 )
 
-// selector is what finds the pods. A Deployment's selector is immutable, so it stays as it is for ever.
+// selector is that of the pods. A Deployment's selector is immutable, so it must never change.
 var selector = map[string]any{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": "web"}
 
 // foreignCRDs are the kinds of other projects that the chart renders.
@@ -35,7 +35,7 @@ var foreignCRDs = map[string]string{
 	"monitoring.coreos.com/v1/ServiceMonitor": "monitoring.coreos.com_servicemonitors.yaml",
 }
 
-// errRefused says that the API server would not take a spec.
+// errRefused says that the API server would not accept a spec.
 var errRefused = errors.New("the CRD refuses what is tried")
 
 // operator renders as the manager does, for a cluster that serves everything, and checks what goes in and what comes out.
@@ -88,7 +88,7 @@ func newOperator() (*operator, error) {
 	return o, nil
 }
 
-// render renders a spec that the API server would take, twice, with a chart that may have other default values.
+// render renders a valid spec twice, with a chart that may have other default values.
 func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstructured, error) {
 	resource := &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind,

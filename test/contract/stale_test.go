@@ -10,7 +10,7 @@ import (
 	"github.com/example/appservice-operator/test/specs"
 )
 
-// findStale finds what the tables say about things that are not there.
+// findStale finds entries of the tables for things that do not exist.
 func (s *surveyor) findStale() error {
 	report := func(format string, args ...any) {
 		s.survey.stale = append(s.survey.stale, fmt.Sprintf(format, args...))

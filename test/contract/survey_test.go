@@ -24,19 +24,19 @@ type survey struct {
 	spec       specs.Node
 	chart      *fields.File // what the chart declares; nil if it declares nothing
 	exceptions *exceptions
-	// stale are entries of the tables that say nothing any more.
+	// stale are entries of the tables without an effect.
 	stale []string
 }
 
 // result is that of one field or one value.
 type result struct {
 	path string
-	// moved are the kinds and paths that the field decides about.
+	// moved are the kinds and paths that the field affects.
 	moved []string
 	// exempt says that the field is an exception, and test names the test that covers it instead, if any does.
 	exempt bool
 	test   string
-	// dead says that nothing moved.
+	// dead says that the field has no effect.
 	dead bool
 	err  error
 }
@@ -52,7 +52,7 @@ type surveyor struct {
 
 type kept struct {
 	*specs.Trial
-	// rendered is what the first value that moves something renders to; chosen is this value.
+	// rendered is the result of the first value that has an effect; chosen is this value.
 	rendered []*unstructured.Unstructured
 	chosen   any
 }
@@ -86,7 +86,7 @@ func conduct() (*survey, error) {
 	return s.survey, s.findStale()
 }
 
-// field tries one field: it must move something, and each of its values something else.
+// field tries one field: it must have an effect, and each of its values another one.
 func (s *surveyor) field(f specs.Field) *result {
 	r := &result{path: f.Path}
 	var why exception
@@ -127,7 +127,7 @@ func (s *surveyor) field(f specs.Field) *result {
 	return r
 }
 
-// renders are what the specs of a trial become, the one without the field first if there is one.
+// renders are the rendered specs of a trial, the one without the field first if there is one.
 func (s *surveyor) renders(t *specs.Trial) ([][]*unstructured.Unstructured, error) {
 	tried := t.With
 	if !t.Required {

@@ -13,7 +13,7 @@ import (
 // Writers is how many write at a time.
 const Writers = 16
 
-// The images that the AppServices run, before and after the change.
+// The images of the AppServices, before and after the change.
 const (
 	OldImage = "registry.example.com/team/web:1.0.0"
 	NewImage = "registry.example.com/team/web:2.0.0"

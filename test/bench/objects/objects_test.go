@@ -20,7 +20,7 @@ import (
 	"github.com/example/appservice-operator/test/bench/load"
 )
 
-// TestObjectsAreThoseOfTheChart compares with what the operator makes, apart from the operator's own marks.
+// TestObjectsAreThoseOfTheChart compares with what the operator renders, without the operator's own metadata.
 func TestObjectsAreThoseOfTheChart(t *testing.T) {
 	resource := load.AppService(v1.GroupVersion, "shop", "web")
 	resource.SetUID("11111111-2222-3333-4444-555555555555")
@@ -49,7 +49,7 @@ func rendered(t *testing.T, resource *unstructured.Unstructured) []*unstructured
 	return result.Objects
 }
 
-// unmark takes away what the operator and Helm note on objects for themselves.
+// unmark removes the metadata that the operator and Helm add to objects.
 func unmark(object *unstructured.Unstructured) {
 	annotations := object.GetAnnotations()
 	for _, key := range []string{postrender.AnnotationStamp, "meta.helm.sh/release-name", "meta.helm.sh/release-namespace"} {

@@ -28,7 +28,7 @@ type reconciler struct {
 
 func (r *reconciler) setup(mgr ctrl.Manager, workers int) error {
 	spec := predicate.Or[client.Object](predicate.GenerationChangedPredicate{}, predicate.AnnotationChangedPredicate{})
-	// What it creates itself is no news; what changes or disappears is.
+	// Objects that it creates itself need no reconcile; those that change or disappear do.
 	touched := builder.WithPredicates(predicate.Funcs{
 		CreateFunc: func(event.CreateEvent) bool { return false },
 		UpdateFunc: func(e event.UpdateEvent) bool {
