@@ -15,7 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/lint"
 )
 
-// folders have a golden case each: those of AppService, and those of the other kinds, by chart.
+// folders are those of golden cases: those of AppService, and those of the other kinds, by chart.
 var folders = []string{"test/testdata/cases/*", "test/testdata/kinds/*/*"}
 
 // Cases reads the golden cases of a kind.
@@ -43,7 +43,7 @@ func AllCases(root string) ([]lint.Case, error) {
 	return list, nil
 }
 
-// ReadResource reads a resource from a file, as the API server hands it out.
+// ReadResource reads a resource from a file, as the API server returns it.
 func ReadResource(file string) (*unstructured.Unstructured, error) {
 	text, err := os.ReadFile(file)
 	if err != nil {

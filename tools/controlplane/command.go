@@ -14,7 +14,7 @@ import (
 	"github.com/example/appservice-operator/tools/processes"
 )
 
-// answer is how long an API server that is well may take to say so.
+// answer is how long a healthy API server may take to report that it is ready.
 const answer = 5 * time.Second
 
 // kwokctl runs kwokctl on the cluster.
@@ -23,7 +23,7 @@ func (i *instance) kwokctl(ctx context.Context, args ...string) error {
 	command.Stdin = strings.NewReader(configuration)
 	command.Env = environment(os.Environ(),
 		"KWOK_WORKDIR="+i.cache,
-		// kwokctl runs kubectl, and fetches one where PATH has none.
+		// kwokctl runs kubectl, and downloads one if PATH has none.
 		"PATH="+filepath.Dir(i.programs["kubectl"])+string(os.PathListSeparator)+os.Getenv("PATH"))
 	_, err := processes.Output(command)
 	return err
@@ -34,7 +34,7 @@ func (c *Cluster) kubectl(ctx context.Context, args ...string) (string, error) {
 	return processes.Output(exec.CommandContext(ctx, c.Kubectl, append([]string{"--kubeconfig", c.Kubeconfig}, args...)...))
 }
 
-// answers returns an error unless the API server says that it is ready, and without delay.
+// answers returns an error unless the API server reports without delay that it is ready.
 func (c *Cluster) answers(ctx context.Context) error {
 	_, err := c.kubectl(ctx, "get", "--raw", "/readyz", "--request-timeout", answer.String())
 	return err
@@ -74,7 +74,7 @@ func (c *Cluster) readyNodes(ctx context.Context) (int, error) {
 	}
 	ready := 0
 	for line := range strings.Lines(out) {
-		// A node that is new has a taint, which the controller manager takes away once the node is Ready.
+		// A new node has a taint, which the controller manager removes once the node is Ready.
 		if strings.TrimSpace(line) == "True" {
 			ready++
 		}

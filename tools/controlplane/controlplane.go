@@ -25,7 +25,7 @@ import (
 const (
 	// DefaultName is the name of a cluster that the caller has not named.
 	DefaultName = "appservice"
-	// DefaultNodes is the number of simulated nodes where the caller has not said.
+	// DefaultNodes is the number of simulated nodes if the caller sets none.
 	DefaultNodes = 2
 	// patience is how long a cluster may take until it is ready, on a machine that is busy with other things as well.
 	patience = 2 * time.Minute
@@ -40,14 +40,14 @@ type Options struct {
 	AuditPolicy string
 }
 
-// Cluster is a cluster that answers.
+// Cluster is a running cluster.
 type Cluster struct {
 	Name       string
 	Kubeconfig string // path of a kubeconfig whose current context is the cluster
 	Kubectl    string // path of a kubectl that fits the cluster
 	AuditLog   string // path of the API server's audit log, which is there if Options had a policy
 
-	ours bool // Up has made it
+	ours bool // made by Up
 }
 
 // Up returns the cluster with the given name, brought up if it is not up yet. When it returns, the API server is ready,
@@ -73,7 +73,7 @@ func Up(ctx context.Context, options Options) (*Cluster, error) {
 	return i.cluster(), nil
 }
 
-// Down ends the cluster with the given name and deletes its state. It is not an error if there is none.
+// Down ends the cluster with the given name and deletes its state. It is not an error if the cluster does not exist.
 func Down(ctx context.Context, name string) error {
 	if err := check(name); err != nil {
 		return err
@@ -89,7 +89,7 @@ func Down(ctx context.Context, name string) error {
 	return nil
 }
 
-// Programs provides the programs that a cluster is made of, downloaded or built if need be.
+// Programs provides the programs of a cluster, downloaded or built if need be.
 func Programs(ctx context.Context, progress io.Writer) (toolchain.Programs, error) {
 	return toolchain.Ensure(ctx, progress, "etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler",
 		"kubectl", "kwok", "kwokctl")
@@ -111,7 +111,7 @@ func (o Options) complete() (Options, error) {
 	return o, check(o.Name)
 }
 
-// check refuses names that would be trouble as a folder or in a kubeconfig.
+// check refuses names that are not valid for a folder or in a kubeconfig.
 func check(name string) error {
 	if !regexp.MustCompile(`^[a-z0-9]([a-z0-9-]{0,48}[a-z0-9])?$`).MatchString(name) {
 		return fmt.Errorf("cannot name a cluster %q: use up to 50 lower-case letters, digits and dashes", name)

@@ -13,8 +13,8 @@ import (
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
-// FromEnvironment returns the cluster that the environment asks for: with CLUSTER=current the one of the user's own
-// kubeconfig, else one that Up brings up. CLUSTER_NAME and NODES fill in what the options leave open.
+// FromEnvironment returns the cluster that the environment asks for: with CLUSTER=current the one of the user's own kubeconfig, else one that Up
+// starts. CLUSTER_NAME and NODES are used for options that are not set.
 func FromEnvironment(ctx context.Context, options Options) (*Cluster, error) {
 	current, err := CurrentWanted()
 	if err != nil {
@@ -42,7 +42,7 @@ func CurrentWanted() (bool, error) {
 	}
 }
 
-// FillFromEnvironment returns the options with CLUSTER_NAME and NODES for what they leave open.
+// FillFromEnvironment returns the options with CLUSTER_NAME and NODES for those that are not set.
 func (o Options) FillFromEnvironment() (Options, error) {
 	if o.Name == "" {
 		o.Name = os.Getenv("CLUSTER_NAME")
@@ -80,7 +80,7 @@ func Current(ctx context.Context, options Options) (*Cluster, error) {
 	return c, nil
 }
 
-// Existing returns the cluster with the given name if Up has brought it up before and it is whole. It starts nothing.
+// Existing returns the cluster with the given name if Up has started it before and it is complete. It starts nothing.
 func Existing(ctx context.Context, options Options) (*Cluster, error) {
 	options, err := options.complete()
 	if err != nil {
@@ -107,7 +107,7 @@ func Existing(ctx context.Context, options Options) (*Cluster, error) {
 	return i.cluster(), nil
 }
 
-// ownKubeconfig returns the path of the one file that the user's settings are in.
+// ownKubeconfig returns the path of the one file with the user's settings.
 func ownKubeconfig() (string, error) {
 	value := os.Getenv("KUBECONFIG")
 	if value == "" {

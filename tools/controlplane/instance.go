@@ -23,11 +23,11 @@ var (
 	programsConfiguration string
 	//go:embed stages.yaml
 	stages string
-	// configuration is what kwokctl and the programs are configured with, apart from their paths, and what simulated pods do.
+	// configuration is that of kwokctl and the programs, apart from their paths, and the behavior of simulated pods.
 	configuration = programsConfiguration + "---\n" + stages
 )
 
-// nodes is how big the simulated nodes are: two of them hold the pods of thousands of AppServices.
+// nodes is the size of the simulated nodes: two of them hold the pods of thousands of AppServices.
 const nodes = `.allocatable = {cpu: 1000, memory: "4Ti", pods: 10000} | .podCIDRs = ["10.128.0.0/16"]`
 
 // components are the names that the programs of a cluster run under.
@@ -35,7 +35,7 @@ func components() []string {
 	return []string{"etcd", "kube-apiserver", "kube-controller-manager", "kube-scheduler", "kwok-controller"}
 }
 
-// instance is a cluster as it is on this machine, whole or not. Its methods need the lock.
+// instance is a cluster on this machine, complete or not. Its methods need the lock.
 type instance struct {
 	name        string
 	cache       string
@@ -102,7 +102,7 @@ func (i *instance) create(ctx context.Context, count int) error {
 	return i.settle(ctx, count)
 }
 
-// audit returns the arguments that make the API server keep an audit log, if it shall.
+// audit returns the arguments for an audit log of the API server, if there is a policy.
 func (i *instance) audit() (args []string, done func(), err error) {
 	if i.auditPolicy == "" {
 		return nil, func() {}, nil
@@ -115,7 +115,7 @@ func (i *instance) audit() (args []string, done func(), err error) {
 	if err := errors.Join(err, file.Close()); err != nil {
 		return nil, nil, err
 	}
-	// One file, which readers need not look for again: without a size, a log of 100 MB is put away.
+	// A single file: with a limit of size, the API server would rotate the log at 100 MB.
 	args = []string{"--kube-audit-policy", file.Name(), "--extra-args", "kube-apiserver=audit-log-maxsize=100000"}
 	return args, func() { _ = os.Remove(file.Name()) }, nil
 }

@@ -16,8 +16,8 @@ const attempt = 20 * time.Second
 // errNotOurs says that a cluster was not made by Up, so its programs must not be ended.
 var errNotOurs = errors.New("Up has not made it")
 
-// Rediscover starts the controller manager again, so that the garbage collector knows of kinds that were added since: it
-// looks for new ones every 30 s only. A cluster that Up has not made is left alone.
+// Rediscover restarts the controller manager, so that the garbage collector discovers kinds that were added since: it looks for new ones every 30 s
+// only. A cluster that Up has not made is not touched.
 func (c *Cluster) Rediscover(ctx context.Context) error {
 	if !c.ours {
 		return nil
@@ -54,7 +54,7 @@ func (i *instance) kill(ctx context.Context, program string) error {
 // start starts the programs that do not run, and returns when the API server is ready.
 func (i *instance) start(ctx context.Context) error {
 	err := poll.Until(ctx, func(ctx context.Context) error {
-		// To kwokctl, a program that has just ended may count as one that runs; it then waits for it.
+		// kwokctl may consider a program that has just ended to be running; it then waits for it.
 		err := poll.Within(ctx, attempt, func(ctx context.Context) error { return i.kwokctl(ctx, "start", "cluster") })
 		if err != nil {
 			return err

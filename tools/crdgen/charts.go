@@ -22,7 +22,7 @@ type served struct {
 	Kind    string `json:"kind"`
 	Chart   string `json:"chart"`
 
-	// declared is what the chart's fields.yaml says; nil if there is none.
+	// declared is the chart's fields.yaml; nil if there is none.
 	declared *fields.File
 }
 
@@ -30,14 +30,14 @@ func (s *served) gvk() schema.GroupVersionKind {
 	return schema.GroupVersionKind{Group: s.Group, Version: s.Version, Kind: s.Kind}
 }
 
-// of returns the index of the CRD of the kind; -1 if it is none of these.
+// of returns the index of the CRD of the kind; -1 if there is none.
 func (s *served) of(crds []apiextensionsv1.CustomResourceDefinition) int {
 	return slices.IndexFunc(crds, func(crd apiextensionsv1.CustomResourceDefinition) bool {
 		return crd.Spec.Group == s.Group && crd.Spec.Names.Kind == s.Kind
 	})
 }
 
-// writeCharts brings what is generated in the folders of the charts up to date.
+// writeCharts updates the generated files in the folders of the charts.
 func writeCharts(root string, crds []apiextensionsv1.CustomResourceDefinition, list []*served) error {
 	for _, chart := range list {
 		at := chart.of(crds)
@@ -57,7 +57,7 @@ func writeCharts(root string, crds []apiextensionsv1.CustomResourceDefinition, l
 	return nil
 }
 
-// charts reads watches.yaml, and the fields.yaml of each chart that it names. All mistakes in these files come at once.
+// charts reads watches.yaml, and the fields.yaml of each chart that it names. All mistakes in these files are reported at once.
 func charts(root string) ([]*served, error) {
 	text, err := os.ReadFile(filepath.Join(root, "watches.yaml"))
 	if err != nil {

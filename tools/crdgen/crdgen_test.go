@@ -22,7 +22,7 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// TestOnlyDescriptionsAndDefaultsGo compares with the CRD that controller-gen makes of the same types.
+// TestOnlyDescriptionsAndDefaultsGo compares with the CRD that controller-gen generates from the same types.
 func TestOnlyDescriptionsAndDefaultsGo(t *testing.T) {
 	cases := map[string]struct {
 		root  string
@@ -62,7 +62,7 @@ func TestOnlyDescriptionsAndDefaultsGo(t *testing.T) {
 	}
 }
 
-// TestEveryListMapKeyIsRequiredOrDefaulted checks what the API server asks of lists of type map.
+// TestEveryListMapKeyIsRequiredOrDefaulted checks the API server's requirements on lists of type map.
 func TestEveryListMapKeyIsRequiredOrDefaulted(t *testing.T) {
 	for _, root := range []string{"../..", "testdata"} {
 		lists := 0
@@ -242,7 +242,7 @@ func decoded(t *testing.T, content []byte) map[string]any {
 	return object
 }
 
-// compare reports each difference with its path, and whether it is text or another scalar that got lost.
+// compare reports each difference with its path, and whether it is text or another scalar that was lost.
 func compare(path string, want, got any, report func(path string, lost bool)) {
 	switch want := want.(type) {
 	case map[string]any:

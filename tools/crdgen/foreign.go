@@ -29,7 +29,7 @@ func (v visit) Visit(schema *props) crd.SchemaVisitor {
 // documentation is a place for it that flattening preserves.
 const foreign = "foreign"
 
-// cut takes what a CRD does not need from a node of a foreign type.
+// cut removes what a CRD does not need from a node of a foreign type.
 func cut(schema *props) {
 	schema.Title, schema.Description, schema.Example = "", "", nil
 	schema.ExternalDocs = &apiextensionsv1.ExternalDocumentation{Description: foreign}
@@ -78,8 +78,8 @@ func boundPorts(list *props) {
 	list.Items.Schema.Properties["name"] = name
 }
 
-// keepKeys makes sure that the API server takes a list of type map: each of its keys must be required or have a default.
-// A key gets back the default that cut took, in this list only. Foreign lists that lack even that become atomic.
+// keepKeys ensures that the API server accepts a list of type map: each of its keys must be required or have a default. A key gets back the default
+// that cut removed, in this list only. Foreign lists that lack even that become atomic.
 func keepKeys(list *props) error {
 	for _, key := range list.XListMapKeys {
 		item := list.Items.Schema

@@ -22,7 +22,7 @@ import (
 	"sigs.k8s.io/yaml"
 )
 
-// limit is what a CRD may take as compact JSON, the form of kubectl's copy, in bytes. It warns well before 256 KB.
+// limit is the greatest size of a CRD as compact JSON, the form of kubectl's copy, in bytes. It is well below 256 KB.
 const limit = 180 << 10
 
 const folder = "config/crd/bases"

@@ -17,8 +17,8 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// validate holds a CRD to what the API server asks of one: structural schemas, defaults that fit, rules in CEL that compile and whose
-// cost is bounded. What is wrong within what a chart declares comes with file and line.
+// validate checks a CRD as the API server does: structural schemas, defaults that fit, rules in CEL that compile and whose cost is bounded. Errors
+// within what a chart declares come with file and line.
 func validate(crd *apiextensionsv1.CustomResourceDefinition, declared *fields.File) error {
 	crd = crd.DeepCopy()
 	apiextensionsv1.SetDefaults_CustomResourceDefinition(crd)

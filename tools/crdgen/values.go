@@ -15,13 +15,13 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// What a chart declares stands in its values.yaml between these lines, for people and for Helm itself, which knows no fields.yaml.
+// The fields that a chart declares are in its values.yaml between these lines, for readers and for Helm itself, which does not read fields.yaml.
 const (
 	begin = "# What fields.yaml declares. This is written by make generate, up to the end of it.\n"
 	end   = "# The end of what fields.yaml declares.\n"
 )
 
-// writeValues brings values.yaml in the folder of a chart up to date with what the chart declares, and returns what it says.
+// writeValues updates values.yaml in the folder of a chart with the fields that the chart declares, and returns its content.
 func writeValues(dir string, declared *fields.File) (map[string]any, error) {
 	file := filepath.Join(dir, "values.yaml")
 	old, err := os.ReadFile(file)
@@ -49,7 +49,7 @@ func parsed(file string, text []byte) (map[string]any, error) {
 	return values, utiljson.Unmarshal(content, &values)
 }
 
-// withBlock is a values.yaml with the fields that are declared. What it says of them outside of the block stays, and goes before.
+// withBlock returns a values.yaml with the declared fields. Values outside of the block stay, and take precedence.
 func withBlock(old string, declared *fields.File) (string, error) {
 	before, rest, found := strings.Cut(old, begin)
 	after := ""
@@ -79,7 +79,7 @@ func withBlock(old string, declared *fields.File) (string, error) {
 	return before + begin + block.String() + end + after, nil
 }
 
-// printValue prints what values hold where a spec says nothing. A field for which they hold nothing is a comment.
+// printValue prints the default of a field. A field without a default is a comment.
 func printValue(out *strings.Builder, indent, name string, s *fields.Schema) {
 	for i, line := range strings.Split(description(s), "\n") {
 		mark := "# -- "

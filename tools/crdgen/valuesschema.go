@@ -13,7 +13,7 @@ import (
 	"github.com/example/appservice-operator/internal/fields"
 )
 
-// writeValuesSchema writes the values.schema.json of a chart, whose values are the fields of a spec and what else values.yaml says.
+// writeValuesSchema writes the values.schema.json of a chart, whose values are the fields of a spec and further ones in values.yaml.
 func writeValuesSchema(dir string, spec *props, values map[string]any) error {
 	schema := fields.Relaxed(spec, values)
 	schema["$schema"] = "http://json-schema.org/draft-07/schema#"
@@ -36,7 +36,7 @@ func writeValuesSchema(dir string, spec *props, values map[string]any) error {
 	return os.WriteFile(filepath.Join(dir, "values.schema.json"), out.Bytes(), 0o644)
 }
 
-// like is the schema of a value that only the chart itself has: whatever has its type.
+// like is the schema of a value that only the chart itself has: any value of its type.
 func like(value any) map[string]any {
 	switch value.(type) {
 	case bool:
@@ -58,7 +58,7 @@ func like(value any) map[string]any {
 // width is how long a line may be that holds a whole object, but for its key.
 const width = 100
 
-// pretty prints JSON with what fits a line on one: a schema is mostly objects of a few words.
+// pretty prints JSON with objects that fit on a line on one: a schema is mostly objects of a few words.
 func pretty(out *bytes.Buffer, value any, indent string) error {
 	short, err := compact(value)
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// retry is how often a lock that another holder has is tried again.
+// retry is how often a taken lock is tried again.
 const retry = 100 * time.Millisecond
 
 // Acquire takes the lock on path and returns the function that releases it. It makes the file and its folder where

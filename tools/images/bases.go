@@ -49,7 +49,7 @@ func golangBase(ctx context.Context, wanted request) (recipe, error) {
 	}, nil
 }
 
-// opmBase stands in for the image of opm, which the catalog's image is made of.
+// opmBase stands in for the image of opm, on which the catalog's image is based.
 func opmBase(wanted request) (recipe, error) {
 	if wanted.file == "" {
 		return recipe{}, fmt.Errorf("-file names no program")

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// filesystem is what a layer holds: entries by their path, without a slash at either end. Everything belongs to root
-// unless an entry says otherwise.
+// filesystem is the content of a layer: entries by their path, without a slash at either end. Everything belongs to root unless an entry says
+// otherwise.
 type filesystem map[string]entry
 
 // entry is a file, or a folder or symbolic link if these are set.
@@ -82,7 +82,7 @@ func (e entry) header(name string) *tar.Header {
 	return header
 }
 
-// unpack adds the entries of a tar archive that keep agrees to. Owners and times are dropped.
+// unpack adds the entries of a tar archive that keep accepts. Owners and times are dropped.
 func (f filesystem) unpack(archive io.Reader, keep func(name string) bool) error {
 	reader := tar.NewReader(archive)
 	for {

@@ -78,7 +78,7 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return write(ctx, wanted, stdout)
 }
 
-// write builds an image and writes its archive. What is half written is never left under the archive's name.
+// write builds an image and writes its archive. An incomplete file never has the archive's name.
 func write(ctx context.Context, wanted request, stdout io.Writer) error {
 	built, err := lookUp(ctx, wanted)
 	if err != nil {

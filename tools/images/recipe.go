@@ -15,7 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// recipe is an image that is not put together yet.
+// recipe describes an image.
 type recipe struct {
 	tag    string       // its name if the caller passes none
 	layers []filesystem // the lowest first
@@ -85,7 +85,7 @@ func static(ctx context.Context, wanted request, tag string, p program) (recipe,
 	return alone(tag, "/"+filepath.Base(p.path), binary), nil
 }
 
-// ready is the image of a program that is built already. It is found by its name.
+// ready is the image of an existing program, which is found by its name.
 func ready(wanted request) (recipe, error) {
 	if wanted.file == "" {
 		return recipe{}, fmt.Errorf("-file names no program")

@@ -10,8 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes"
 )
 
-// builtIn reports of a kind whether it is one of Kubernetes, and whether it lives outside of namespaces: client-go's functions for those take
-// no namespace.
+// builtIn reports whether a kind is one of Kubernetes, and whether it is cluster-scoped: client-go's functions for those take no namespace.
 func builtIn(kind schema.GroupVersionKind) (found, clusterScoped bool) {
 	group, _, _ := strings.Cut(cmp.Or(kind.Group, "core"), ".")
 	clients, known := reflect.TypeFor[kubernetes.Interface]().MethodByName(capital(group) + capital(kind.Version))

@@ -19,7 +19,7 @@ import (
 // base is what bundles for OLM are made of. Its entries of kinds with a Go type come from markers.
 const base = "config/manifests/bases/appservice-operator.clusterserviceversion.yaml"
 
-// entry is what a ClusterServiceVersion says of a kind: what consoles show. The keys are in the order in which they are written.
+// entry is a kind in a ClusterServiceVersion: what consoles show. The keys are in the order in which they are written.
 type entry struct {
 	Description       string       `json:"description"`
 	DisplayName       string       `json:"displayName"`
@@ -132,8 +132,8 @@ func (k kind) fields() []descriptor {
 	return list
 }
 
-// DescribeFields adds the fields that charts declare to what a ClusterServiceVersion says of kinds with a Go type: operator-sdk makes that of
-// the markers of the type, again each time.
+// DescribeFields adds the fields that charts declare to the entries of kinds with a Go type in a ClusterServiceVersion: operator-sdk generates
+// these from the markers of the type each time.
 func DescribeFields(root string, csv map[string]any) error {
 	list, err := served(root)
 	if err != nil {

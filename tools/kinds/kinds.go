@@ -1,5 +1,5 @@
-// Package kinds makes what follows from watches.yaml and the CRDs in config/crd/bases: roles, kustomizations and the links of the chart that
-// installs the operator. It also makes the files that a new kind begins with. It changes files, and asks no cluster.
+// Package kinds generates files from watches.yaml and the CRDs in config/crd/bases: roles, kustomizations and the links of the chart that installs
+// the operator. It also creates the first files of a new kind. It changes files, and needs no cluster.
 package kinds
 
 import (
@@ -29,7 +29,7 @@ type kind struct {
 	declared *fields.File // what the chart declares; nil if it declares nothing
 }
 
-// name is how files and roles are called.
+// name is the base of the names of files and roles.
 func (k kind) name() string { return strings.ToLower(k.Kind) }
 
 // sample is the file of the first sample, called as kubebuilder does.
@@ -47,7 +47,7 @@ func (k kind) scales() bool {
 	})
 }
 
-// Generate makes all that follows from watches.yaml below folder root.
+// Generate writes all files that are generated from watches.yaml below folder root.
 func Generate(root string) error {
 	list, err := served(root)
 	if err != nil {
@@ -147,7 +147,7 @@ func samples(list []kind) []string {
 	return lines
 }
 
-// link makes a symbolic link, unless it is there.
+// link creates a symbolic link, unless it exists.
 func link(root, at, to string) error {
 	err := os.Symlink(to, filepath.Join(root, at))
 	if errors.Is(err, fs.ErrExist) {
@@ -156,7 +156,7 @@ func link(root, at, to string) error {
 	return err
 }
 
-// Between these lines of a file stands what Generate writes.
+// Generate writes between these lines of a file.
 const (
 	begin = "# From watches.yaml, by make generate:"
 	end   = "# The end of what make generate writes."

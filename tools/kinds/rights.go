@@ -44,7 +44,7 @@ rules:
 
 const namespacedFile = "config/namespaced/rights/role.yaml"
 
-// verbs in the order in which people write them.
+// verbs in the usual order.
 var verbs = []string{"get", "list", "watch", "create", "update", "patch", "delete"}
 
 // grants writes the rights of the operator: what all installations have, and a kustomize component for each option.
@@ -87,7 +87,7 @@ func grants(root string, list []kind) error {
 	return forgotten(root, options)
 }
 
-// forgotten deletes what was made for options that no chart names any more.
+// forgotten deletes the files for options that no chart names any more.
 func forgotten(root string, options map[string][]rights.Need) error {
 	there, err := filepath.Glob(filepath.Join(root, rights.OptionFolder, "*", "kustomization.yaml"))
 	if err != nil {
@@ -108,7 +108,7 @@ func forgotten(root string, options map[string][]rights.Need) error {
 	return nil
 }
 
-// needed lists what the operator has to be allowed, each resource once for each reason.
+// needed lists the rights that the operator needs, each resource once for each reason.
 func needed(root string, list []kind) ([]rights.Need, error) {
 	var served, rendered []rights.Need
 	for _, k := range list {

@@ -15,7 +15,7 @@ type person struct {
 
 var reading = []string{"get", "list", "watch"}
 
-// people may see, or also change, or also delete many resources at a time.
+// people may read, or also change, or also delete many resources at a time.
 var people = []person{
 	{"admin", "admin", slices.Concat(reading, []string{"create", "update", "patch", "delete", "deletecollection"}), []string{"get", "update", "patch"}},
 	{"editor", "edit", slices.Concat(reading, []string{"create", "update", "patch", "delete"}), []string{"get", "update", "patch"}},

@@ -22,11 +22,11 @@ import (
 //go:embed all:skeleton
 var skeleton embed.FS
 
-// kindName is what the API server takes as a kind, and what makes a name of a chart, of a sample and of roles.
+// kindName is the pattern of kinds that the API server accepts, and that can be the base of the names of a chart, a sample and roles.
 var kindName = regexp.MustCompile(`^[A-Z][A-Za-z0-9]{0,39}$`)
 
-// Scaffold makes the files that a kind begins with: a chart with its fields and tests, a sample, a golden case and an entry in
-// watches.yaml. It returns their names, below root. No file that is there is changed but watches.yaml.
+// Scaffold creates the first files of a kind: a chart with its fields and tests, a sample, a golden case and an entry in watches.yaml. It returns
+// their names, below root. No existing file is changed but watches.yaml.
 func Scaffold(root, name string) ([]string, error) {
 	if !kindName.MatchString(name) {
 		return nil, fmt.Errorf("%q cannot be a kind: it begins with a capital letter and has letters and digits, as in AppJob, at most 40", name)

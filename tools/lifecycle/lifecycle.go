@@ -1,6 +1,6 @@
-// Package lifecycle brings up what outlives the process that brought it up: programs of this machine that have all their state in one
-// folder, and run as DIR/bin/NAME. What is not whole (the machine was restarted, a process died, a pinned version changed) is
-// thrown away and made again. It locks nothing: that is for its callers.
+// Package lifecycle starts programs that outlive the process that starts them: they have all their state in one folder, and run as DIR/bin/NAME. An
+// instance that is not complete (the machine was restarted, a process died, a pinned version changed) is deleted and made again. The package takes
+// no locks: that is for its callers.
 package lifecycle
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/example/appservice-operator/tools/processes"
 )
 
-// Instance is something as it is on this machine, whole or not.
+// Instance is a set of programs on this machine, complete or not.
 type Instance struct {
 	What       string // as in "cluster test"
 	Dir        string
 	Progress   io.Writer
-	Patience   time.Duration // how long it may take until it is ready, on a machine that is busy with other things as well
+	Patience   time.Duration // how long it may take until it is ready, on a busy machine
 	Stall      time.Duration // how long it may leave requests unanswered before it counts as hung
 	Recipe     string        // everything that it is made from
 	Components []string      // the names of its programs
@@ -35,10 +35,10 @@ type Instance struct {
 // Absent is the flaw of what has not been made yet.
 const Absent = "it is not there"
 
-// MadeFrom is the file that has the recipe once the instance is whole.
+// MadeFrom is the file that has the recipe once the instance is complete.
 func (i *Instance) MadeFrom() string { return filepath.Join(i.Dir, "made-from") }
 
-// Up makes the instance unless it is whole, and reports whether it did.
+// Up makes the instance unless it is complete, and reports whether it did.
 func (i *Instance) Up(ctx context.Context) (made bool, err error) {
 	switch flaw, err := i.Flaw(ctx); {
 	case err != nil || flaw == "":
@@ -67,7 +67,7 @@ func (i *Instance) Up(ctx context.Context) (made bool, err error) {
 	return true, nil
 }
 
-// Flaw says what is wrong with the instance, or nothing if it can be used as it is.
+// Flaw says what is wrong with the instance; it is empty if the instance can be used.
 func (i *Instance) Flaw(ctx context.Context) (string, error) {
 	if _, err := os.Stat(i.Dir); errors.Is(err, fs.ErrNotExist) {
 		return Absent, nil

@@ -79,7 +79,7 @@ func complete(root, dir, tests string) error {
 	return os.WriteFile(filepath.Join(dir, scorecard), config, 0o644)
 }
 
-// describe adds what operator-sdk leaves out, and takes out the time at which it ran.
+// describe adds what operator-sdk leaves out, and removes the time at which it ran.
 func describe(csv *unstructured.Unstructured, created string, picture []byte) error {
 	image, err := managerImage(csv)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 
 const watchesFile = "watches.yaml"
 
-// load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, has that of the root.
+// load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, uses that of the root.
 func load(ctx context.Context, root, source string) (*compare.Charts, error) {
 	var files fs.FS
 	if info, err := os.Stat(source); err == nil && info.IsDir() {

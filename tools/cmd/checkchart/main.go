@@ -1,5 +1,5 @@
-// Command checkchart holds the charts that the operator serves to the rules of internal/lint, with all golden cases: "make check-chart", or with
-// CHART=helm-charts/NAME those of one.
+// Command checkchart checks the charts that the operator serves against the rules of internal/lint, with all golden cases: "make check-chart", or
+// with CHART=helm-charts/NAME those of one.
 package main
 
 import (

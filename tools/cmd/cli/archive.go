@@ -41,7 +41,7 @@ type entry struct {
 	mode    int64
 }
 
-// complete is the name of the script by which kubectl completes what stands behind "kubectl appservice".
+// complete is the name of the script by which kubectl completes the arguments of "kubectl appservice".
 const complete = "kubectl_complete-appservice"
 
 // archive packs the program, its license and, for shells that can run it, the script for completion.
@@ -61,7 +61,7 @@ func (p platform) archive(root string, program []byte) ([]byte, error) {
 	return tarred(append(entries, entry{complete, script, 0o755}))
 }
 
-// tarred and zipped leave out times and owners: the same files make the same archive.
+// tarred and zipped omit times and owners: the same files make the same archive.
 func tarred(entries []entry) ([]byte, error) {
 	var out bytes.Buffer
 	packed := gzip.NewWriter(&out)

@@ -42,7 +42,7 @@ type plugin struct {
 	} `json:"spec"`
 }
 
-// What krew asks of a manifest: its validation, and the rules of its index.
+// The requirements of krew on a manifest: its validation, and the rules of its index.
 func TestKrewTakesTheManifest(t *testing.T) {
 	sums := map[platform]string{}
 	for _, p := range platforms {

@@ -101,7 +101,7 @@ func selected(only string) ([]platform, error) {
 	return list, nil
 }
 
-// build compiles the program. What was compiled before, Go has in its cache.
+// build compiles the program. Go's cache has what was compiled before.
 func (p platform) build(ctx context.Context, root, version string) ([]byte, error) {
 	dir, err := os.MkdirTemp("", "kubectl-appservice-")
 	if err != nil {

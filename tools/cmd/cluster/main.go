@@ -105,7 +105,7 @@ func down(ctx context.Context, options controlplane.Options, current bool) error
 	return controlplane.Down(ctx, options.Name)
 }
 
-// kubectl becomes kubectl, so that it has the terminal and its exit code is the command's own.
+// kubectl replaces this process by kubectl, so that it has the terminal and its exit code is the command's own.
 func kubectl(c *controlplane.Cluster, args []string) error {
 	env := append(os.Environ(), "KUBECONFIG="+c.Kubeconfig)
 	return syscall.Exec(c.Kubectl, append([]string{c.Kubectl}, args...), env)

@@ -8,14 +8,14 @@ import (
 	"strings"
 )
 
-// figure is one that a summary has to have.
+// figure is a required figure of a summary.
 type figure struct {
 	name string
 	// part is the file that it comes from.
 	part string
-	// holds reports whether it is as it has to be, given all figures.
+	// holds reports whether it has a permitted value, given all figures.
 	holds func(v value, all map[string]value) bool
-	// wanted says in words what it has to be.
+	// wanted describes that value in words.
 	wanted string
 }
 
@@ -25,7 +25,7 @@ type value struct {
 	text  string
 }
 
-// zero figures hold if nothing was found.
+// zero figures hold if they are 0.
 func zero(v value, _ map[string]value) bool { return v.n == 0 }
 
 // atLeast figures hold if they are large enough.
@@ -33,10 +33,10 @@ func atLeast(least int) func(value, map[string]value) bool {
 	return func(v value, _ map[string]value) bool { return v.n >= least }
 }
 
-// whole figures hold if they are as many as there are, and there are some.
+// whole figures hold if both numbers are equal and not 0.
 func whole(v value, _ map[string]value) bool { return v.n == v.of && v.n > 0 }
 
-// sum makes the line of the files of a folder. The error says what is missing or wrong.
+// sum returns the line for the files of a folder. The error says what is missing or wrong.
 func (s summary) sum(folder fs.FS) (line string, err error) {
 	all, failed, errs := map[string]value{}, map[string]bool{}, []error(nil)
 	for _, wanted := range s.figures {

@@ -73,11 +73,11 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	}
 }
 
-// use runs a command on a node that is up.
+// use runs a command on a running node.
 func use(ctx context.Context, n *node.Node, args []string, stdout io.Writer) error {
 	switch args[0] {
 	case "kubectl":
-		// It becomes kubectl, so that it has the terminal and its exit code is the command's own.
+		// kubectl replaces this process, so that it has the terminal and its exit code is the command's own.
 		return syscall.Exec(n.Kubectl, append([]string{n.Kubectl}, args[1:]...), append(os.Environ(), "KUBECONFIG="+n.Kubeconfig))
 	case "load":
 		return n.Load(ctx, args[1:]...)

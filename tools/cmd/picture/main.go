@@ -22,7 +22,7 @@ const (
 	gap     = 6  // between an arrow and what it points to
 )
 
-// picture is what docs/picture.yaml says. Coordinates are pixels, from the upper left corner.
+// picture is the content of docs/picture.yaml. Coordinates are pixels, from the upper left corner.
 type picture struct {
 	Width  int     `json:"width"`
 	Height int     `json:"height"`
@@ -158,13 +158,13 @@ func (a arrow) draw(out *bytes.Buffer, from, to box) error {
 	return errors.New("the boxes are neither beside nor above each other")
 }
 
-// middle is the middle of what two stretches share.
+// middle is the middle of the part that two ranges share.
 func middle(start, length, otherStart, otherLength int) (int, bool) {
 	from, to := max(start, otherStart), min(start+length, otherStart+otherLength)
 	return (from + to) / 2, from < to
 }
 
-// ends are where a line from one stretch to another begins and ends.
+// ends are where a line from one range to another begins and ends.
 func ends(from, length, to, otherLength int) (int, int) {
 	if from < to {
 		return from + length + gap/2, to - gap/2

@@ -15,7 +15,7 @@ import (
 
 // commandLine writes the reference of kubectl appservice: all commands on one page.
 func commandLine(root string) error {
-	// What depends on who generates it, such as the folder of caches, is not for the page.
+	// Defaults that depend on the machine, such as the folder of caches, are not for the page.
 	for name, value := range map[string]string{"HOME": "$HOME", "KUBECACHEDIR": "", "KUBECONFIG": ""} {
 		if err := os.Setenv(name, value); err != nil {
 			return err
@@ -58,7 +58,7 @@ func documented(root *cobra.Command) []*cobra.Command {
 	return list
 }
 
-// commandSection is what the page says of a command: without the options that all have, and links that one page needs not.
+// commandSection is the section of a command: without the options that all commands have, and links that one page does not need.
 func commandSection(command *cobra.Command) (string, error) {
 	command.DisableAutoGenTag = true
 	var out bytes.Buffer

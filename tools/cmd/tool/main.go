@@ -21,7 +21,7 @@ func main() {
 	}
 }
 
-// run becomes the program, so that it has the terminal and its exit code is the command's own.
+// run replaces this process by the program, so that it has the terminal and its exit code is the command's own.
 func run(args []string) error {
 	if len(args) == 0 {
 		return fmt.Errorf("cannot guess the program: one of %s", strings.Join(toolchain.Known(), ", "))

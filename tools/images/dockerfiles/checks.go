@@ -39,7 +39,7 @@ func checks() []check {
 	}
 }
 
-// manager builds the operator's image with the Dockerfile and compares it with the one that is made of files.
+// manager builds the operator's image with the Dockerfile and compares it with the one that is assembled from files.
 func (s *suite) manager(ctx context.Context, arch string, targets ...string) error {
 	if err := s.offer(ctx, "Dockerfile"); err != nil {
 		return err
@@ -77,8 +77,7 @@ func equal(got, want v1.Image, without ...string) error {
 	return equalWith(got, want, all, without...)
 }
 
-// equalWith compares the settings of two images, but those of the names in without, and holds the contents of the first against what
-// they have to be.
+// equalWith compares the settings of two images, except those named in without, and the contents of the first with what they have to be.
 func equalWith(got, want v1.Image, all map[string]entry, without ...string) error {
 	gotSettings, err := settings(got)
 	if err != nil {
@@ -99,7 +98,7 @@ func equalWith(got, want v1.Image, all map[string]entry, without ...string) erro
 	return errors.Join(same(gotSettings, wantSettings), same(gotContents, all))
 }
 
-// scorecard compares what the Dockerfile adds to its base, which the image of files does not have.
+// scorecard compares what the Dockerfile adds to its base, which the image from files does not have.
 func scorecard(ctx context.Context, s *suite) error {
 	if err := s.offer(ctx, "test/scorecard/Dockerfile"); err != nil {
 		return err
@@ -174,7 +173,7 @@ func bundle(ctx context.Context, s *suite) error {
 	return errors.Join(same(files(all), want), same(file.Config.Labels, labels))
 }
 
-// catalog compares the image with the rendered catalog, and has opm hold its cache against it.
+// catalog compares the image with the rendered catalog, and has opm check its cache against it.
 func catalog(ctx context.Context, s *suite) error {
 	if err := s.offer(ctx, "catalog.Dockerfile"); err != nil {
 		return err
@@ -258,7 +257,7 @@ func release(ctx context.Context, s *suite) error {
 	return s.chart(ctx, version, sums[prefix+".tgz"])
 }
 
-// checksums reads checksums.txt and holds each file against it.
+// checksums reads checksums.txt and checks each file against it.
 func checksums(dist string) (map[string]string, error) {
 	text, err := os.ReadFile(filepath.Join(dist, "checksums.txt"))
 	if err != nil {
@@ -279,7 +278,7 @@ func checksums(dist string) (map[string]string, error) {
 	return sums, nil
 }
 
-// chart returns an error unless the registry has the packaged chart as Helm wants it.
+// chart returns an error unless the registry has the packaged chart in Helm's form.
 func (s *suite) chart(ctx context.Context, version, sum string) error {
 	got, err := s.pull(ctx, s.registry+"/charts/appservice-operator:"+version, runtime.GOARCH)
 	if err != nil {

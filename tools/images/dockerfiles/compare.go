@@ -19,7 +19,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/mutate"
 )
 
-// entry is what matters of a file in an image. Times do not.
+// entry is what is compared of a file in an image. Times are not.
 type entry struct {
 	kind     byte
 	mode     int64

@@ -202,7 +202,7 @@ func (s *suite) sameGo(ctx context.Context, wanted string) error {
 	return nil
 }
 
-// opm builds opm and returns where it is. It is static.
+// opm builds opm and returns its path. It is static.
 func (s *suite) opm(ctx context.Context) (string, error) {
 	file := filepath.Join(s.folder, "opm")
 	return file, s.command(ctx, s.root, "go", "build", "-C", "tools/pins/opm", "-tags", "containers_image_openpgp,json1", "-o", file,

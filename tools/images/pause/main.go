@@ -23,7 +23,7 @@ func main() {
 	}
 }
 
-// reap takes note of all processes that have ended.
+// reap collects the exit status of all ended processes.
 func reap() {
 	for {
 		pid, err := syscall.Wait4(-1, nil, syscall.WNOHANG, nil)
