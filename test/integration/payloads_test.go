@@ -8,6 +8,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
@@ -30,9 +31,9 @@ func TestSecretsOfOthersAreNotRead(t *testing.T) {
 		cluster.CreateReady(t, app)
 	}
 	rendered := &corev1.SecretList{}
-	cluster.List(t, rendered)
+	cluster.List(t, rendered, client.InNamespace(namespace))
 	for i := range rendered.Items { // another client changes what was rendered, so that it is read
-		if secret := &rendered.Items[i]; secret.Namespace == namespace && metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
+		if secret := &rendered.Items[i]; metav1.IsControlledBy(secret, renders) && secret.Type == corev1.SecretTypeOpaque {
 			secret.StringData = map[string]string{"added": "x"}
 			cluster.Update(t, secret)
 		}
