@@ -26,6 +26,8 @@ const (
 	ReasonRollingOut = "RollingOut"
 	// ReasonRolloutStalled: the rollout passed its progress deadline.
 	ReasonRolloutStalled = "RolloutStalled"
+	// ReasonRolloutPaused: kubectl rollout pause holds a rollout back.
+	ReasonRolloutPaused = "RolloutPaused"
 	// ReasonReplicaFailure: the cluster refuses to create pods, for a reason that is not known by name.
 	ReasonReplicaFailure = "ReplicaFailure"
 	// ReasonImageNotFound: the registry does not have the image, or the node does not and may not pull it.
@@ -66,6 +68,8 @@ const (
 	ReasonComplete = "Complete"
 	// ReasonJobFailed: a Job failed, or the last run of a CronJob.
 	ReasonJobFailed = "JobFailed"
+	// ReasonRunUnknown: a Job that runs once is gone, and it is not known how it ended. It does not run again unasked.
+	ReasonRunUnknown = "RunUnknown"
 	// ReasonResourceNotReady: an object is not ready, for a reason that has no name of its own.
 	ReasonResourceNotReady = "ResourceNotReady"
 	// ReasonLoadBalancerPending: a Service of type LoadBalancer has no address.
@@ -74,7 +78,7 @@ const (
 	ReasonCertificateMissing = "CertificateMissing"
 	// ReasonAutoscalingFailed: the autoscaler may not or cannot change the number of replicas.
 	ReasonAutoscalingFailed = "AutoscalingFailed"
-	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays.
+	// ReasonAutoscalingMetricsMissing: the autoscaler has no metrics, so that the number of replicas stays. A warning.
 	ReasonAutoscalingMetricsMissing = "AutoscalingMetricsMissing"
 	// ReasonAutoscalingRequestMissing: the autoscaler aims at a share of what a container requests, and it requests nothing. A warning if the
 	// autoscaler has other targets that work.
@@ -166,6 +170,8 @@ const (
 const (
 	// ReasonDriftCorrected: an object that was deleted or edited was put back.
 	ReasonDriftCorrected = "DriftCorrected"
+	// ReasonStarted: a Job was started.
+	ReasonStarted = "Started"
 	// ReasonAdopted: objects that others made were taken over.
 	ReasonAdopted = "Adopted"
 	// ReasonLeftOver: objects of an adopted Helm release are not rendered, and stay as they are.
@@ -208,11 +214,11 @@ const LabelDefaults = "app.example.com/defaults"
 // version of it that the pods carry. It has a digest of values of Secrets, as the record, a Secret itself, has other values.
 const LabelReferences = "app.example.com/references"
 
-// LabelRollout is the label of a release record of a change that the user did not make: it identifies the chart, operator and
-// defaults that caused it, and the generation of the resource then.
+// LabelRollout is the label of a release record of a rollout that the user did not ask for, until it is over: it identifies the chart, operator and
+// defaults, and holds the generation of the resource, the time, and the numbers of replicas that were available before and since.
 const LabelRollout = "app.example.com/rollout"
 
-// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was held back or halted for the resources of that kind. It
+// AnnotationContinue is the annotation of a CRD that asks to go on with a chart that was halted for the resources of that kind. It
 // holds the digest of the chart, or at least its first eight characters.
 const AnnotationContinue = "app.example.com/continue-with-chart"
 
@@ -242,9 +248,12 @@ const AnnotationReload = "app.example.com/reload-on-change"
 // asks for it: privileged, baseline or restricted. In Chart.yaml, it is what all pods of a chart have to meet.
 const AnnotationPodSecurity = "app.example.com/pod-security"
 
-// AnnotationRerun is the annotation, with value "true", of a rendered Job that runs again when its pods are to be others. Jobs
-// cannot be changed: each version has a name of its own.
+// AnnotationRerun is the annotation of a rendered Job that runs once for each change of what it runs, with the fields of the resource's spec
+// that say what that is, as in image,command,args; or "true" for the spec of the Job, as the chart renders it. Each run is a Job of its own.
 const AnnotationRerun = "app.example.com/rerun-on-change"
+
+// AnnotationStarted is the annotation of such a Job once it was started: "true", or "suspended" while spec.suspend of the resource stops it.
+const AnnotationStarted = "app.example.com/started"
 
 // AnnotationPatched is the annotation of a rendered object whose pods spec.podTemplate was laid over, with the fields that it sets.
 const AnnotationPatched = "app.example.com/pod-template-sets"

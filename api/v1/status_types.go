@@ -1,6 +1,9 @@
 package v1
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
+)
 
 // AppServiceStatus is what the operator observed, as of observedGeneration.
 type AppServiceStatus struct {
@@ -100,8 +103,22 @@ type AppServiceStatus struct {
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Expires",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:text"}
 	ExpirationTime *metav1.Time `json:"expirationTime,omitempty"`
 
-	// NeverReady reports that none of its pods has ever been ready. Until one is, a host goes to another resource that asks for
-	// it and has been ready. Once a pod is ready, it is left out for good.
+	// Hosts are the hosts that it serves, and since when. Between namespaces, a host belongs to the one that has served it longest,
+	// unless the platform's policy grants it. The operator writes this and repairs what others write.
+	// +listType=map
+	// +listMapKey=host
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Hosts",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
+	Hosts []HostStatus `json:"hosts,omitempty"`
+
+	// Runs are the Jobs that run once for each change of what they run, one for each that the chart renders. What is noted here with a UID
+	// is never created again.
+	// +listType=atomic
+	// +optional
+	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Runs"
+	Runs []RunStatus `json:"runs,omitempty"`
+
+	// NeverReady is no longer written. It is here because fields of an API stay: an earlier operator may have stored it.
 	// +optional
 	// +operator-sdk:csv:customresourcedefinitions:type=status,displayName="Never ready",xDescriptors={"urn:alm:descriptor:com.tectonic.ui:hidden"}
 	NeverReady bool `json:"neverReady,omitempty"`
@@ -167,6 +184,36 @@ const (
 	ScopeCluster  EndpointScope = "Cluster"
 	ScopeNode     EndpointScope = "Node"
 	ScopeExternal EndpointScope = "External"
+)
+
+// RunStatus is the run of a Job that runs once for each change of what it runs.
+type RunStatus struct {
+	// Job is its name.
+	Job string `json:"job"`
+
+	// Digest of what it runs, 32 hexadecimal characters.
+	Digest string `json:"digest"`
+
+	// UID of the Job. It is left out while the Job of an earlier run that has its name is still there.
+	// +optional
+	UID types.UID `json:"uid,omitempty"`
+
+	// Result is Complete or Failed once the Job has ended, and Unknown if it was gone before the operator saw it end. It is left out until
+	// then.
+	// +optional
+	Result RunResult `json:"result,omitempty"`
+}
+
+// RunResult is how a run ended.
+//
+// +kubebuilder:validation:Enum=Complete;Failed;Unknown
+type RunResult string
+
+// The results of runs.
+const (
+	RunComplete RunResult = "Complete"
+	RunFailed   RunResult = "Failed"
+	RunUnknown  RunResult = "Unknown"
 )
 
 // ReleaseStatus is the newest Helm release of the AppService.
@@ -241,3 +288,12 @@ const (
 	PhaseFailed   Phase = "Failed"
 	PhasePaused   Phase = "Paused"
 )
+
+// HostStatus is a host that a resource serves.
+type HostStatus struct {
+	// Host is a name, or a wildcard such as *.example.com.
+	Host string `json:"host"`
+
+	// Since is when it began to serve the host.
+	Since metav1.Time `json:"since"`
+}

@@ -11,16 +11,18 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/readywhen"
 )
 
 var (
 	comments = regexp.MustCompile(`(?s)\{\{-?\s*/\*.*?\*/\s*-?\}\}`)
-	// expressionLine matches the indentation and the name of an annotation.
-	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` + regexp.QuoteMeta(v1.AnnotationReadyMessage) + `)["']?:(?:\s|$)`)
+	// expressionLine matches the indentation and the name of an annotation whose value is checked.
+	expressionLine = regexp.MustCompile(`^( *)["']?(` + regexp.QuoteMeta(v1.AnnotationReadyWhen) + `|` + regexp.QuoteMeta(v1.AnnotationReadyMessage) + `|` +
+		regexp.QuoteMeta(v1.AnnotationRerun) + `)["']?:(?:\s|$)`)
 )
 
-// checkExpressions looks for invalid expressions that are written literally in templates. It reads the text rather than the output
+// checkExpressions looks for invalid expressions, and lists of fields, that are written literally in templates. It reads the text rather than the output
 // for the defaults: that has no lines, lacks what is off by default, and does not exist if the chart refuses its defaults.
 // Expressions that a template computes are checked when they are rendered.
 func checkExpressions(c *chart.Chart) error {
@@ -34,8 +36,12 @@ func checkExpressions(c *chart.Chart) error {
 			if found == nil {
 				continue
 			}
-			if err := checkEntry(found[2], entry(lines[i:], len(found[1]))); err != nil {
-				return &Fault{Rule: RuleReadyWhen, File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
+			if err := checkEntry(c, found[2], entry(lines[i:], len(found[1]))); err != nil {
+				rule := RuleReadyWhen
+				if found[2] == v1.AnnotationRerun {
+					rule = RuleRerun
+				}
+				return &Fault{Rule: rule, File: inside(file), Line: i + 1, Column: len(found[1]) + 1, Message: fmt.Sprintf("annotation %s: %v", found[2], err), Text: file.Text}
 			}
 		}
 	}
@@ -51,7 +57,7 @@ func entry(lines []string, indentation int) string {
 	return strings.Join(lines[:end], "\n")
 }
 
-func checkEntry(annotation, text string) error {
+func checkEntry(c *chart.Chart, annotation, text string) error {
 	var read map[string]any
 	if strings.Contains(text, "{{") || yaml.Unmarshal([]byte(text), &read) != nil {
 		return nil // checked after rendering
@@ -60,5 +66,25 @@ func checkEntry(annotation, text string) error {
 	if !isText {
 		return errors.New("it is not a string: quote it")
 	}
+	if annotation == v1.AnnotationRerun {
+		return CheckRerun(c, expression)
+	}
 	return readywhen.Expression(annotation, expression)
+}
+
+// CheckRerun returns an error if a value of the annotation rerun-on-change names something that is no field of the chart's spec.
+func CheckRerun(c *chart.Chart, value string) error {
+	if value == jobs.Rendered || value == "false" || len(c.Values) == 0 && len(c.Schema) == 0 { // then the CRD alone defines its spec
+		return nil
+	}
+	var schema struct {
+		Properties map[string]any `json:"properties"`
+	}
+	_ = yaml.Unmarshal(c.Schema, &schema) // Helm reports a schema that is wrong
+	for _, field := range jobs.Fields(value) {
+		if c.Values[field] == nil && schema.Properties[field] == nil {
+			return fmt.Errorf("%q is no field of the spec: name the fields that say what the Job runs, as in image,command,args, or \"true\" for all of the Job", field)
+		}
+	}
+	return nil
 }

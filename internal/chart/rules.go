@@ -12,6 +12,7 @@ const (
 	RuleRevision   = "release-revision"
 	RuleHook       = "helm-hook"
 	RuleReadyWhen  = "ready-when"
+	RuleRerun      = "rerun-on-change"
 	RuleFields     = "fields-file"
 	RuleNoYAML     = "no-yaml"
 	RuleBounds     = "beyond-bounds"

@@ -266,6 +266,9 @@ func (w *world) render(ctx context.Context, renderer *render.Renderer, resource 
 	if err != nil {
 		return nil, err
 	}
+	if err := renderer.Identify(draft, resource); err != nil {
+		return nil, err
+	}
 	return renderer.Finish(ctx, draft, postrender.Facts{Policy: w.policy.For(resource.GetNamespace(), nil)})
 }
 

@@ -11,7 +11,6 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -68,17 +67,17 @@ type tracked struct {
 	seen          func() error
 }
 
-// Observer takes snapshots. It is safe for concurrent use.
+// Observer takes snapshots, with the journal of what this process wrote. It is safe for concurrent use.
 type Observer struct {
-	cache   cache.Informers
-	index   Index // of that cache
-	live    client.Reader
-	journal Journal
+	Journal
 
-	mu       sync.RWMutex
-	indexed  []schema.GroupVersionKind
-	kinds    []tracked
-	verified map[types.UID]map[kube.Key]string // by owner and outlined object: the resource version whose content is known to be as rendered
+	cache cache.Informers
+	index Index // of that cache
+	live  client.Reader
+
+	mu      sync.RWMutex
+	indexed []schema.GroupVersionKind
+	kinds   []tracked
 }
 
 // Index finds the objects of informers by an indexed value. kube.Informers is one.
@@ -89,7 +88,7 @@ type Index interface {
 
 // New returns an observer that reads from the informers of a cache by their index and, if these hold only an outline, from live.
 func New(informers cache.Informers, index Index, live client.Reader) *Observer {
-	return &Observer{cache: informers, index: index, live: live, verified: map[types.UID]map[kube.Key]string{}}
+	return &Observer{cache: informers, index: index, live: live}
 }
 
 // Track prepares a kind for snapshots and returns the object to watch it with. Include makes it part of them.
@@ -145,13 +144,13 @@ func ownerOf(object client.Object) string {
 // retained stands for a resource that objects are retained for. No UID contains a slash.
 func retained(name string) string { return "retained/" + name }
 
-// Snapshot returns the live state of a resource. Rendered objects are complete in it, or in a version that was verified
-// before; any other object may be an outline.
-func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendered []kube.Key) (*Snapshot, error) {
+// Snapshot returns the live state of a resource. Of objects of which the informers hold an outline, the wanted ones are read from the API
+// server; nil for none.
+func (o *Observer) Snapshot(ctx context.Context, resource client.Object, wanted func(outline client.Object) bool) (*Snapshot, error) {
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
-	noted := o.journal.noted(resource.GetUID())
+	noted := o.noted(resource.GetUID())
 	objects := map[kube.Key]client.Object{}
 	var unseen []Unseen
 	for _, kind := range kinds {
@@ -189,8 +188,10 @@ func (o *Observer) Snapshot(ctx context.Context, resource client.Object, rendere
 	if len(snapshot.Records) > 0 && snapshot.Records[0].Status != statusSuperseded {
 		snapshot.Record = snapshot.Records[0]
 	}
-	o.prune(resource.GetUID(), snapshot)
-	return snapshot, o.payloads(ctx, resource.GetUID(), rendered, snapshot)
+	if wanted == nil {
+		return snapshot, nil
+	}
+	return snapshot, o.payloads(ctx, objects, wanted)
 }
 
 // Look returns the live objects of a resource of the kinds of some keys: a part of a snapshot. The error names the kind that cannot be
@@ -199,7 +200,7 @@ func (o *Observer) Look(resource client.Object, keys []kube.Key) (map[kube.Key]c
 	o.mu.RLock()
 	kinds := o.kinds
 	o.mu.RUnlock()
-	noted := o.journal.noted(resource.GetUID())
+	noted := o.noted(resource.GetUID())
 	objects := map[kube.Key]client.Object{}
 	for _, kind := range kinds {
 		if !slices.ContainsFunc(keys, func(key kube.Key) bool { return key.GroupKind == kind.GroupKind() }) {
@@ -227,30 +228,4 @@ func (o *Observer) list(namespace, owner string, kind schema.GroupVersionKind, i
 		into[kube.KeyOf(object)] = object
 	}
 	return err
-}
-
-// Wrote records an object as the API server returned it after a write. It must not be changed afterwards.
-func (o *Observer) Wrote(owner types.UID, object client.Object) {
-	o.journal.Wrote(owner, object)
-	if key := kube.KeyOf(object); isOutlined(key, object) && !IsRecord(object) {
-		o.verify(owner, key, object)
-	}
-}
-
-// Deleted records that this process deleted an object.
-func (o *Observer) Deleted(owner types.UID, object client.Object) {
-	o.journal.Deleted(owner, object)
-}
-
-// Seen records a watch event and reports whether it is the echo of a write of this process.
-func (o *Observer) Seen(owner types.UID, object client.Object, deleted bool) (echo bool) {
-	return o.journal.Seen(owner, object, deleted)
-}
-
-// Forget drops everything remembered about a resource that is gone.
-func (o *Observer) Forget(owner types.UID) {
-	o.journal.Forget(owner)
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	delete(o.verified, owner)
 }

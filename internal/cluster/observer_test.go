@@ -188,13 +188,12 @@ func observer(t *testing.T, shown *informers, live client.Reader) *Observer {
 	return o
 }
 
+// all wants the content of all objects.
+func all(client.Object) bool { return true }
+
 func snapshot(t *testing.T, o *Observer) *Snapshot {
 	t.Helper()
-	var rendered []kube.Key
-	for _, object := range o.cache.(*informers).shown {
-		rendered = append(rendered, kube.KeyOf(object))
-	}
-	s, err := o.Snapshot(t.Context(), resource(), rendered)
+	s, err := o.Snapshot(t.Context(), resource(), all)
 	require.NoError(t, err)
 	return s
 }
@@ -325,84 +324,6 @@ func TestARenderedSecretIsNoRecord(t *testing.T) {
 	}
 }
 
-func TestOnlySecretsOfTheNewestSnapshotAreRememberedAsVerified(t *testing.T) {
-	secret := func(name string) *unstructured.Unstructured {
-		return thing(kube.SecretKind, name, types.UID(name), "1")
-	}
-	a, b := secret("a"), secret("b")
-	shown, live := &informers{shown: []*unstructured.Unstructured{a, b}}, &api{objects: []*unstructured.Unstructured{a, b}}
-	o := observer(t, shown, live)
-	o.Verified(me, snapshot(t, o))
-	o.Wrote(me, metadata(record("1", "deployed", "a")))
-	if len(o.verified[me]) != 2 {
-		t.Errorf("got %v, want the two Secrets and no record", o.verified[me])
-	}
-	shown.shown = []*unstructured.Unstructured{a}
-	snapshot(t, o)
-	if len(o.verified[me]) != 1 {
-		t.Errorf("got %v, want the Secret that is left", o.verified[me])
-	}
-	live.reads = nil
-	if snapshot(t, o); len(live.reads) != 0 {
-		t.Errorf("the Secret that is left was read again: %v", live.reads)
-	}
-	shown.shown = nil
-	snapshot(t, o)
-	if _, found := o.verified[me]; found {
-		t.Error("an owner without Secrets is remembered")
-	}
-}
-
-func TestThePayloadOfASecretIsReadOnlyAfterAChangeByOthers(t *testing.T) {
-	secret := func(resourceVersion string) *unstructured.Unstructured {
-		return thing(kube.SecretKind, "web-config", "s-1", resourceVersion)
-	}
-	shown, live := &informers{shown: []*unstructured.Unstructured{secret("1")}}, &api{objects: []*unstructured.Unstructured{secret("1")}}
-	o := observer(t, shown, live)
-	look := func(what string, reads int) *Snapshot {
-		t.Helper()
-		live.reads = nil
-		s := snapshot(t, o)
-		if len(live.reads) != reads {
-			t.Errorf("%s: got %d reads, want %d", what, len(live.reads), reads)
-		}
-		object := s.Objects[kube.KeyOf(secret(""))]
-		if _, whole := object.(*unstructured.Unstructured); object != nil && whole != (reads > 0) {
-			t.Errorf("%s: got a %T", what, object)
-		}
-		return s
-	}
-	look("at first", 1)
-	wrong := look("while it is not known to be right", 1)
-	o.Verified(me, wrong)
-	look("once it is known to be right", 0)
-	o.Verified(me, look("and once more", 0))
-
-	shown.shown, live.objects = []*unstructured.Unstructured{secret("2")}, []*unstructured.Unstructured{secret("2")}
-	o.Verified(me, look("after a change", 1))
-	look("once the change is known to be right", 0)
-
-	live.objects = []*unstructured.Unstructured{secret("4")}
-	shown.shown = []*unstructured.Unstructured{secret("3")}
-	o.Verified(me, look("when the informer is behind what is read", 1))
-	shown.shown = []*unstructured.Unstructured{secret("4")}
-	look("once the informer shows what was read", 0)
-
-	written := secret("5")
-	o.Wrote(me, written)
-	s := snapshot(t, o)
-	if s.Objects[kube.KeyOf(written)] != client.Object(written) {
-		t.Error("what was written is not shown while the informer is behind")
-	}
-	shown.shown = []*unstructured.Unstructured{written}
-	if !o.Seen(me, metadata(written), false) {
-		t.Error("the write was not known")
-	}
-	look("after a write of ours", 0)
-	o.Forget(me)
-	look("after its owner was forgotten", 1)
-}
-
 func TestWhatIsReadOfASecret(t *testing.T) {
 	stolen := thing(kube.SecretKind, "web-config", "s-1", "2")
 	stolen.SetOwnerReferences(nil)
@@ -436,43 +357,32 @@ func TestWhatIsReadOfASecret(t *testing.T) {
 	}
 }
 
-// The content of a large ConfigMap is read as that of a Secret is; that of a large Deployment always, because its status is
-// made of it; that of objects that are not rendered never, however many name the resource as their controller.
+// Anyone can make large objects that name the resource as their controller: only those that are wanted are read.
 func TestWhatIsReadOfLargeObjects(t *testing.T) {
-	large := func(kind schema.GroupVersionKind) *unstructured.Unstructured {
-		object := thing(kind, "web", "u-1", "1")
-		object.SetAnnotations(map[string]string{"note": strings.Repeat("x", 100<<10)})
-		return object
-	}
+	large := thing(configMaps, "web", "u-1", "1")
+	large.SetAnnotations(map[string]string{"note": strings.Repeat("x", 100<<10)})
 	cases := map[string]struct {
-		object   *unstructured.Unstructured
-		rendered bool
-		reads    []int // in the first snapshot, and in the next after the first was found to be right
+		object *unstructured.Unstructured
+		wanted func(client.Object) bool
+		reads  int
 	}{
-		"a ConfigMap":                      {large(configMaps), true, []int{1, 0}},
-		"a Deployment":                     {large(deployments), true, []int{1, 1}},
-		"a small one":                      {thing(deployments, "web", "u-1", "1"), true, []int{0, 0}},
-		"a Secret that is not rendered":    {thing(kube.SecretKind, "web", "u-1", "1"), false, []int{0, 0}},
-		"a ConfigMap that is not rendered": {large(configMaps), false, []int{0, 0}},
+		"a large one":                {large, all, 1},
+		"a large one, not wanted":    {large, func(client.Object) bool { return false }, 0},
+		"a large one, without a say": {large, nil, 0},
+		"a small one":                {thing(deployments, "web", "u-1", "1"), all, 0},
+		"a Secret":                   {thing(kube.SecretKind, "web", "u-1", "1"), all, 1},
+		"a Secret, not wanted":       {thing(kube.SecretKind, "web", "u-1", "1"), nil, 0},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var rendered []kube.Key
-			if test.rendered {
-				rendered = append(rendered, kube.KeyOf(test.object))
-			}
 			live := &api{objects: []*unstructured.Unstructured{test.object}}
 			o := observer(t, &informers{shown: live.objects}, live)
-			for i, reads := range test.reads {
-				live.reads = nil
-				s, err := o.Snapshot(t.Context(), resource(), rendered)
-				if err != nil || len(live.reads) != reads {
-					t.Fatalf("snapshot %d: got %v and the error %v, want %d reads", i, live.reads, err, reads)
-				}
-				if whole := !kube.IsOutline(s.Objects[kube.KeyOf(test.object)]); whole != (reads > 0 || name == "a small one") {
-					t.Errorf("snapshot %d has it whole: %t", i, whole)
-				}
-				o.Verified(me, s)
+			s, err := o.Snapshot(t.Context(), resource(), test.wanted)
+			if err != nil || len(live.reads) != test.reads {
+				t.Fatalf("got %v and the error %v, want %d reads", live.reads, err, test.reads)
+			}
+			if whole := !kube.IsOutline(s.Objects[kube.KeyOf(test.object)]); whole != (test.reads > 0 || name == "a small one") {
+				t.Errorf("the snapshot has it whole: %t", whole)
 			}
 		})
 	}
@@ -494,7 +404,7 @@ func TestSnapshotPassesOnWhatItCannotRead(t *testing.T) {
 			test.shown.fail = nil
 			o := observer(t, test.shown, test.live)
 			test.shown.fail = fail
-			if _, err := o.Snapshot(t.Context(), resource(), []kube.Key{{GroupKind: kube.SecretKind.GroupKind(), Name: "web-config"}}); !errors.Is(err, cause) || err.Error() != test.want {
+			if _, err := o.Snapshot(t.Context(), resource(), all); !errors.Is(err, cause) || err.Error() != test.want {
 				t.Errorf("got %v, want %q", err, test.want)
 			}
 		})
@@ -656,11 +566,7 @@ func TestObserverIsSafeForConcurrentUse(t *testing.T) {
 	o := New(shown, shown, emptyAPI{})
 	var group sync.WaitGroup
 	for _, work := range []func(int){
-		func(int) {
-			if s, err := o.Snapshot(context.Background(), resource(), nil); err == nil {
-				o.Verified(me, s)
-			}
-		},
+		func(int) { _, _ = o.Snapshot(context.Background(), resource(), all) },
 		func(i int) { o.Wrote(me, thing(kube.SecretKind, "web-config", "s-1", fmt.Sprint(i))) },
 		func(i int) { o.Seen(me, thing(configMaps, "web", "c-1", fmt.Sprint(i)), i%7 == 0) },
 		func(i int) { o.Deleted(me, thing(configMaps, "web", "c-1", fmt.Sprint(i))) },

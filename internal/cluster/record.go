@@ -30,8 +30,7 @@ type Record struct {
 	Defaults string
 	// References identifies the content of what its pods refer to; empty if they take none.
 	References string
-	// Rollout identifies the chart, operator and defaults that began to change the resource without its user, and the generation that it
-	// had then.
+	// Rollout describes a rollout that its user did not ask for; empty if it is over, or if there was none.
 	Rollout string
 	Made    time.Time
 }

@@ -26,7 +26,7 @@ type Writer struct {
 
 // Begin begins the writes of one action for a resource. End has to be called when the action is over.
 func (w *Writer) Begin(owner types.UID) *Session {
-	return &Session{writer: w, owner: owner, End: w.Observer.journal.Begin(owner)}
+	return &Session{writer: w, owner: owner, End: w.Observer.Begin(owner)}
 }
 
 // Session is the set of writes of one action for one resource.

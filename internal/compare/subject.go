@@ -47,6 +47,9 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	if err != nil {
 		return Outcome{Err: err}
 	}
+	if err := renderer.Identify(draft, s.Resource); err != nil {
+		return Outcome{Err: err}
+	}
 	result, err := renderer.Finish(ctx, draft, s.Facts)
 	if err != nil {
 		return Outcome{Err: err}

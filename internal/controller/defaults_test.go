@@ -1,7 +1,6 @@
 package controller
 
 import (
-	"errors"
 	"slices"
 	"strings"
 	"testing"
@@ -9,8 +8,6 @@ import (
 	"k8s.io/apimachinery/pkg/api/meta"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/fleet"
 )
 
 // followerWorld has a chart that has the default of a field in its pods, and cannot be rendered for one resource with some.
@@ -51,24 +48,21 @@ func TestDefaultsWhosePodsNeverBecomeReadyAreHalted(t *testing.T) {
 	for name, deaths := range map[string][]int{"the operator goes on": nil, "the operator dies meanwhile": {1, 2, 3, 4, 5, 6, 7, 8, 13, 21, 34}} {
 		t.Run(name, func(t *testing.T) {
 			w := followerWorld(t)
-			w.sick, w.atATime = sickWith("two"), 1
+			w.sick = sickWithTwo
 			w.says("priorityClassName: two")
 			for _, writes := range deaths {
 				w.writes = writes
-				w.run()
+				w.pass()
 				w.restart()
 			}
-			w.run()
+			w.pass()
 			touched := w.versions()["two"]
 			if touched < 4 || touched > 10+3 {
 				t.Fatalf("%d were touched, want at most 10 + 3", touched)
 			}
 			w.expect(map[string]int{"one": many - touched, "two": touched}, many-touched, many-touched)
-			if w.progress.Failed != 0 || w.progress.Held != 0 {
-				t.Errorf("the chart has to do with it: %+v", w.progress)
-			}
 			w.restart()
-			w.run()
+			w.pass()
 			w.expect(map[string]int{"one": many - touched, "two": touched}, many-touched, many-touched)
 			w.says("")
 			w.run()
@@ -77,25 +71,23 @@ func TestDefaultsWhosePodsNeverBecomeReadyAreHalted(t *testing.T) {
 	}
 }
 
-func TestDefaultsThatFailForTwoTouchNobody(t *testing.T) {
+func TestDefaultsThatFailForTwoComeToTheOthers(t *testing.T) {
 	w := followerWorld(t)
 	w.says("priorityClassName: unfit")
 	w.run()
-	w.expect(map[string]int{"one": many}, many, many)
-	for i, says := range map[int]string{0: "ConfigMap appservice-defaults", 7: "no more"} {
-		if message := w.app(i).Status.Problems[0].Message; !strings.Contains(message, "cannot be rendered for") || !strings.Contains(message, says) {
-			t.Errorf("got %q, want %q in it", message, says)
+	w.expect(map[string]int{"one": 2, "unfit": many - 2}, many, 2)
+	message := w.app(7).Status.Problems[0].Message
+	for _, part := range []string{"cannot be rendered for", "ConfigMap appservice-defaults", "no more"} {
+		if !strings.Contains(message, part) {
+			t.Errorf("got %q, want %q in it", message, part)
 		}
 	}
-	if events := w.events(); len(events) != 2 || !strings.Contains(events[0], "Warning DefaultsInvalid") {
+	if events := w.warnings(); len(events) != 2 || !strings.Contains(events[0], "Warning DefaultsInvalid") {
 		t.Errorf("got the events %q, want one of each that they fail for", events)
 	}
 	w.edit(7, func(spec *v1.AppServiceSpec) { spec.PriorityClassName = "own" })
 	w.run()
-	w.expect(map[string]int{"one": many - 1, "own": 1}, many, many-1)
-	w.edit(11, func(spec *v1.AppServiceSpec) { spec.PriorityClassName = "own" })
-	w.run()
-	w.expect(map[string]int{"own": 2, "unfit": many - 2}, many, 0)
+	w.expect(map[string]int{"one": 1, "own": 1, "unfit": many - 2}, many, 1)
 }
 
 func TestDefaultsThatCannotBeReadChangeNothing(t *testing.T) {
@@ -122,41 +114,11 @@ func TestDefaultsThatCannotBeReadChangeNothing(t *testing.T) {
 	if got := meta.FindStatusCondition(w.app(5).Status.Conditions, v1.ConditionReady); got.Reason != v1.ReasonDefaultsInvalid {
 		t.Errorf("got %+v, want that the new spec is refused", got)
 	}
-	w.load(rendererOf("three", "")) // another chart does not wait for the namespace
+	w.load(rendererOf("three", ""))
 	w.run()
 	w.expect(held, many-1, many-1)
-	if w.progress.Unfit != 0 || w.progress.Held != 0 {
-		t.Errorf("the namespace holds the chart back: %+v", w.progress)
-	}
 
 	w.says("priorityClassName: two")
 	w.run()
 	w.expect(map[string]int{"three": many}, many, 0)
-}
-
-func TestWhoIsAtFaultForWhatCannotBeRendered(t *testing.T) {
-	chart, tenant, both := fleet.Parts{Chart: true}, fleet.Parts{Defaults: true}, fleet.Parts{Chart: true, Defaults: true}
-	unfit := fleet.Standing{Waits: true, Unfit: true}
-	byNamespace := &defaults.Error{Source: defaults.ByNamespace, Err: errors.New("no")}
-	cases := map[string]struct {
-		news fleet.Parts
-		err  error
-		want standing
-	}{
-		"a new chart":                                        {chart, errors.New("no"), standing{chart: unfit}},
-		"new defaults":                                       {tenant, byNamespace, standing{defaults: unfit}},
-		"both, and the defaults do not fit":                  {both, byNamespace, standing{defaults: unfit}},
-		"both, and the chart does not":                       {both, errors.New("no"), standing{chart: unfit, defaults: unfit}},
-		"a new chart that defaults do not fit any more":      {chart, byNamespace, standing{chart: unfit}},
-		"both, and defaults of the platform are at fault":    {both, &defaults.Error{Source: defaults.ByPlatform}, standing{chart: unfit, defaults: unfit}},
-		"a new chart that can be rendered":                   {chart, nil, standing{chart: fleet.Standing{Waits: true}}},
-		"new defaults with which everything can be rendered": {tenant, nil, standing{defaults: fleet.Standing{Waits: true}}},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := standingOf(test.news, test.err); got != test.want {
-				t.Errorf("got %+v, want %+v", got, test.want)
-			}
-		})
-	}
 }

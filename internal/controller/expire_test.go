@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
+	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/status"
@@ -25,6 +26,8 @@ type mortal struct {
 	*bench
 	answer    error
 	deletions []client.DeleteOptions
+	// refuseStatus has the API server refuse each status.
+	refuseStatus bool
 }
 
 func newMortal(t *testing.T, ttl string) *mortal {
@@ -38,11 +41,18 @@ func newMortal(t *testing.T, ttl string) *mortal {
 			}
 			return c.Delete(ctx, object)
 		},
+		SubResourcePatch: func(ctx context.Context, c client.Client, sub string, object client.Object, patch client.Patch, options ...client.SubResourcePatchOption) error {
+			if m.refuseStatus {
+				return errors.New("no status is taken")
+			}
+			return c.SubResource(sub).Patch(ctx, object, patch, options...)
+		},
 	})
 	m.spec(t, func(web *v1.AppService) {
 		web.Spec.TTL = ttl
 		web.CreationTimestamp = metav1.NewTime(start)
 	})
+	m.Status.Client = m.Client
 	m.Period = 0
 	m.installed(t)
 	return m
@@ -67,7 +77,7 @@ func (m *mortal) at(t *testing.T, age time.Duration) []string {
 // restart forgets what a process remembers.
 func (m *mortal) restart() {
 	m.memory.resources = nil
-	m.Status = &status.Writer{Client: m.client, Clock: m.clock}
+	m.Status = &status.Writer{Client: m.Client, Clock: m.clock}
 }
 
 func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
@@ -103,7 +113,13 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 	}
 
 	m.spec(t, func(web *v1.AppService) { web.Spec.TTL, web.Spec.Paused = "1m", true }) // paused or not
-	expect(3*time.Hour, "Normal Expired deleted: it has lived for its spec.ttl")
+	expect(3*time.Hour, "Normal Paused", "Warning Expiring it is deleted at 2026-01-01T03:00:06Z")
+	m.restart()
+	expect(3*time.Hour + 5*time.Second)
+	if len(m.deletions) > 0 {
+		t.Errorf("before the announced time, it has deletions %v", m.deletions)
+	}
+	expect(3*time.Hour+6*time.Second, "Normal Expired deleted: it has lived for its spec.ttl")
 	if err := m.client.Get(t.Context(), webName, &v1.AppService{}); !apierrors.IsNotFound(err) {
 		t.Errorf("it is there still: %v", err)
 	}
@@ -114,7 +130,31 @@ func TestAResourceIsWarnedOfOnceAndThenDeleted(t *testing.T) {
 	if got.Preconditions == nil || *got.Preconditions.UID != "web-uid" || *got.Preconditions.ResourceVersion == "" || *got.PropagationPolicy != metav1.DeletePropagationBackground {
 		t.Errorf("it was deleted with %+v", got)
 	}
-	expect(3*time.Hour + time.Second) // nothing is left to do
+	expect(4 * time.Hour) // nothing is left to do
+}
+
+// A status that was not written announced nothing.
+func TestNothingIsDeletedUnannounced(t *testing.T) {
+	m := newMortal(t, "")
+	m.at(t, 0)
+	m.spec(t, func(web *v1.AppService) { web.Spec.TTL = "10m" })
+	m.refuseStatus = true
+	for age := time.Hour; age < 4*time.Hour; age += time.Hour {
+		m.clock.SetTime(start.Add(age))
+		_, _ = m.Reconcile(t.Context(), reconcile.Request{NamespacedName: webName})
+	}
+	if len(m.deletions) > 0 {
+		t.Fatalf("it was deleted, and nothing had announced it")
+	}
+	m.refuseStatus = false
+	m.at(t, 4*time.Hour)
+	if ends := m.web(t).Status.ExpirationTime; ends == nil || !ends.Time.Equal(start.Add(4*time.Hour+time.Minute)) || len(m.deletions) > 0 {
+		t.Errorf("it ends at %v, want a minute later, with deletions %v", ends, m.deletions)
+	}
+	m.at(t, 4*time.Hour+time.Minute)
+	if len(m.deletions) != 1 {
+		t.Errorf("at the announced time: got %d deletions", len(m.deletions))
+	}
 }
 
 func TestADeletionThatIsRefused(t *testing.T) {

@@ -56,12 +56,16 @@ type world struct {
 	recorder *record.FakeRecorder
 	charts   *render.Current
 	config   *corev1.ConfigMap // the defaults of the namespace
+	facts    *factSource
 	queue    []types.NamespacedName
 	queued   map[types.NamespacedName]bool
 	progress fleet.Progress
 	// sick reports whether the pods of a template never become ready.
 	sick func(appsv1.DeploymentSpec) bool
-	uids int
+	// stuck is sick, by the name of the Deployment; none reports whether no pods are available at all.
+	stuck func(name string) bool
+	none  func(appsv1.DeploymentSpec) bool
+	uids  int
 	// atATime is how many rollouts the Deployment controller finishes before others do something.
 	atATime int
 	// writes that the operator may make before it dies.
@@ -89,7 +93,7 @@ func newWorld(t *testing.T) *world {
 	for _, add := range []func(*runtime.Scheme) error{clientgoscheme.AddToScheme, v1.AddToScheme} {
 		require.NoError(t, add(scheme))
 	}
-	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(10_000), sick: func(appsv1.DeploymentSpec) bool { return false }, atATime: forever}
+	w := &world{t: t, clock: clocktesting.NewFakePassiveClock(start), recorder: record.NewFakeRecorder(10_000), sick: func(appsv1.DeploymentSpec) bool { return false }, atATime: forever, facts: &factSource{}}
 	inner := fake.NewClientBuilder().WithScheme(scheme).WithStatusSubresource(&v1.AppService{}, &appsv1.Deployment{}).Build()
 	w.WithWatch = interceptor.NewClient(inner, interceptor.Funcs{Patch: w.patch, SubResourcePatch: w.patchStatus})
 	w.charts = render.NewCurrent(rendererOf("one", ""))
@@ -114,13 +118,13 @@ func nameOf(i int) string { return fmt.Sprintf("web-%03d", i) }
 const deploymentTemplate = `
 apiVersion: apps/v1
 kind: Deployment
-metadata: {name: {{ .Release.Name }}}
+metadata: {name: {{ .Release.Name }}, annotations: {app.example.com/reload-on-change: "true"}}
 spec:
   replicas: 1
   selector: {matchLabels: {app: {{ .Release.Name }}}}
   template:
     metadata: {labels: {app: {{ .Release.Name }}}}
-    spec: {containers: [{name: app, image: {{ .Values.image }}, env: [{name: VERSION, value: VERSION}]}]}
+    spec: {containers: [{name: app, image: {{ .Values.image }}, env: [{name: VERSION, value: VERSION}], envFrom: [{secretRef: {name: shared}}]}]}
 `
 
 // rendererOf renders with a chart of a version: more is put before its template.
@@ -178,22 +182,14 @@ func (w *world) restart() {
 		Kind: appService, Charts: w.charts, Capabilities: known{}, Observer: observer,
 		Actor:  release.NewActor(&cluster.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch, 1),
 		Status: &status.Writer{Client: w.WithWatch, Clock: w.clock}, Client: w.WithWatch, Live: w.WithWatch,
-		Tracker: &syncedSource{}, References: &factSource{}, Hosts: hosts.New(nil, nil, hosts.Free{}), Recorder: w.recorder,
-		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Rollouts: &fleet.Rollouts{Limit: 10},
-		Defaults: w,
+		Tracker: &syncedSource{}, References: w.facts, Hosts: hosts.New(nil, nil, nil, hosts.Free{}), Recorder: w.recorder,
+		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Defaults: w,
 	}
-	w.operator.Gates = &fleet.Gates{
-		Chart: &fleet.Gate{Now: w.operator.Version, Names: w.names, MaxFailed: 3, Show: func(p fleet.Progress) { w.progress = p }, Log: logr.Discard()},
-		Of: func(namespace string) *fleet.Gate {
-			now := func() fleet.Version { return w.operator.DefaultsOf(namespace) }
-			return &fleet.Gate{Now: now, Names: w.names, MaxFailed: 3, Log: logr.Discard()}
-		},
+	w.operator.Rollouts = &fleet.Rollouts{
+		Limit: 10, MaxFailed: 3, Deadline: rolloutDeadline, Chart: w.operator.Chart, Names: w.names,
+		Show: func(p fleet.Progress) { w.progress = p }, Clock: w.clock, Log: logr.Discard(),
 	}
-	queue := &requests{world: w}
-	if err := w.operator.Gates.Wake().Start(w.t.Context(), queue); err != nil {
-		w.t.Fatal(err)
-	}
-	if err := w.operator.Rollouts.Wake(appService.GroupKind()).Start(w.t.Context(), queue); err != nil {
+	if err := w.operator.Rollouts.Wake().Start(w.t.Context(), &requests{world: w}); err != nil {
 		w.t.Fatal(err)
 	}
 	w.writes = forever
@@ -252,6 +248,19 @@ func (w *world) run() {
 	}
 }
 
+// rolloutDeadline is much longer than what is not stuck takes here: each reconcile takes a second.
+const rolloutDeadline = time.Hour
+
+// pass lets a few deadlines pass.
+func (w *world) pass() {
+	w.t.Helper()
+	for end := w.clock.Now().Add(5 * rolloutDeadline); w.clock.Now().Before(end); {
+		w.clock.SetTime(w.clock.Now().Add(rolloutDeadline / 3))
+		w.all()
+		w.run()
+	}
+}
+
 // deploymentController brings the Deployments that changed to what becomes of them, and reports whether there were any.
 func (w *world) deploymentController() bool {
 	done := 0
@@ -270,7 +279,10 @@ func (w *world) deploymentController() bool {
 		available, progressing := corev1.ConditionTrue, corev1.ConditionTrue
 		deployment.Status = appsv1.DeploymentStatus{ObservedGeneration: deployment.Generation, Replicas: 1, UpdatedReplicas: 1, ReadyReplicas: 1, AvailableReplicas: 1}
 		reason := "NewReplicaSetAvailable"
-		if w.sick(deployment.Spec) {
+		if w.none != nil && w.none(deployment.Spec) {
+			available, deployment.Status.AvailableReplicas = corev1.ConditionFalse, 0
+		}
+		if w.sick(deployment.Spec) || w.stuck != nil && w.stuck(deployment.Name) {
 			progressing, reason = corev1.ConditionFalse, "ProgressDeadlineExceeded"
 			deployment.Status.UpdatedReplicas, deployment.Status.Replicas, deployment.Status.UnavailableReplicas = 1, 2, 1
 		}
@@ -343,6 +355,11 @@ func (w *world) versions() map[string]int {
 		versions[list.Items[i].Spec.Template.Spec.Containers[0].Env[0].Value]++
 	}
 	return versions
+}
+
+// warnings returns the events of the type Warning since the last look.
+func (w *world) warnings() []string {
+	return slices.DeleteFunc(w.events(), func(event string) bool { return !strings.HasPrefix(event, "Warning ") })
 }
 
 // events returns the events since the last look.

@@ -3,10 +3,8 @@ package controller
 import (
 	"slices"
 	"sync"
-	"time"
 
 	"k8s.io/apimachinery/pkg/types"
-	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/retry"
@@ -26,37 +24,14 @@ type remembered struct {
 	rendered *rendered
 	// verified are the objects that were found to match a release.
 	verified release.Verified
-	// settled are the surroundings in which the objects were last as rendered in this process; zero if they never were. A change in the
-	// same surroundings is not caused by a new chart or operator.
-	settled surroundings
-	// unrecorded is a release whose objects are written; nil if there is none.
-	unrecorded *unrecorded
-	// unfit is what was last reported of a new chart, or new defaults, that cannot be rendered for the resource.
-	unfit unfit
+	// recorded release, of a resource that waits; nil if it was not read.
+	recorded *recorded
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
 	// backoff after failed attempts.
 	backoff retry.Backoff[version]
 
 	groups groups
-}
-
-// unfit says what cannot be rendered for a resource, and why.
-type unfit struct{ what, message string }
-
-// unrecorded is a release whose objects are written and whose record is not.
-type unrecorded struct {
-	digest string
-	// state that required it, which is the state of the action that the record completes.
-	state release.State
-	// changes in words.
-	changes string
-	// created are the objects that the action created.
-	created []client.Object
-	// whole reports whether these are all of it.
-	whole bool
-	// took is the time spent on it.
-	took time.Duration
 }
 
 // groups are the API groups of the objects that a resource renders, including those left out. They may be read while it is reconciled.

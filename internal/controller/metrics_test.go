@@ -20,7 +20,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/problem"
 	"github.com/example/appservice-operator/internal/release"
@@ -33,7 +32,7 @@ func TestOutcome(t *testing.T) {
 		done  action
 		want  metrics.Outcome
 	}{
-		"others roll out":                {scope{}, action{state: release.OutOfDate, turn: fleet.Turn{Waits: true}}, metrics.Deferred},
+		"others roll out":                {scope{}, action{state: release.OutOfDate, queued: true}, metrics.Deferred},
 		"it cannot be rendered":          {scope{}, action{err: wrong}, metrics.Failed},
 		"a write is refused":             {scope{}, action{state: release.Absent, err: wrong}, metrics.Failed},
 		"objects are written":            {scope{}, action{state: release.Drifted}, metrics.Acted},
@@ -119,7 +118,7 @@ func TestActionsAreCounted(t *testing.T) {
 	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
 		r.recordAction(t.Context(), s, wanted, action{state: state, plan: plan, there: &cluster.Snapshot{}, took: 2 * time.Second})
 	}
-	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, turn: fleet.Turn{Waits: true}, plan: plan, there: &cluster.Snapshot{}})
+	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, queued: true, plan: plan, there: &cluster.Snapshot{}})
 	failed := action{state: release.OutOfDate, plan: plan, there: &cluster.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
 	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))

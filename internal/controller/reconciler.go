@@ -12,7 +12,6 @@ import (
 	"k8s.io/client-go/tools/record"
 	"k8s.io/client-go/util/flowcontrol"
 	"k8s.io/utils/clock"
-	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
@@ -47,10 +46,11 @@ type Reconciler struct {
 	Tracker      KindTracker
 	References   ReferenceSource
 	Hosts        *hosts.Hosts
-	Gates        *fleet.Gates
 	// Defaults of namespaces, which lie beneath specs; nil if namespaces may not have any.
 	Defaults DefaultsSource
 	Rollouts *fleet.Rollouts
+	// Others are the other kinds that are served: release records of all kinds have names of one space.
+	Others   []schema.GroupVersionKind
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
 	InFlight *extent.InFlight               // bounds what is reconciled at a time; nil for no bound
 	Client   client.Client                  // reads come from informers
@@ -88,13 +88,13 @@ type DefaultsSource interface {
 
 // Reconcile brings one resource to the state that its spec describes.
 func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (reconcile.Result, error) {
-	began, inUse := r.Clock.Now(), fleet.Asked{Chart: r.Chart(), Defaults: r.DefaultsOf(request.Namespace)}
+	began := r.Clock.Now()
 	outcome, next, err := r.reconcile(ctx, request)
 	if err != nil {
 		outcome = metrics.Error
 	}
-	if outcome != metrics.Deferred {
-		r.Gates.Pass(inUse, request.NamespacedName) // a chart must not wait for a resource that cannot even be read
+	if outcome == metrics.Error || outcome == metrics.Gone {
+		r.Rollouts.Looked(request.NamespacedName) // others must not wait for a resource that cannot even be read
 	}
 	r.Metrics.Reconciled(outcome, r.Clock.Since(began))
 	return next, err
@@ -111,14 +111,12 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 		return metrics.Error, reconcile.Result{}, err
 	}
 	defer end()
-	if err := r.yield(ctx, s); err != nil {
-		return metrics.Error, reconcile.Result{}, err
-	}
 	switch {
 	case s.resource.GetDeletionTimestamp() != nil:
-		r.Hosts.Forget(r.Kind.GroupKind(), s.name())
+		r.Hosts.Rest(s.resource)
+		r.Rollouts.Forget(s.name())
 		return r.reconcileDelete(ctx, s)
-	case lifetime.Of(s.resource).Over(r.Clock.Now()):
+	case lifetime.Of(s.resource, s.previous.ExpirationTime, r.Clock.Now()).Over(r.Clock.Now()):
 		if next, gone := r.expire(ctx, s); gone {
 			return metrics.Gone, next, nil
 		}
@@ -137,29 +135,31 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done.err == nil && wanted.rendered != nil {
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
-	done = r.admit(ctx, s, wanted, done)
-	if done.hold.Verdict == fleet.Trying { // it is requeued as soon as the trial is over
-		return metrics.Deferred, after(retry.Last), nil
+	done = s.spare(done)
+	if done.err == nil {
+		done.err = r.namesake(ctx, s, done.there)
 	}
 	if done.err == nil && !s.paused && !done.waits() {
 		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
 	} else {
-		r.Hosts.Forget(r.Kind.GroupKind(), s.name()) // nothing is about to be written: live routes keep the hosts that they serve
+		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
 	}
 	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
+	}
+	if done.waits() {
+		done = r.restart(ctx, s, wanted, done)
 	}
 	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
 	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(retry.Stale), nil
 	}
-	s.memory.unrecorded = done.unrecorded
-	if done.unrecorded != nil { // users wait for objects: the record is written when no objects wait
-		return metrics.Acted, reconcile.Result{RequeueAfter: time.Millisecond, Priority: ptr.To(watch.Bookkeeping)}, nil
-	}
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
+	if done = r.runJobs(ctx, s, wanted, done); problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
+		return metrics.Deferred, after(retry.Stale), nil
+	}
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
 		return metrics.Acted, after(retry.Notice), nil
 	}

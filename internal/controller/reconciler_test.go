@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -141,7 +142,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	translator := values.For(appService, tiny, nil)
 	b.Reconciler = &Reconciler{
-		Hosts: hosts.New(nil, nil, hosts.Free{}),
+		Hosts: hosts.New(nil, nil, nil, hosts.Free{}),
 		Kind:  appService,
 		Charts: render.NewCurrent(&render.Renderer{
 			Chart: tiny,
@@ -163,12 +164,14 @@ func newBench(t *testing.T, image string) *bench {
 		Metrics:      metrics.New().Kind(appService.Kind, &chart.Metadata{}),
 		Clock:        b.clock,
 		Period:       20 * time.Second,
-		Rollouts:     &fleet.Rollouts{Limit: 1},
 		Status:       &status.Writer{Client: b.client, Clock: b.clock},
 	}
 	b.Tracker = &b.source
 	b.References = &b.facts
-	b.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: b.Version, Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil }}}
+	b.Rollouts = &fleet.Rollouts{
+		Limit: 1, MaxFailed: 3, Deadline: time.Hour, Chart: b.Chart, Clock: b.clock,
+		Names: func() ([]types.NamespacedName, error) { return []types.NamespacedName{webName}, nil },
+	}
 	return b
 }
 
@@ -237,13 +240,19 @@ func (b *bench) installed(t *testing.T) {
 func (b *bench) released(t *testing.T) *render.Result {
 	t.Helper()
 	desired := b.rendered(t)
+	b.recorded(t, map[string]string{v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"})
+	return desired
+}
+
+// recorded lets the journal know of a release record with some labels.
+func (b *bench) recorded(t *testing.T, labels map[string]string) {
+	t.Helper()
+	maps.Copy(labels, map[string]string{"owner": "helm", "version": "1", "status": "deployed"})
 	release := &metav1.PartialObjectMetadata{ObjectMeta: metav1.ObjectMeta{
-		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6",
-		Labels: map[string]string{"owner": "helm", "version": "1", "status": "deployed", v1.LabelDigest: desired.Digest, v1.LabelChartVersion: "0.1.0"},
+		Namespace: "demo", Name: "sh.helm.release.v1.web.v1", ResourceVersion: "6", Labels: labels,
 	}}
 	release.SetGroupVersionKind(kube.SecretKind)
 	b.Observer.Wrote("web-uid", release)
-	return desired
 }
 
 // rendered returns what the resource becomes, and counts renders from now on.
@@ -601,6 +610,38 @@ func TestAResourceMadeAnewLeavesNothingOfTheOneBefore(t *testing.T) {
 	}
 }
 
+// A Secret that is deleted and made again with the same content restarts nothing: between the two, it is rendered as missing.
+func TestContentThatIsAsRecordedKeepsItsVersion(t *testing.T) {
+	references := []dependency.Reference{{Object: dependency.Object{Kind: "Secret", Name: "database"}, Content: true}}
+	contentOf := func(version, data string) postrender.Facts {
+		state := dependency.State{Found: true, Version: version, Data: map[string]string{"url": data}}
+		return postrender.Facts{There: map[dependency.Object]dependency.State{references[0].Object: state}}
+	}
+	recorded := dependency.ContentOf(references, contentOf("one", "same").There)
+	missing := dependency.ContentOf(references, nil)
+	for name, test := range map[string]struct {
+		known *rendered
+		facts postrender.Facts
+		same  bool
+	}{
+		"by an earlier process":           {nil, contentOf("two", "same"), true},
+		"as last rendered":                {&rendered{content: recorded}, contentOf("two", "same"), true},
+		"rendered as missing meanwhile":   {&rendered{content: missing}, contentOf("two", "same"), true},
+		"other content":                   {&rendered{content: recorded}, contentOf("two", "other"), false},
+		"other content after it was gone": {&rendered{content: missing}, contentOf("two", "other"), false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b := newBench(t, "nginx")
+			b.recorded(t, map[string]string{v1.LabelReferences: recorded.String()})
+			got, err := b.content(t.Context(), &scope{resource: app("web-uid")}, test.known, references, test.facts)
+			require.NoError(t, err)
+			if (got == recorded) != test.same {
+				t.Errorf("got %s, recorded is %s", got, recorded)
+			}
+		})
+	}
+}
+
 // Changes of content within a window are one rollout: the first at once, then one in ten seconds, the last always.
 func TestContentThatChangesOftenIsTakenIntoAccountNowAndThen(t *testing.T) {
 	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
@@ -644,14 +685,14 @@ func TestAResourceMadeAgainHoldsNoPlaceOfTheOneBefore(t *testing.T) {
 	b := newBench(t, "nginx")
 	b.installed(t)
 	b.reconcile(t)
-	if b.Rollouts.Begin(b.candidate(webName)).Waits {
+	if !b.Rollouts.Begin(webName) {
 		t.Fatal("there is no place")
 	}
 	require.NoError(t, b.client.Delete(t.Context(), b.web(t)))
 	again := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: "demo", Name: "web", UID: "second-uid", Generation: 1}, Spec: v1.AppServiceSpec{Image: "refused"}}
 	require.NoError(t, b.client.Create(t.Context(), again))
 	b.reconcile(t)
-	if b.Rollouts.Begin(b.candidate(types.NamespacedName{Namespace: "demo", Name: "other"})).Waits {
+	if !b.Rollouts.Begin(types.NamespacedName{Namespace: "demo", Name: "other"}) {
 		t.Error("the place is still taken")
 	}
 }

@@ -16,6 +16,7 @@ import (
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/problem"
@@ -45,6 +46,9 @@ type rendered struct {
 	references []dependency.Reference
 	// selectors of the workloads, before the hooks.
 	selectors map[kube.Key]map[string]string
+	// runs are what the Jobs run that are to run once, and jobs are these Jobs.
+	runs []jobs.Run
+	jobs []jobs.Wanted
 	// content that pods take from the references.
 	content dependency.Content
 	// defaults are the fields that the spec left to the defaults.
@@ -89,14 +93,15 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	var draft *drafted
 	var references []dependency.Reference
 	var selectors map[kube.Key]map[string]string
+	var runs []jobs.Run
 	if known != nil && known.inputs == in {
-		references, selectors = known.references, known.selectors
+		references, selectors, runs = known.references, known.selectors, known.runs
 	} else {
 		s.memory.rendered = nil // the previous rendering no longer counts if this one fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
-		references, selectors = draft.References, draft.Selectors()
+		references, selectors, runs = draft.References, draft.Selectors(), draft.Runs
 	}
 	facts, err := r.References.Facts(ctx, s.resource, references)
 	if err != nil {
@@ -110,8 +115,11 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if facts.Selectors, err = r.kept(ctx, s, known, selectors); err != nil {
 		return rendering{}, err
 	}
+	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {
+		return rendering{}, err
+	}
 	out := rendering{}
-	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, content: content}
+	fresh := &rendered{inputs: in, facts: facts, references: references, selectors: selectors, runs: runs, content: content}
 	if known != nil {
 		fresh.reloaded = known.reloaded
 	}
@@ -144,11 +152,11 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	return out, err
 }
 
-// content returns the content that pods take, in the version that they run with: as last rendered, or as recorded by an earlier process.
+// content returns the content that pods take, in the version that they run with: as recorded, unless it is as last rendered.
 func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, references []dependency.Reference, facts postrender.Facts) (dependency.Content, error) {
 	content := dependency.ContentOf(references, facts.There)
-	if known != nil {
-		return content.After(known.content), nil
+	if known != nil && known.content.Digest == content.Digest {
+		return known.content, nil
 	}
 	if content == (dependency.Content{}) {
 		return content, nil
@@ -205,6 +213,9 @@ func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
 			return err
 		}))
 	}
+	if err := s.renderer.Identify(made.Draft, s.resource); err != nil {
+		return nil, problem.RenderFailed(err)
+	}
 	made.defaults = applied
 	if err := extent.OfReferences(len(made.References)); err != nil {
 		return nil, err
@@ -250,6 +261,7 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 			return err
 		}))
 	}
+	into.jobs = wantedJobs(into, whole.Objects)
 	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), made.defaults
 	if err := cmp.Or(extent.OfRendered(whole.Size(), chart.Size(s.renderer.Chart)), extent.OfClaims(into.claims.Count())); err != nil {
 		return err

@@ -42,17 +42,23 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		Gateways: r.gateways(ctx, done.there),
 		Now:      metav1.NewTime(r.Clock.Now()),
 	}
-	in.Undeleted = s.undeleted
+	in.Hosts, in.Beside = r.Hosts.Serving(s.resource, done.there.Objects)
+	in.Undeleted, in.Namesake = s.undeleted, s.namesake
 	if wanted.rendered != nil {
 		in.Digest, in.Rendered, in.Unserved = wanted.outline.Digest, wanted.outline.Keys, wanted.outline.Unserved
 		in.Unknown, in.Others, in.Defaults = wanted.outline.Unknown, othersOf(wanted), wanted.defaults
 	}
-	if in.Waits = done.why(s); done.waits() {
-		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, recorded(s, done.there), s.previous.Defaults
+	if in.Waits = r.why(s, done); done.waits() {
+		in.Digest, in.Rendered, in.Defaults = done.there.Record.Digest, nil, s.previous.Defaults
+		if s.memory.recorded != nil {
+			in.Rendered = s.memory.recorded.keys
+		}
+	} else if done.err != nil && deployed(s) && done.there.Record != nil {
+		in.Digest = done.there.Record.Digest // the spec was deployed, whatever prevents that again
 	}
 	in.NextAttempt = again
 	current, until := status.Summarize(in)
-	r.stand(s, done, current)
+	judgeAt, notJudged := r.judge(ctx, s, done)
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // failed attempts have a backoff of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or created again: its event is on the way
@@ -60,16 +66,21 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
-		r.Hosts.Note(r.Kind.GroupKind(), s.name(), wasEverReady(current))
 		r.recordState(ctx, s, current, problem)
 		r.recordExpiry(s, current)
+		r.recordUnfit(ctx, s, done, in.Waits)
 	}
 	r.measureFailure(done, problem)
-	if !until.IsZero() {
-		delayed = sooner(delayed, max(time.Millisecond, until.Sub(r.Clock.Now())))
+	for _, at := range []time.Time{until, judgeAt} {
+		if !at.IsZero() {
+			delayed = sooner(delayed, max(time.Millisecond, at.Sub(r.Clock.Now())))
+		}
 	}
 	next := r.next(s, wanted, done, delayed)
-	err = r.retire(ctx, s, done.there, current)
+	err = notJudged
+	if err == nil {
+		err = r.retire(ctx, s, done.there, current)
+	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
 		return outcomeOf(s, done), after(retry.Stale), nil
 	}
@@ -129,15 +140,9 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 		return after(retry.Previous)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
-	case done.waits(): // it is requeued when its turn comes
-		delayed = sooner(retry.Last, delayed)
-	default:
-		s.memory.backoff = retry.Backoff[version]{}
-		if wanted.rendered != nil {
-			s.memory.settled = wanted.inputs.surroundings
-		}
 	}
-	wait := sooner(sooner(r.Period, delayed), wanted.reload)
+	s.memory.backoff = retry.Backoff[version]{}
+	wait := sooner(sooner(sooner(r.Period, delayed), wanted.reload), done.reload)
 	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
 		wait = sooner(wait, cluster.Lapse)
 	}

@@ -31,19 +31,21 @@ type scope struct {
 	defaultsErr error
 	// asked is everything that it renders with besides the spec.
 	asked fleet.Asked
-	// standing is how the resource fares with what of it is new.
-	standing standing
 	// size is the size of the resource in bytes; oversize says why it is too large to be rendered: then almost nothing is known of its spec.
 	size     int
 	oversize error
 	// undeleted is the error of deleting a resource whose time is over.
 	undeleted error
+	// lastGood is the release recorded in a Secret, once it was read.
+	lastGood   *release.Recorded
+	lastGoodOf types.UID
+	// namesake is the kind of a resource with the same name that had it before; empty if there is none.
+	namesake string
+	// former are the runs of the recorded release that run what is rendered, and are not noted as that.
+	former []v1.RunStatus
 	// memory of earlier reconciles, which saves work and decides nothing that could be read from the cluster.
 	memory *remembered
 }
-
-// standing is how a resource fares with a new chart and with new defaults.
-type standing struct{ chart, defaults fleet.Standing }
 
 func (s *scope) name() types.NamespacedName { return client.ObjectKeyFromObject(s.resource) }
 
@@ -104,8 +106,7 @@ func (r *Reconciler) forget(name types.NamespacedName) {
 	r.References.Forget(name)
 	r.Hosts.Gone(r.Kind.GroupKind(), name)
 	r.Status.Forget(name)
-	r.Gates.Forget(name)
-	r.Rollouts.End(r.candidate(name))
+	r.Rollouts.Forget(name)
 	if known := r.memory.forget(name); known != nil {
 		r.Observer.Forget(known.uid)
 	}

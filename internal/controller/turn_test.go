@@ -10,7 +10,6 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 )
@@ -22,51 +21,56 @@ func deployedAt(generation int64, status metav1.ConditionStatus) *v1.AppServiceS
 	}}
 }
 
-// running is a Deployment of an image.
+// running is a Deployment of an image, with pods that are available.
 func running(image string) *unstructured.Unstructured {
 	container := map[string]any{"name": "app", "image": image}
-	pod := map[string]any{"spec": map[string]any{"containers": []any{container}}}
+	pod := map[string]any{"metadata": map[string]any{"labels": map[string]any{"app": "web"}}, "spec": map[string]any{"containers": []any{container}}}
 	return &unstructured.Unstructured{Object: map[string]any{
 		"apiVersion": "apps/v1", "kind": "Deployment", "metadata": map[string]any{"name": "web"}, "spec": map[string]any{"template": pod},
+		"status": map[string]any{"replicas": int64(1), "updatedReplicas": int64(1), "availableReplicas": int64(1)},
 	}}
+}
+
+// with returns an object with a field.
+func with(object *unstructured.Unstructured, value any, path ...string) *unstructured.Unstructured {
+	_ = unstructured.SetNestedField(object.Object, value, path...)
+	return object
 }
 
 // Who is held back is called ready if its pods are. That must never be said of what was made for an earlier spec, be it that the present
 // one failed before the operator was restarted.
-func TestOnlyWhatWasDeployedAsTheSpecSaysIsHeldBack(t *testing.T) {
-	never, now := surroundings{}, surroundings{chart: "new", capabilities: 1}
+func TestWhatTakesAPlace(t *testing.T) {
+	deployed, upgrade := deployedAt(2, metav1.ConditionTrue), release.OutOfDate
+	restarted := []string{"spec", "template", "metadata", "annotations", v1.AnnotationRestartedAt}
 	cases := map[string]struct {
-		previous *v1.AppServiceStatus
-		settled  surroundings
-		state    release.State
-		held     bool
+		previous       *v1.AppServiceStatus
+		state          release.State
+		live, rendered *unstructured.Unstructured
+		waits          bool
 	}{
-		"a new operator and a spec that was deployed":         {deployedAt(2, metav1.ConditionTrue), never, release.OutOfDate, true},
-		"a new operator and a spec that is new":               {deployedAt(1, metav1.ConditionTrue), never, release.OutOfDate, false},
-		"a new operator and a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), never, release.OutOfDate, false},
-		"a new operator and a resource that nobody looked at": {&v1.AppServiceStatus{}, never, release.OutOfDate, false},
-		"an operator that has seen it as rendered":            {deployedAt(2, metav1.ConditionTrue), now, release.OutOfDate, false},
-		"other capabilities than when it was as rendered":     {deployedAt(2, metav1.ConditionTrue), surroundings{chart: "new", capabilities: 7}, release.OutOfDate, true},
-		"another chart than when it was as rendered":          {deployedAt(2, metav1.ConditionTrue), surroundings{chart: "old", capabilities: 1}, release.OutOfDate, true},
-		"a repair": {deployedAt(2, metav1.ConditionTrue), never, release.Drifted, false},
+		"a spec that was deployed":         {deployed, upgrade, running("one"), running("two"), true},
+		"a spec that is new":               {deployedAt(1, metav1.ConditionTrue), upgrade, running("one"), running("two"), false},
+		"a spec that failed before":        {deployedAt(2, metav1.ConditionFalse), upgrade, running("one"), running("two"), false},
+		"a resource that is new":           {&v1.AppServiceStatus{}, upgrade, running("one"), running("two"), false},
+		"a repair":                         {deployed, release.Drifted, running("one"), running("two"), false},
+		"no replica is available":          {deployed, upgrade, with(running("one"), int64(0), "status", "availableReplicas"), running("two"), false},
+		"pods that go on running":          {deployed, upgrade, running("one"), with(running("one"), "new", "metadata", "labels", "chart"), false},
+		"a restart that its user asks for": {deployed, upgrade, running("one"), with(running("one"), "now", restarted...), false},
+		"a restart, and more":              {deployed, upgrade, running("one"), with(running("two"), "now", restarted...), true},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			r := &Reconciler{Kind: appService, Rollouts: &fleet.Rollouts{Limit: 1}}
-			r.Rollouts.Begin(r.candidate(types.NamespacedName{Name: "other"}))
+			b := newBench(t, "nginx")
+			b.Rollouts.Looked(webName)
+			b.Rollouts.Begin(types.NamespacedName{Name: "other"})
 			resource := app("web")
 			resource.SetGeneration(2)
-			s := &scope{resource: resource, previous: test.previous, memory: &remembered{settled: test.settled}}
-			s.asked.Chart.Digest = now.chart
-			none := func() ([]types.NamespacedName, error) { return nil, nil }
-			r.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: func() fleet.Version { return s.asked.Chart }, Names: none}}
-			r.Gates.Note(s.asked, s.name(), fleet.Standing{}, fleet.Standing{})
-			live := running("one")
-			plan := release.Compare([]*unstructured.Unstructured{running("two")}, map[kube.Key]client.Object{kube.KeyOf(live): live})
-			wanted := rendering{rendered: &rendered{inputs: inputs{generation: 2, surroundings: now}}}
-			there := &cluster.Snapshot{Record: &cluster.Record{Revision: 1}}
-			if got, _ := r.turn(s, wanted, action{state: test.state, plan: plan, there: there}); got.Waits != test.held {
-				t.Errorf("got %+v, want that it waits: %t", got, test.held)
+			s := &scope{resource: resource, previous: test.previous, memory: &remembered{}}
+			there := &cluster.Snapshot{Objects: map[kube.Key]client.Object{kube.KeyOf(test.live): test.live}, Record: &cluster.Record{Revision: 1}}
+			plan := release.Compare([]*unstructured.Unstructured{test.rendered}, there.Objects)
+			_, may, err := b.begin(t.Context(), s, action{state: test.state, plan: plan, there: there})
+			if err != nil || may == test.waits {
+				t.Errorf("it may change: %t, %v, want that it waits: %t", may, err, test.waits)
 			}
 		})
 	}

@@ -197,11 +197,11 @@ func digests(object *unstructured.Unstructured) map[string]string {
 	return out
 }
 
-// Labels returns the labels of a namespace.
+// Labels returns the labels of a namespace. The error is NotFound if the informers do not show it.
 func (d *Dependencies) Labels(ctx context.Context, namespace string) (map[string]string, error) {
 	metadata := kube.Metadata(NamespaceKind)
 	if err := d.informers.Get(ctx, types.NamespacedName{Name: namespace}, metadata); err != nil {
-		return nil, client.IgnoreNotFound(err)
+		return nil, err
 	}
 	return metadata.Labels, nil
 }

@@ -2,6 +2,9 @@ package diagnose
 
 import v1 "github.com/example/appservice-operator/api/v1"
 
+// again says how a Job runs again.
+const again = "it runs again when the spec changes what it runs, or with kubectl appservice restart, which sets the annotation " + v1.AnnotationRestartedAt
+
 // hints are the hints by reason. If more is known of a cause, it has a hint of its own.
 var hints = map[string]string{
 	v1.ReasonImageNotFound:             "correct name and tag in spec.image, or push the image",
@@ -9,7 +12,8 @@ var hints = map[string]string{
 	v1.ReasonImageNameInvalid:          "correct spec.image: REGISTRY/REPOSITORY:TAG, with a repository in lower case",
 	v1.ReasonImagePullFailed:           "check the registry in spec.image, and whether nodes can reach it",
 	v1.ReasonContainerCrashed:          "see kubectl logs --previous of the pod",
-	v1.ReasonJobFailed:                 "see kubectl logs of the Job's pods",
+	v1.ReasonJobFailed:                 "see kubectl logs of the Job's pods; " + again,
+	v1.ReasonRunUnknown:                "check what it has done; " + again,
 	v1.ReasonOutOfMemory:               "raise spec.resources.limits.memory, or have the program use less",
 	v1.ReasonContainerStartFailed:      "correct spec.command and spec.args, or the entry point of the image",
 	v1.ReasonContainerConfigInvalid:    "correct what the message names in the spec",
@@ -28,6 +32,7 @@ var hints = map[string]string{
 	v1.ReasonAdmissionDenied:           "change what the message names, or ask the platform team, who set the rule",
 	v1.ReasonReplicaFailure:            "see kubectl describe replicaset",
 	v1.ReasonRolloutStalled:            "see kubectl describe pod; a rollout that is only slow needs a longer spec.progressDeadlineSeconds",
+	v1.ReasonRolloutPaused:             "run the command that the message names, with the namespace",
 	v1.ReasonResourceNotReady:          "see kubectl describe of the object that the message names",
 	v1.ReasonLoadBalancerPending:       "see kubectl describe service; outside of a cloud, a cluster needs a load balancer controller such as MetalLB",
 	v1.ReasonCertificateMissing:        "create the Secret, or see kubectl describe certificate if cert-manager creates it",

@@ -18,7 +18,7 @@ var nothingToDo = map[string]bool{
 	v1.ReasonRunning: true, v1.ReasonComplete: true, v1.ReasonScaledToZero: true, v1.ReasonRollingOut: true, v1.ReasonPending: true, v1.ReasonNoWorkload: true,
 	v1.ReasonInstalled: true, v1.ReasonUpgraded: true, v1.ReasonAsExpected: true,
 	v1.ReasonDriftCorrected: true, v1.ReasonReleaseResumed: true, v1.ReasonRecovered: true, v1.ReasonResumed: true, v1.ReasonExpired: true, v1.ReasonAdopted: true,
-	v1.ReasonDegraded: true, v1.ReasonStalled: true, // events, with the reason of Ready, which has a hint
+	v1.ReasonStarted: true, v1.ReasonDegraded: true, v1.ReasonStalled: true, // events, with the reason of Ready, which has a hint
 }
 
 func TestEachReasonHasAHint(t *testing.T) {

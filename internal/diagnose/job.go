@@ -33,7 +33,7 @@ func job(j *batchv1.Job) *Workload {
 		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
 			Message: fmt.Sprintf("Job %s failed, %s", j.Name, failureWords(j, failed)),
-			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected, delete the Job: it is made again and runs again", j.Name),
+			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected: %s", j.Name, again),
 		}
 		cause.Detail = cmp.Or(lastTry(*f, f.controlled(j.UID)), f.known(cause), Brief(failed.Message))
 		return []Cause{cause}

@@ -12,7 +12,7 @@ import (
 )
 
 const (
-	// Resource is the maximum size of a resource in bytes of JSON, without its status and managed fields.
+	// Resource is the maximum size of a resource in bytes of JSON, without its status, managed fields and what kubectl last applied.
 	Resource = 48 << 10
 	// References is the maximum number of objects, and keys of objects, that the workloads and routes of a resource may refer to.
 	References = 100

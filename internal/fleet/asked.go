@@ -2,8 +2,9 @@ package fleet
 
 import (
 	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
-	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
@@ -34,11 +35,6 @@ func (d Defaults) id() string {
 	}
 	return "n" + d.Digest[:min(len(d.Digest), 15)]
 }
-
-// named implements Version: defaults cannot be requested to go on. Their author can change them, or revert the change.
-func (Defaults) named(string) bool { return false }
-
-func (d Defaults) log() []any { return []any{"digest", d.Digest} }
 
 // Asked identifies everything that a resource is rendered with besides its spec.
 type Asked struct {
@@ -77,34 +73,8 @@ func (a Asked) New(record *cluster.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 
-// Mark returns the value of the label v1.LabelRollout of a record once new parts, and nothing else, begin to change a resource of a
-// generation. It is written before the first object is: a crash cannot lose it. The next record has it, too. It names all of Asked, beginning
-// with the part that is responsible for the outcome: defaults if they are new, so that no namespace can cause a chart to be halted.
-func (a Asked) Mark(parts Parts, generation int64) string {
-	ids := []string{a.Chart.id()}
-	if parts.Defaults {
-		ids = []string{a.Defaults.id(), a.Chart.id()}
-	} else if a.Defaults.Digest != "" {
-		ids = append(ids, a.Defaults.id())
-	}
-	return fmt.Sprintf("%s.%d", strings.Join(ids, "-"), generation)
-}
-
-// Begun reports whether Asked has begun to change a resource of a generation, according to its newest record.
-func (a Asked) Begun(record *cluster.Record, generation int64) bool {
-	return record != nil && (record.Rollout == a.Mark(Parts{Chart: true}, generation) || record.Rollout == a.Mark(Parts{Defaults: true}, generation))
-}
-
-// Answers returns the part that is responsible for the outcome for a resource of a generation; none if its user asked for the change, or
-// if what did is no longer in use.
-func (a Asked) Answers(record *cluster.Record, generation int64) Parts {
-	if record == nil {
-		return Parts{}
-	}
-	ids, at, _ := strings.Cut(record.Rollout, ".")
-	first, _, _ := strings.Cut(ids, "-")
-	if at != fmt.Sprint(generation) {
-		return Parts{}
-	}
-	return Parts{Chart: first == a.Chart.id(), Defaults: first == a.Defaults.id()}
+// id identifies all of Asked.
+func (a Asked) id() string {
+	sum := sha256.Sum256([]byte(a.Chart.id() + a.Defaults.id()))
+	return hex.EncodeToString(sum[:])[:16]
 }

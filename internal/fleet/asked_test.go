@@ -6,7 +6,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/health"
 )
 
 var (
@@ -51,43 +51,9 @@ func TestWhatIsNewToARecord(t *testing.T) {
 	}
 }
 
-func TestWhatHasBegunToChangeAResource(t *testing.T) {
-	chart, defaults := Parts{Chart: true}, Parts{Defaults: true}
-	old := Asked{Chart: Chart{Identity: render.Identity{Digest: "old"}}}
-	cases := map[string]struct {
-		asked   Asked
-		record  *cluster.Record
-		answers Parts
-		begun   bool
-	}{
-		"nothing":                             {set, recordOf(set, ""), Parts{}, false},
-		"no record":                           {set, nil, Parts{}, false},
-		"a chart":                             {plain, recordOf(old, plain.Mark(chart, 7)), chart, true},
-		"a chart that is recorded":            {plain, recordOf(plain, plain.Mark(chart, 7)), chart, true},
-		"a chart beside defaults":             {set, recordOf(old, set.Mark(chart, 7)), chart, true},
-		"another chart":                       {plain, recordOf(old, old.Mark(chart, 7)), Parts{}, false},
-		"a chart, for an earlier spec":        {plain, recordOf(old, plain.Mark(chart, 6)), Parts{}, false},
-		"a chart, and then other defaults":    {set, recordOf(plain, plain.Mark(chart, 7)), chart, false},
-		"defaults":                            {set, recordOf(plain, set.Mark(defaults, 7)), defaults, true},
-		"the removal of defaults":             {plain, recordOf(set, plain.Mark(defaults, 7)), defaults, true},
-		"defaults that are recorded":          {set, recordOf(set, set.Mark(defaults, 7)), defaults, true},
-		"both, for which the defaults answer": {set, recordOf(old, set.Mark(both, 7)), defaults, true},
-		"both, and then defaults went away":   {plain, recordOf(set, set.Mark(both, 7)), Parts{}, false},
-	}
-	for name, test := range cases {
-		t.Run(name, func(t *testing.T) {
-			if got := test.asked.Answers(test.record, 7); got != test.answers {
-				t.Errorf("got that %+v answers for it, want %+v", got, test.answers)
-			}
-			if got := test.asked.Begun(test.record, 7); got != test.begun {
-				t.Errorf("it has begun: %t, want %t", got, test.begun)
-			}
-		})
-	}
-}
-
 func TestLabelsOfRecords(t *testing.T) {
-	values := []string{set.Mark(both, 1<<62), plain.Mark(both, 1)}
+	many := health.Replicas{Available: 1 << 30, New: 1 << 30}
+	values := []string{plain.Begin(1, start, many).String(), set.Begin(1<<62, start, many).String()}
 	for _, value := range set.Labels() {
 		values = append(values, value)
 	}

@@ -54,7 +54,3 @@ func (c Chart) named(request string) bool {
 func begins(digest, text string) bool {
 	return len(text) >= shortest && strings.HasPrefix(digest, text)
 }
-
-func (c Chart) log() []any {
-	return []any{"chart", c.Name, "version", c.Version, "digest", c.Digest, "values", c.Values}
-}

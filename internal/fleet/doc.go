@@ -1,10 +1,8 @@
-// Package fleet owns how a new chart, or a new version of the operator, reaches existing resources: it cannot take all of them down.
+// Package fleet owns how a new chart, new defaults, or a new version of the operator reach resources that already run: a few at a time.
 //
-// A Gate controls the changes of resources of a kind whose users changed nothing. It is closed until each was rendered with the chart,
-// which is the first step of every reconcile; the result is recorded, and nothing is written. It stays closed if that failed for some, and
-// closes again if more than a few of the resources that the chart has changed do not become ready. A resource that is held back keeps the
-// recorded release. Others wait in one queue, Rollouts, which limits how many change at a time. Changes by users pass both.
+// Rollouts is the line of one kind. A resource whose pods would restart although its user changed nothing takes one of a few places, and
+// gives it back once as many replicas of the new revision are available as were available before, or at a deadline: then it counts as
+// failed. A few failures in a namespace halt that namespace, as many in several namespaces all of them.
 //
-// No state has to be stored: the record of each resource shows what rendered it, and whether a chart or its user asked for that.
-// The package reads no cluster and writes none.
+// What has begun is a label of the release record (Rollout), so that a restart loses nothing. The package reads no cluster and writes none.
 package fleet

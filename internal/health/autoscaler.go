@@ -18,7 +18,8 @@ const metricsPatience = 90 * time.Second
 
 var missingRequest = regexp.MustCompile(`missing request for (\S+) in container (\S+)`)
 
-// autoscaler is ready once its controller has evaluated it and found metrics.
+// autoscaler is ready unless it may not or cannot scale, or its targets need requests that the pods do not have. Metrics are for the
+// cluster to provide: without them the number of replicas stays, and the pods serve.
 func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	var active *autoscalingv2.HorizontalPodAutoscalerCondition
 	for i := range a.Status.Conditions {
@@ -35,7 +36,7 @@ func autoscaler(a *autoscalingv2.HorizontalPodAutoscaler, facts Facts) State {
 	case active == nil && len(shares) > 0: // a LimitRange may help
 		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingRequestMissing, Message: "the autoscaler has not looked at the pods yet; " + shares[0].String()}
 	case active == nil:
-		return State{Verdict: Waiting, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "the autoscaler has not looked at the pods yet"}
+		return unmeasured("the autoscaler has not looked at the pods yet", a.CreationTimestamp.Time, facts)
 	case active.Status == corev1.ConditionFalse && active.Reason != "ScalingDisabled":
 		return inactive(active, shares, facts)
 	}
@@ -67,14 +68,17 @@ func inactive(condition *autoscalingv2.HorizontalPodAutoscalerCondition, shares 
 		}
 		return State{Verdict: Stuck, Reason: v1.ReasonAutoscalingRequestMissing, Message: "autoscaling does nothing: " + missing.String()}
 	}
-	state := State{Verdict: Stuck, Reason: v1.ReasonAutoscalingMetricsMissing, Message: "autoscaling does nothing: it has no metrics: "}
+	const nothing = "autoscaling does nothing: it has no metrics: "
 	if strings.Contains(condition.Message, "could not find the requested resource") {
-		state.Message += "the cluster has no metrics API, which metrics-server brings"
-		return state
+		return unmeasured(nothing+"the cluster has no metrics API, which metrics-server brings", time.Time{}, facts)
 	}
-	state.Message += diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get "))
-	if until := condition.LastTransitionTime.Add(metricsPatience); facts.Now.Before(until) { // metrics of new pods take a while
-		state.Verdict, state.Until = Waiting, until
+	return unmeasured(nothing+diagnose.Brief(diagnose.AfterLast(condition.Message, "failed to get ")), condition.LastTransitionTime.Time, facts)
+}
+
+// unmeasured returns the state of an autoscaler without metrics since some time: those of new pods take a while.
+func unmeasured(message string, since time.Time, facts Facts) State {
+	if until := since.Add(metricsPatience); facts.Now.Before(until) {
+		return State{Until: until}
 	}
-	return state
+	return State{Verdict: Warned, Reason: v1.ReasonAutoscalingMetricsMissing, Message: message}
 }

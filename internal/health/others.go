@@ -2,19 +2,24 @@ package health
 
 import (
 	"fmt"
+	"slices"
 
+	appsv1 "k8s.io/api/apps/v1"
+	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	policyv1 "k8s.io/api/policy/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 	kstatus "sigs.k8s.io/cli-utils/pkg/kstatus/status"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// claim needs a volume. If its storage class waits for the first pod, it has none until that is scheduled.
+// claim needs a volume as soon as a pod is to mount it: a storage class that waits for the first pod provides none before.
 func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 	switch c.Status.Phase {
 	case corev1.ClaimBound:
@@ -31,7 +36,38 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 			return state
 		}
 	}
+	if !wanted(c.Name, facts) {
+		return State{}
+	}
 	return State{Verdict: Waiting, Reason: v1.ReasonVolumeNotBound, Message: "no volume is bound to it yet"}
+}
+
+// wanted reports whether a workload that was rendered together with a claim is to run pods that mount it.
+func wanted(claim string, facts Facts) bool {
+	for _, object := range facts.Live {
+		workload, found := diagnose.WorkloadOf(object)
+		if found && runs(kube.Typed(object)) && slices.ContainsFunc(workload.Template.Spec.Volumes, func(v corev1.Volume) bool {
+			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == claim
+		}) {
+			return true
+		}
+	}
+	return false
+}
+
+// runs reports whether a workload is to run any pods now.
+func runs(workload client.Object) bool {
+	switch w := workload.(type) {
+	case *appsv1.Deployment:
+		return ptr.Deref(w.Spec.Replicas, 1) > 0
+	case *appsv1.StatefulSet:
+		return ptr.Deref(w.Spec.Replicas, 1) > 0
+	case *batchv1.Job:
+		return !ptr.Deref(w.Spec.Suspend, false)
+	case *batchv1.CronJob:
+		return len(w.Status.Active) > 0
+	}
+	return true
 }
 
 // computed returns the state that kstatus computes from the fields that most kinds have in common: observedGeneration and

@@ -24,7 +24,12 @@ func Deployment(d *appsv1.Deployment) State {
 	}
 	state := replicas(want, counts{have.Replicas, have.UpdatedReplicas, have.AvailableReplicas})
 	progressing := DeploymentCondition(d, appsv1.DeploymentProgressing)
-	if state.Verdict == Waiting && progressing != nil && progressing.Reason == "ProgressDeadlineExceeded" {
+	switch {
+	case state.Verdict != Waiting:
+	case d.Spec.Paused && have.UpdatedReplicas < max(1, have.Replicas): // while paused it still scales
+		state.Verdict, state.Reason = Stuck, v1.ReasonRolloutPaused
+		state.Message = fmt.Sprintf("the rollout is paused, %s: kubectl rollout resume deployment/%s", state.Message, d.Name)
+	case progressing != nil && progressing.Reason == "ProgressDeadlineExceeded":
 		state.Verdict, state.Reason = Stuck, v1.ReasonRolloutStalled
 		state.Message = fmt.Sprintf("%d of %d updated replicas became available before the progress deadline",
 			max(0, have.AvailableReplicas-(have.Replicas-have.UpdatedReplicas)), want)
@@ -39,14 +44,7 @@ func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 	if have.ObservedGeneration < s.Generation {
 		return Unnoticed
 	}
-	earlier := int32(0)
-	switch rolling := s.Spec.UpdateStrategy.RollingUpdate; {
-	case s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
-		earlier = want
-	case rolling != nil:
-		earlier = min(want, ptr.Deref(rolling.Partition, 0))
-	}
-	state := replicas(want, counts{have.Replicas, min(want, have.UpdatedReplicas+earlier), have.AvailableReplicas})
+	state := replicas(want, counts{have.Replicas, min(want, have.UpdatedReplicas+earlierByDesign(s)), have.AvailableReplicas})
 	deadline, err := strconv.ParseInt(s.Annotations[v1.AnnotationProgressDeadline], 10, 32)
 	if state.Verdict != Waiting || err != nil || have.CurrentRevision == have.UpdateRevision { // the revisions differ until a rollout is complete
 		return state
@@ -57,6 +55,18 @@ func statefulSet(s *appsv1.StatefulSet, facts Facts) State {
 		late.Message = fmt.Sprintf("%d of %d replicas are up to date after the progress deadline of %d s for each", have.UpdatedReplicas, want, deadline)
 	}
 	return late
+}
+
+// earlierByDesign returns how many replicas of a StatefulSet keep an earlier revision.
+func earlierByDesign(s *appsv1.StatefulSet) int32 {
+	want := ptr.Deref(s.Spec.Replicas, 1)
+	switch rolling := s.Spec.UpdateStrategy.RollingUpdate; {
+	case s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType:
+		return want
+	case rolling != nil:
+		return min(want, ptr.Deref(rolling.Partition, 0))
+	}
+	return 0
 }
 
 // daemonSet returns the progress of a DaemonSet's rollout.
@@ -128,6 +138,17 @@ func job(j *batchv1.Job) State {
 	}
 	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
 		j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}
+}
+
+// Ended returns the state of a Job that is gone, by the result of its run.
+func Ended(run *v1.RunStatus) State {
+	switch run.Result {
+	case v1.RunComplete:
+		return State{Reason: v1.ReasonComplete, Message: "it is complete"}
+	case v1.RunFailed:
+		return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: "Job " + run.Job + " failed"}
+	}
+	return State{Verdict: Stuck, Reason: v1.ReasonRunUnknown, Message: "Job " + run.Job + " is gone, and how it ended is not known: it does not run again unasked"}
 }
 
 // cronJob returns whether the last finished run succeeded; there may have been none.

@@ -9,46 +9,45 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// BenchmarkSettle settles one of many resources that all serve a host, or wait for one.
+// BenchmarkSettle releases and claims the hosts of one of many resources, each with hosts of its own, beside refused wildcards.
 func BenchmarkSettle(b *testing.B) {
-	for _, count := range []int{10, 1000, 10_000} {
+	for _, count := range []int{1600, 16_000} {
 		w := newWorld(b)
-		for i := range count {
-			w.app(fmt.Sprint("tenant-", i), "web", i, fmt.Sprintf("app-%d.example.com", i))
+		w.rule(rulesOf{refused: []string{"*.example.com"}})
+		for i := range count / 32 {
+			w.app(fmt.Sprint("tenant-", i), "web", i, hostsUnder(fmt.Sprintf("app-%d.example.com", i), 32)...)
+			w.app(fmt.Sprint("greedy-", i), "web", i, "*.example.com")
 			w.restEach()
 		}
-		waiting := w.app("late", "web", 0, "app-5.example.com")
-		w.restEach()
-		serving := w.actors[named("tenant-7", "web")]
-		none := claimant("tenant-1", "none", 0)
-		for name, a := range map[string]*actor{"serves": serving, "waits": waiting} {
-			wanted := WantedBy(a.spec)
-			objects := map[kube.Key]client.Object{}
-			if live := w.objects[w.at(a)]; live != nil {
-				objects[kube.KeyOf(live)] = live
-			}
-			b.Run(fmt.Sprintf("%s, one of %d", name, count), func(b *testing.B) {
+		a := w.actors[named("tenant-7", "web")]
+		wildcard := w.actors[named("greedy-7", "web")]
+		for name, one := range map[string]*actor{"32 hosts": a, "a refused wildcard": wildcard} {
+			wanted := WantedBy(one.spec)
+			b.Run(fmt.Sprintf("%s, beside %d", name, count), func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					w.hosts.settle(a.resource, wanted, objects)
+					w.hosts.settle(one.resource, nil, nil)
+					w.hosts.settle(one.resource, wanted, nil)
 				}
 			})
 		}
-		b.Run(fmt.Sprintf("no routes, beside %d", count), func(b *testing.B) {
+		b.Run(fmt.Sprintf("an event of a route of 32 hosts, beside %d", count), func(b *testing.B) {
 			b.ReportAllocs()
+			live := w.objects[w.at(a)]
 			for b.Loop() {
-				w.hosts.settle(none, nil, nil)
-			}
-		})
-		b.Run(fmt.Sprintf("an event of one of %d", count), func(b *testing.B) {
-			b.ReportAllocs()
-			live := w.objects[w.at(serving)]
-			for b.Loop() {
-				w.hosts.see(live, true)
-				w.hosts.see(live, false)
+				w.see(live, true)
+				w.see(live, false)
 			}
 		})
 	}
+}
+
+func hostsUnder(domain string, count int) []string {
+	var list []string
+	for i := range count {
+		list = append(list, fmt.Sprintf("h%d.%s", i, domain))
+	}
+	return list
 }
 
 // restEach reconciles what is in the queue, without a look at all resources.

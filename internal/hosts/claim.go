@@ -16,33 +16,25 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Claim is a set of requests that a route answers. Claims are compared with ==.
+// Claim is a path of a host that a route answers. Claims are compared with ==.
 type Claim struct {
 	// Host is a name, a wildcard such as *.example.com, or empty for all hosts of the entry.
 	Host string
-	// Entry is where requests come in. It does not matter between claims with a host: DNS has one answer for a name.
+	// Entry is where requests come in. It matters only between claims without a host: DNS has one answer for a name.
 	Entry Entry
 	Path  Path
-	// Method is empty for all methods.
-	Method string
-	// Conditions are further conditions of a request, one a line; empty for none. See conditions.
-	Conditions string
 }
 
-// Entry is a gateway or one of its listeners, or all Ingress controllers of a class.
+// Entry is a gateway, or all Ingress controllers of a class.
 type Entry struct {
 	Kind string // of a gateway as a rule; Ingress for a class
 	Name string // with the namespace of a gateway; an empty class may be any
-	// Listener is the name and the port of the listener; empty for all.
-	Listener string
-	Port     int64
 }
 
-// Path says which paths match.
+// Path says which paths match. The zero value matches none: it is for a host of which no path is known.
 type Path struct {
 	Match Match
-	Text  string // literal, and for a prefix without the last slash, unless it is /; a pattern is unchanged
-	start string // common beginning of all paths that match a pattern
+	Text  string // without the last slash of a prefix, unless it is /; a pattern is unchanged
 }
 
 // Match is how a path is matched.
@@ -60,17 +52,18 @@ const everything = "/"
 // The kinds whose objects make claims.
 var (
 	ingressKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress"}
-	routeKind   = schema.GroupKind{Group: "gateway.networking.k8s.io", Kind: "HTTPRoute"}
+	httpKind    = schema.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}
+	grpcKind    = schema.GroupKind{Group: gatewayGroup, Kind: "GRPCRoute"}
+	routeKinds  = []schema.GroupKind{ingressKind, httpKind, grpcKind}
 )
 
-// Routes reports whether objects of a kind make claims.
-func Routes(kind schema.GroupKind) bool { return kind == ingressKind || kind == routeKind }
+const gatewayGroup = "gateway.networking.k8s.io"
 
 // ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
 
-// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only the first of more hosts than
-// that: no resource may render such a route, so another writer created it.
+// claimsOf lists what a route claims. A route with more combinations than most claims its hosts as a whole, and only the
+// first of more hosts than that: no resource may render such a route, so another writer created it.
 func claimsOf(object client.Object, most int) []Claim {
 	var list []Claim
 	switch kube.KeyOf(object).GroupKind {
@@ -80,8 +73,8 @@ func claimsOf(object client.Object, most int) []Claim {
 				list[i].Path = pathOf(Prefix, everything)
 			}
 		}
-	case routeKind:
-		list = routeClaims(kube.As[httpRoute](object), most)
+	case httpKind, grpcKind:
+		list = routeClaims(kube.As[gatewayRoute](object), most)
 	}
 	if list = distinct(list); len(list) > most {
 		return slices.Clone(list[:most]) // the rest must not stay in memory
@@ -128,6 +121,93 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 	return list
 }
 
+// gatewayRoute holds the fields of an HTTPRoute or a GRPCRoute that decide which hosts and paths it answers.
+type gatewayRoute struct {
+	Metadata struct {
+		Namespace string `json:"namespace"`
+	} `json:"metadata"`
+	Spec struct {
+		ParentRefs []struct {
+			Kind      string `json:"kind"`
+			Namespace string `json:"namespace"`
+			Name      string `json:"name"`
+		} `json:"parentRefs"`
+		Hostnames []string `json:"hostnames"`
+		Rules     []struct {
+			Matches []routeMatch `json:"matches"`
+		} `json:"rules"`
+	} `json:"spec"`
+}
+
+type routeMatch struct {
+	Path   typed `json:"path"`
+	Method any   `json:"method"` // a word of an HTTPRoute, an object of a GRPCRoute
+}
+
+type typed struct {
+	Type  string `json:"type"`
+	Value string `json:"value"`
+}
+
+// routeClaims returns the product of gateways, hosts and paths. A route without a gateway answers nothing. A route with more
+// combinations than most claims its hosts as a whole: otherwise a few bytes may make tens of thousands of claims.
+func routeClaims(route *gatewayRoute, most int) []Claim {
+	if route == nil {
+		return nil
+	}
+	hosts := route.Spec.Hostnames
+	if len(hosts) == 0 {
+		hosts = []string{""}
+	}
+	var paths []Path
+	for _, rule := range route.Spec.Rules {
+		for _, match := range rule.Matches {
+			paths = append(paths, match.path())
+		}
+		if len(rule.Matches) == 0 {
+			paths = append(paths, pathOf(Prefix, everything))
+		}
+	}
+	if len(paths) == 0 || len(route.Spec.ParentRefs)*len(hosts)*len(paths) > most {
+		paths = []Path{pathOf(Prefix, everything)}
+	}
+	var list []Claim
+	for _, parent := range route.Spec.ParentRefs {
+		entry := Entry{
+			Kind: cmp.Or(parent.Kind, "Gateway"),
+			Name: cmp.Or(parent.Namespace, route.Metadata.Namespace) + "/" + parent.Name,
+		}
+		for _, host := range hosts {
+			for _, path := range paths {
+				list = append(list, Claim{Host: strings.ToLower(host), Entry: entry, Path: path})
+			}
+		}
+	}
+	return list
+}
+
+// path returns the path of a match. A gRPC method is the path /service/method.
+func (m routeMatch) path() Path {
+	if method, ok := m.Method.(map[string]any); ok {
+		service, _ := method["service"].(string)
+		name, _ := method["method"].(string)
+		switch {
+		case method["type"] == "RegularExpression" || service == "" && name != "":
+			return pathOf(Pattern, "/"+cmp.Or(service, ".*")+"/"+name)
+		case name == "":
+			return pathOf(Prefix, "/"+service)
+		}
+		return pathOf(Exact, "/"+service+"/"+name)
+	}
+	switch m.Path.Type {
+	case "Exact":
+		return pathOf(Exact, m.Path.Value)
+	case "", "PathPrefix":
+		return pathOf(Prefix, m.Path.Value)
+	}
+	return pathOf(Pattern, m.Path.Value)
+}
+
 // pathOf returns the normalized path of a text. Proxies treat some spellings of a path as the same.
 func pathOf(match Match, text string) Path {
 	if match != Pattern {
@@ -136,14 +216,7 @@ func pathOf(match Match, text string) Path {
 	if match == Prefix {
 		text = strings.TrimRight(text, "/")
 	}
-	if text == "" {
-		text = everything
-	}
-	out := Path{Match: match, Text: text}
-	if match == Pattern {
-		out.start = literalStart(text)
-	}
-	return out
+	return Path{Match: match, Text: cmp.Or(text, everything)}
 }
 
 // plain returns a path without percent encoding and without redundant elements. A slash at the end stays.
@@ -161,12 +234,61 @@ func plain(text string) string {
 	return clean
 }
 
+// same reports whether two claims are for the same requests, so that it is undefined which of them answers.
+func (c Claim) same(other Claim) bool {
+	return c.Host == other.Host && (c.Host != "" || c.Entry.overlaps(other.Entry)) &&
+		c.Path.Text == other.Path.Text && (c.Path.Match == Exact) == (other.Path.Match == Exact)
+}
+
+// hostsOverlap reports whether there is a host that both claims are for. A route for all hosts of an entry answers only what
+// no other does, so it is a rival only of another such route.
+func (c Claim) hostsOverlap(other Claim) bool {
+	if c.Host == "" || other.Host == "" {
+		return c.Host == other.Host && c.Entry.overlaps(other.Entry)
+	}
+	return c.Host == other.Host || covers(c.Host, other.Host) || covers(other.Host, c.Host)
+}
+
+// covers reports whether a wildcard covers a host or a narrower wildcard. A wildcard may stand for several labels, as with
+// gateways, and with most Ingress controllers.
+func covers(wildcard, host string) bool {
+	domain, found := strings.CutPrefix(wildcard, "*")
+	return found && strings.HasSuffix(host, domain)
+}
+
+func (e Entry) overlaps(other Entry) bool {
+	return e.Kind == other.Kind && (e.Name == other.Name || e.Kind == ingressKind.Kind && (e.Name == "" || other.Name == ""))
+}
+
+// overlaps reports whether one path begins with the other.
+func (p Path) overlaps(other Path) bool {
+	if p.Text == "" || other.Text == "" {
+		return false
+	}
+	a, b := p.begin(), other.begin()
+	return strings.HasPrefix(a, b) || strings.HasPrefix(b, a)
+}
+
+// begin returns what all matching paths begin with, with a slash after the last element unless the path is a pattern. It is in
+// lower case, as some controllers ignore case in patterns.
+func (p Path) begin() string {
+	text := strings.ToLower(p.Text)
+	if p.Match != Pattern {
+		return strings.TrimRight(text, "/") + "/"
+	}
+	if text = strings.TrimPrefix(text, "^"); !strings.HasPrefix(text, "/") {
+		return "" // it may match anywhere in a path
+	}
+	if special := strings.IndexAny(text, `\^$.*+?()[]{}|`); special >= 0 {
+		text = text[:strings.LastIndex(text[:special], "/")+1]
+	}
+	return strings.TrimRight(text, "/")
+}
+
 func (c Claim) compare(other Claim) int {
 	return cmp.Or(
 		cmp.Compare(c.Host, other.Host), cmp.Compare(c.Path.Text, other.Path.Text), cmp.Compare(c.Path.Match, other.Path.Match),
-		cmp.Compare(c.Method, other.Method), cmp.Compare(c.Conditions, other.Conditions),
 		cmp.Compare(c.Entry.Kind, other.Entry.Kind), cmp.Compare(c.Entry.Name, other.Entry.Name),
-		cmp.Compare(c.Entry.Listener, other.Entry.Listener), cmp.Compare(c.Entry.Port, other.Entry.Port),
 	)
 }
 
@@ -178,18 +300,11 @@ func (c Claim) HostOrAll() string {
 	return strings.TrimSpace("any host of " + c.Entry.Kind + " " + c.Entry.Name)
 }
 
-// String returns the claim for people, for example www.example.com/shop or GET www.example.com/.
+// String returns the claim for people, for example www.example.com/shop.
 func (c Claim) String() string {
 	host := c.HostOrAll()
 	if c.Host == "" {
 		host += " under "
 	}
-	text := host + "/" + strings.Trim(c.Path.Text, "/")
-	if c.Method != "" {
-		text = c.Method + " " + text
-	}
-	if c.Conditions != "" {
-		text += " with " + strings.ReplaceAll(c.Conditions, "\n", ", ")
-	}
-	return text
+	return host + "/" + strings.Trim(c.Path.Text, "/")
 }

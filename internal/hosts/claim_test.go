@@ -25,9 +25,14 @@ func ingress(t testing.TB, spec string) *unstructured.Unstructured {
 	return object(t, `{apiVersion: networking.k8s.io/v1, kind: Ingress, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
 }
 
-func route(t testing.TB, spec string) *unstructured.Unstructured {
+func httpRoute(t testing.TB, spec string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: HTTPRoute, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
+}
+
+func grpcRoute(t testing.TB, spec string) *unstructured.Unstructured {
+	t.Helper()
+	return object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: web, namespace: demo}, spec: `+spec+`}`)
 }
 
 func words(claims []Claim) []string {
@@ -50,14 +55,15 @@ func TestClaimsOf(t *testing.T) {
 		"a rule without paths":           {ingress, `{rules: [{host: a.example.com}]}`, []string{"Prefix a.example.com/"}},
 		"a rule without a host":          {ingress, `{ingressClassName: nginx, rules: [{http: {paths: [{path: /x, pathType: Prefix}]}}]}`, []string{"Prefix any host of Ingress nginx under /x"}},
 		"a default backend":              {ingress, `{defaultBackend: {service: {name: web}}, rules: [{host: a.example.com}]}`, []string{"Prefix any host of Ingress under /", "Prefix a.example.com/"}},
-		"a route":                        {route, `{parentRefs: [{name: g}], hostnames: [a.example.com, "*.B.example.com"]}`, []string{"Prefix *.b.example.com/", "Prefix a.example.com/"}},
-		"a route that says all defaults": {route, `{parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}]}]}`, []string{"Prefix a.example.com/"}},
-		"a route without hosts":          {route, `{parentRefs: [{name: g}, {name: h, namespace: infra}]}`, []string{"Prefix any host of Gateway demo/g under /", "Prefix any host of Gateway infra/h under /"}},
-		"a route without a gateway":      {route, `{hostnames: [a.example.com]}`, nil},
-		"rules of a route":               {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: Exact, value: /x}}, {method: GET}]}, {}]}`, []string{"Prefix a.example.com/", "Prefix GET a.example.com/", "Exact a.example.com/x"}},
-		"headers and parameters":         {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{headers: [{name: X-B, value: "2"}, {name: x-a, value: "1.*", type: RegularExpression}, {name: x-b, value: "3"}], queryParams: [{name: Q, value: "1"}]}]}]}`, []string{"Prefix a.example.com/ with header x-a~1.*, header x-b=2, query Q=1"}},
-		"a regular expression":           {route, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: RegularExpression, value: "/(x|y)"}}]}]}`, []string{"Pattern a.example.com/(x|y)"}},
-		"two parents and the same host":  {route, `{parentRefs: [{name: g}, {name: g}], hostnames: [a.example.com, A.example.com]}`, []string{"Prefix a.example.com/"}},
+		"a route":                        {httpRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com, "*.B.example.com"]}`, []string{"Prefix *.b.example.com/", "Prefix a.example.com/"}},
+		"a route that says all defaults": {httpRoute, `{parentRefs: [{group: gateway.networking.k8s.io, kind: Gateway, name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: PathPrefix, value: /}}]}]}`, []string{"Prefix a.example.com/"}},
+		"a route without hosts":          {httpRoute, `{parentRefs: [{name: g}, {name: h, namespace: infra}]}`, []string{"Prefix any host of Gateway demo/g under /", "Prefix any host of Gateway infra/h under /"}},
+		"a route without a gateway":      {httpRoute, `{hostnames: [a.example.com]}`, nil},
+		"rules of a route":               {httpRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: Exact, value: /x}}, {method: GET}]}, {}]}`, []string{"Prefix a.example.com/", "Exact a.example.com/x"}},
+		"headers and parameters":         {httpRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{headers: [{name: X-B, value: "2"}, {name: x-a, value: "1.*", type: RegularExpression}, {name: x-b, value: "3"}], queryParams: [{name: Q, value: "1"}]}]}]}`, []string{"Prefix a.example.com/"}},
+		"a regular expression":           {httpRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{path: {type: RegularExpression, value: "/(x|y)"}}]}]}`, []string{"Pattern a.example.com/(x|y)"}},
+		"methods of gRPC":                {grpcRoute, `{parentRefs: [{name: g}], hostnames: [a.example.com], rules: [{matches: [{method: {service: s, method: m}}, {method: {service: t}}, {method: {method: x}}]}]}`, []string{"Pattern a.example.com/.*/x", "Exact a.example.com/s/m", "Prefix a.example.com/t"}},
+		"two parents and the same host":  {httpRoute, `{parentRefs: [{name: g}, {name: g}], hostnames: [a.example.com, A.example.com]}`, []string{"Prefix a.example.com/"}},
 		"what the API server refuses":    {ingress, `7`, nil},
 	}
 	for name, test := range cases {

@@ -7,7 +7,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// Held is a route object that has to be held back or deleted.
+// Held is a route object that has to be held back.
 type Held struct {
 	Key kube.Key
 	// Err is a ConflictError, or the refusal of the platform's rules.
@@ -45,13 +45,9 @@ func (e *ConflictError) Hint() string {
 	return "take another host, or ask the platform team: hosts of its policy grants one to a namespace, sharedHosts lets several have paths of it"
 }
 
-// conflict returns why a stake has to wait or to be deleted; nil if it does not.
-func (h *Hosts) conflict(s *stake, found obstacle) error {
-	rival := found.rival
-	if rival == nil {
-		return nil
-	}
-	conflict := &ConflictError{Claim: found.claim.String(), Granted: h.entitled(rival) && !h.entitled(s)}
+// conflict returns the conflict of a stake with a rival.
+func (h *Hosts) conflict(s, rival *stake, claim Claim) error {
+	conflict := &ConflictError{Claim: claim.String(), Granted: h.before(rival, s, claim)}
 	if rival.place.namespace == s.place.namespace {
 		kind, name := rival.owner.Kind, rival.owner.Name
 		if name == "" {

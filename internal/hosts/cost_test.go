@@ -44,10 +44,10 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 			if kube.Large(made[0]) {
 				t.Fatal("the caches do not keep it: that is not an attack")
 			}
-			h := New(nil, nil, Free{})
+			h := New(nil, nil, nil, Free{})
 			before := heap()
 			for _, object := range made {
-				h.see(object, false)
+				h.see(feed{}, object, false)
 			}
 			each := (heap() - before) / routes
 			t.Logf("%d KiB each", each>>10)
@@ -55,9 +55,9 @@ func TestLiveRoutesTakeLittleMemory(t *testing.T) {
 				t.Errorf("the claims of each take %d KiB, want %d at the most", each>>10, most>>10)
 			}
 			for _, object := range made {
-				h.see(object, true)
+				h.see(feed{}, object, true)
 			}
-			if len(h.live)+len(h.owners)+len(h.all.buckets)+h.all.hosts.Len() != 0 {
+			if len(h.live[feed{}])+len(h.all.buckets)+h.all.hosts.Len() != 0 {
 				t.Error("something is left of routes that are gone")
 			}
 		})
@@ -74,10 +74,10 @@ func TestTenThousandRoutesTakeLittleMemory(t *testing.T) {
 		made[i].SetName(fmt.Sprint("web-", i))
 		made[i].SetOwnerReferences([]metav1.OwnerReference{{APIVersion: appService.GroupVersion().String(), Kind: appService.Kind, Name: fmt.Sprint("web-", i), Controller: ptr.To(true)}})
 	}
-	h := New(nil, nil, Free{})
+	h := New(nil, nil, nil, Free{})
 	before := heap()
 	for _, object := range made {
-		h.see(object, false)
+		h.see(feed{}, object, false)
 	}
 	grown := heap() - before
 	t.Logf("%d routes of 3 paths take %d MB, %d bytes each", routes, grown>>20, grown/routes)

@@ -1,58 +1,73 @@
-// Package hosts decides which resource serves a host. Between namespaces a host belongs to one, whatever the paths, unless the platform
-// shares it; within a namespace, equal claims conflict. A host belongs to the resource to which the platform granted it; else to the one
-// whose Ingress or HTTPRoute is live, unless its application was never ready and that of another one was; or, if no route is live, to the
-// one of those waiting whose application was ready, the oldest first. It reads live routes from informers and wanted ones from reconciles,
-// and never writes: a reconcile leaves out routes that are held back, and deletes those that have to go.
+// Package hosts decides which resource serves a host. A host belongs to one namespace: the one that the policy grants it to, else, of
+// those that serve it, the one that has served longest, else the oldest claim; within a namespace, one path belongs to one resource. It
+// reads live routes, of whomever, from informers and wanted ones from reconciles, and never writes: a reconcile leaves out routes that
+// are held back. What is served is never taken away: only new claims wait.
 package hosts
 
 import (
 	"cmp"
 	"context"
+	"errors"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	toolscache "k8s.io/client-go/tools/cache"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Hosts knows all live and wanted routes. It is shared by the controllers of all kinds and safe for concurrent use.
 //
-// A wanted route is granted or waits, as a whole. After each change, every wanted route without an obstacle is
-// granted: a grant lasts until the resource wants something else, is forgotten, finds another's route live, or settles again while one
-// that precedes it waits: only its own reconcile cannot be about to write it meanwhile.
+// A wanted route is granted or waits, as a whole. A grant lasts until the resource wants something else, or nothing.
 type Hosts struct {
-	informers cache.Cache
-	mapper    meta.RESTMapper
+	own    cache.Cache // routes with the operator's label
+	others cache.Cache // all other routes
+	mapper meta.RESTMapper
 
-	watching sync.Mutex
-	watched  map[schema.GroupKind]*watched
+	watching  sync.Mutex
+	watched   map[feed]*watched
+	resources []toolscache.InformerSynced // whether the resources of a kind are listed
 
 	mu     sync.Mutex
 	queues map[schema.GroupKind]queue
-	wanted map[owner]map[kube.Key]*stake
-	live   map[owner]map[place]*stake // objects without a controller belong to the zero owner
-	owners map[place]owner            // of live objects
-	seen   map[feed]string            // the newest version that an informer showed
-	proven map[owner]bool             // whether applications were ever ready, as far as known
+	known  map[owner]*resource
+	live   map[feed]map[place]*stake
 	rules  Rules
 	all    index
+	now    func() time.Time
 }
 
-// New returns a Hosts that reads live routes from informers, of the kinds that the mapper knows. When the rules of a namespace
-// change, its resources have to be reconciled.
-func New(informers cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
+// resource is what is known of a resource.
+type resource struct {
+	owner  owner
+	born   born
+	wanted map[kube.Key]*stake
+	// serves says since when it serves a host. Once this process has reconciled the resource, its status no longer counts.
+	serves     map[string]time.Time
+	reconciled bool
+	// kept are the hosts that it serves and no wanted route names; nil for none.
+	kept *stake
+}
+
+// New returns a Hosts that reads live routes of the kinds that the mapper knows from two caches: own has those with the operator's
+// label, others the rest. When the rules of a namespace change, its resources have to be reconciled.
+func New(own, others cache.Cache, mapper meta.RESTMapper, rules Rules) *Hosts {
 	return &Hosts{
-		informers: informers, mapper: mapper,
-		watched: map[schema.GroupKind]*watched{}, queues: map[schema.GroupKind]queue{},
-		wanted: map[owner]map[kube.Key]*stake{}, live: map[owner]map[place]*stake{}, owners: map[place]owner{}, seen: map[feed]string{},
-		proven: map[owner]bool{}, rules: rules, all: newIndex(),
+		own: own, others: others, mapper: mapper, rules: rules,
+		watched: map[feed]*watched{}, queues: map[schema.GroupKind]queue{},
+		known: map[owner]*resource{}, live: map[feed]map[place]*stake{}, all: newIndex(), now: time.Now,
 	}
 }
 
@@ -83,12 +98,11 @@ func (w Wanted) Count() int {
 }
 
 // Settle replaces what a resource wants to serve, and returns the routes that have to be held back: neither written nor deleted.
-// Objects are those that are live according to the reconcile, which may know of its own writes
-// before the informers do.
+// Objects are those that are live according to the reconcile.
 //
 // Each reconcile settles what it is about to write. If it writes nothing, because the resource is paused, deleted or refused, it
-// calls Forget: then the resource keeps what is live and waits for nothing.
-func (h *Hosts) Settle(ctx context.Context, resource client.Object, wanted Wanted, objects map[kube.Key]client.Object) ([]Held, error) {
+// calls Rest: then the resource keeps what it serves and waits for nothing.
+func (h *Hosts) Settle(ctx context.Context, of client.Object, wanted Wanted, objects map[kube.Key]client.Object) ([]Held, error) {
 	if len(wanted) > 0 {
 		if err := h.watch(ctx, wanted); err != nil {
 			return nil, err
@@ -96,136 +110,383 @@ func (h *Hosts) Settle(ctx context.Context, resource client.Object, wanted Wante
 	}
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	return h.settle(resource, wanted, objects), nil
+	return h.settle(of, wanted, objects), nil
 }
 
-// Forget drops what a resource wants. It keeps its live routes.
-func (h *Hosts) Forget(kind schema.GroupKind, name types.NamespacedName) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	by := owner{kind, name}
-	h.report(by, nil)
-	h.want(by, nil)
-}
-
-// Gone drops everything that is known about a resource that no longer exists.
-func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
-	h.Forget(kind, name)
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	delete(h.proven, owner{kind, name})
-}
-
-func (h *Hosts) settle(resource client.Object, wanted Wanted, objects map[kube.Key]client.Object) []Held {
-	by := ownerOf(resource)
-	if len(wanted) == 0 && h.wanted[by] == nil && h.live[by] == nil {
+func (h *Hosts) settle(of client.Object, wanted Wanted, objects map[kube.Key]client.Object) []Held {
+	by := ownerOf(of)
+	r := h.known[by]
+	if len(wanted) == 0 && r == nil && servedBy(of) == nil {
 		return nil
 	}
-	h.report(by, objects)
+	r = h.reconciling(of)
+	first := r.serves == nil
+	if first {
+		r.serves = map[string]time.Time{}
+	}
 	stakes := make(map[kube.Key]*stake, len(wanted))
 	for key, claims := range wanted {
-		stakes[key] = &stake{owner: by, place: place{key, resource.GetNamespace()}, born: bornOf(resource), claims: claims}
+		s := &stake{owner: by, place: place{key, by.Namespace}, born: r.born, claims: claims, since: r.serves}
+		if live := objects[key]; live != nil && first { // its status is of an operator that did not note it
+			for _, claim := range claimsOf(live, extent.Claims) {
+				r.note(claim.Host, live.GetCreationTimestamp().Time)
+			}
+		}
+		stakes[key] = s
 	}
-	h.want(by, stakes)
+	r.prune(stakes, objects)
+	for _, s := range stakes {
+		s.waits = h.judge(s, r, objects[s.place.Key])
+	}
+	h.replace(r, stakes)
 	var held []Held
-	for _, s := range ordered(stakes) {
-		if s.waits != nil {
-			held = append(held, Held{s.place.Key, s.waits})
+	for _, key := range slices.SortedFunc(maps.Keys(stakes), kube.Key.Compare) {
+		if waits := stakes[key].waits; waits != nil {
+			held = append(held, Held{key, waits})
 		}
 	}
 	return held
 }
 
-// want replaces what a resource wants, and grants what has no obstacle.
-func (h *Hosts) want(by owner, stakes map[kube.Key]*stake) {
-	var changed []*stake
-	for key, old := range h.wanted[by] {
-		if s := stakes[key]; s != nil && s.alike(old) {
-			stakes[key] = old
+// Rest drops what a resource wants. It keeps the hosts that it serves.
+func (h *Hosts) Rest(of client.Object) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.known[ownerOf(of)] != nil || servedBy(of) != nil {
+		h.replace(h.reconciling(of), nil)
+	}
+}
+
+// Gone drops everything that is known about a resource that no longer exists.
+func (h *Hosts) Gone(kind schema.GroupKind, name types.NamespacedName) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := owner{kind, name}
+	if r := h.known[by]; r != nil {
+		r.serves = nil
+		h.replace(r, nil)
+		delete(h.known, by)
+	}
+}
+
+// Serving returns the hosts that a resource serves, by the objects that are live after a reconcile, for its status; and the
+// conflicts with those who come before it, which an earlier operator, another writer or a grant has left.
+func (h *Hosts) Serving(of client.Object, objects map[kube.Key]client.Object) (list []v1.HostStatus, beside []error) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	r := h.known[ownerOf(of)]
+	if r == nil {
+		return nil, nil
+	}
+	r = h.reconciling(of)
+	for _, key := range slices.SortedFunc(maps.Keys(r.wanted), kube.Key.Compare) {
+		s := r.wanted[key]
+		if s.waits != nil || objects[key] == nil {
 			continue
 		}
-		h.all.remove(old)
-		if old.stands() {
-			changed = append(changed, old)
+		live := claimsOf(objects[key], extent.Claims)
+		for _, claim := range s.claims {
+			if slices.ContainsFunc(live, func(c Claim) bool { return c.Host == claim.Host }) {
+				r.note(claim.Host, h.now())
+			}
+		}
+		if err := h.precedent(s); err != nil {
+			beside = append(beside, err)
 		}
 	}
-	for key, s := range stakes {
-		kept := s == h.wanted[by][key]
-		if !kept {
-			h.all.add(s)
-		}
-		if h.judge(s, true) || !kept && s.stands() {
-			changed = append(changed, s)
-		}
+	if r.wanted != nil { // otherwise it rests, and what its spec names is not known
+		r.prune(r.wanted, objects)
+		h.review(h.keep(r, nil)...)
 	}
-	put(h.wanted, by, stakes)
-	h.review(by, changed...)
+	for _, host := range slices.Sorted(maps.Keys(r.serves)) {
+		list = append(list, v1.HostStatus{Host: host, Since: metav1.NewTime(r.serves[host])})
+	}
+	return list, beside
 }
 
-// serving returns the oldest live route of the same resource that answers a claim; nil if there is none.
-func (h *Hosts) serving(s *stake, claim Claim) (oldest *stake) {
-	consider := func(live *stake) {
-		if live.serves(claim) && (oldest == nil || live.born.compare(oldest.born) < 0) {
-			oldest = live
-		}
+// note records that a resource serves a host, unless that is known.
+func (r *resource) note(host string, since time.Time) {
+	if _, known := r.serves[host]; !known && host != "" {
+		r.serves[host] = since.Truncate(time.Second)
 	}
-	for _, live := range h.live[s.owner] {
-		consider(live)
-	}
-	if orphan := h.live[owner{}][s.place]; orphan != nil {
-		consider(orphan)
-	}
-	return oldest
 }
 
-// review judges again the wanted stakes that contradict stakes which were added, removed or changed: first whether granted ones
-// have an obstacle now, then whether waiting ones are free, in order of precedence. Resources for which that makes a
-// difference are reconciled, except for the one that is just settled.
-func (h *Hosts) review(settled owner, changed ...*stake) {
-	for len(changed) > 0 {
-		affected := h.affected(changed)
-		changed = nil
-		for _, granted := range []bool{true, false} {
-			for _, s := range affected {
-				if s.granted() != granted || !h.judge(s, false) {
-					continue
-				}
-				changed = append(changed, s)
-				if s.owner != settled {
-					h.wake(s.owner)
-				}
+// Routes reports whether objects of a kind make claims.
+func Routes(kind schema.GroupKind) bool { return slices.Contains(routeKinds, kind) }
+
+// prune drops the hosts that a resource no longer wants and that no live route of it is for.
+func (r *resource) prune(wanted map[kube.Key]*stake, objects map[kube.Key]client.Object) {
+	for host := range r.serves {
+		if !names(wanted, host) && !serving(objects, host) {
+			delete(r.serves, host)
+		}
+	}
+}
+
+// names reports whether a wanted route is for a host.
+func names(wanted map[kube.Key]*stake, host string) bool {
+	for _, s := range wanted {
+		if slices.ContainsFunc(s.claims, func(c Claim) bool { return c.Host == host }) {
+			return true
+		}
+	}
+	return false
+}
+
+// serving reports whether a live route is for a host.
+func serving(objects map[kube.Key]client.Object, host string) bool {
+	for key, object := range objects {
+		if Routes(key.GroupKind) && slices.ContainsFunc(claimsOf(object, extent.Claims), func(c Claim) bool { return c.Host == host }) {
+			return true
+		}
+	}
+	return false
+}
+
+// reconciling returns what is known of a resource that this process reconciles: from then on, it alone says what the resource serves.
+func (h *Hosts) reconciling(of client.Object) *resource {
+	by := ownerOf(of)
+	if h.known[by] == nil {
+		h.known[by] = &resource{owner: by}
+	}
+	r := h.known[by]
+	if !r.reconciled {
+		r.born, r.reconciled, r.serves = bornOf(of), true, servedBy(of)
+	}
+	return r
+}
+
+// servedBy returns the hosts that the status of a resource says it serves, since its creation at the earliest; nil if it names none.
+func servedBy(of client.Object) map[string]time.Time {
+	whole, ok := of.(*unstructured.Unstructured)
+	if !ok {
+		return nil
+	}
+	field, _, _ := unstructured.NestedFieldNoCopy(whole.Object, "status", "hosts")
+	list, _ := field.([]any)
+	var serves map[string]time.Time
+	for _, entry := range list {
+		fields, _ := entry.(map[string]any)
+		host, _ := fields["host"].(string)
+		text, _ := fields["since"].(string)
+		since, err := time.Parse(time.RFC3339, text)
+		if host == "" || err != nil {
+			continue
+		}
+		if created := of.GetCreationTimestamp().Time; since.Before(created) {
+			since = created
+		}
+		if serves == nil {
+			serves = map[string]time.Time{}
+		}
+		serves[strings.ToLower(host)] = since
+	}
+	return serves
+}
+
+// learn records what the status of a resource says, until this process reconciles it.
+func (h *Hosts) learn(of client.Object) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	by := ownerOf(of)
+	r, serves := h.known[by], servedBy(of)
+	switch {
+	case r != nil && r.reconciled || r == nil && serves == nil:
+		return
+	case r == nil:
+		r = &resource{owner: by}
+		h.known[by] = r
+	}
+	r.born, r.serves = bornOf(of), serves
+	h.keep(r, nil)
+}
+
+// replace replaces what a resource wants, and grants what was waiting for what it no longer does.
+func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
+	before := r.wanted
+	for _, s := range before {
+		h.all.remove(s)
+	}
+	r.wanted = stakes
+	for _, s := range stakes {
+		if conflict := (*ConflictError)(nil); s.waits == nil || errors.As(s.waits, &conflict) {
+			h.all.add(s) // what the platform refuses waits for nobody, and nobody for it
+		}
+	}
+	released := h.keep(r, before)
+	for key, old := range before {
+		if s := stakes[key]; old.waits == nil && (s == nil || s.waits != nil || !slices.Equal(s.claims, old.claims)) {
+			released = append(released, old)
+		}
+	}
+	h.review(released...)
+}
+
+// keep replaces the stake for the hosts that a resource serves and no longer wants, with the paths that it wanted, as far as they are
+// known. It returns the one before if that had more.
+func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) (released []*stake) {
+	before := r.kept
+	paths := map[string][]Claim{}
+	if r.kept = nil; before != nil {
+		h.all.remove(before)
+		for _, claim := range before.claims {
+			paths[claim.Host] = append(paths[claim.Host], claim)
+		}
+	}
+	for _, s := range wanted {
+		for _, claim := range s.claims {
+			if s.waits == nil {
+				paths[claim.Host] = append(paths[claim.Host], claim)
 			}
 		}
 	}
-}
-
-// affected lists the wanted stakes of the owners of stakes, and those that contradict these, in the order of their turns.
-func (h *Hosts) affected(changed []*stake) []*stake {
-	found := map[*stake]bool{}
-	for _, s := range changed {
-		for _, own := range h.wanted[s.owner] {
-			found[own] = true
-		}
+	named := map[string]bool{}
+	for _, s := range r.wanted {
 		for _, claim := range s.claims {
-			h.all.rivals(s, claim, h.rules, func(other *stake) { found[other] = true })
+			named[claim.Host] = named[claim.Host] || s.waits == nil
 		}
 	}
-	maps.DeleteFunc(found, func(s *stake, _ bool) bool { return s.live })
-	return slices.SortedFunc(maps.Keys(found), h.turns)
+	s := &stake{owner: r.owner, place: place{namespace: r.owner.Namespace}, born: r.born, since: r.serves}
+	for _, host := range slices.Sorted(maps.Keys(r.serves)) {
+		if claim := (Claim{Host: host}); !named[host] && h.rules.Refused(r.owner.Namespace, kube.Key{}, claim) == nil {
+			if len(paths[host]) == 0 {
+				paths[host] = []Claim{claim}
+			}
+			s.claims = append(s.claims, paths[host]...)
+		}
+	}
+	if s.claims = distinct(s.claims); len(s.claims) > 0 {
+		r.kept = s
+		h.all.add(s)
+	}
+	if before != nil && !slices.Equal(before.claims, s.claims) {
+		released = append(released, before)
+	}
+	return released
 }
 
-// ordered lists stakes by kind and name.
-func ordered(stakes map[kube.Key]*stake) []*stake {
-	return slices.SortedFunc(maps.Values(stakes), func(a, b *stake) int {
-		return cmp.Or(cmp.Compare(a.place.Kind, b.place.Kind), cmp.Compare(a.place.Name, b.place.Name))
+// judge returns why a wanted route has to wait; nil if it is granted. What the resource serves already is not asked for.
+func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
+	for _, claim := range s.claims {
+		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
+			return err
+		}
+	}
+	exists := &stake{}
+	if live != nil {
+		exists.claims = claimsOf(live, extent.Claims)
+	}
+	granted := r.wanted[s.place.Key]
+	if granted != nil && granted.waits != nil {
+		granted = nil
+	}
+	for _, claim := range s.claims {
+		_, served := r.serves[claim.Host]
+		before := granted.has(claim) || (served || claim.Host == "") && exists.has(claim)
+		var found *stake
+		if !before {
+			h.all.rivals(s, claim, h.rules, func(other *stake) bool {
+				elsewhere := other.place.namespace != s.place.namespace
+				mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
+				if other.waits == nil && !mine {
+					found = other
+				}
+				return found == nil
+			})
+		}
+		if found != nil {
+			return h.conflict(s, found, claim)
+		}
+	}
+	return nil
+}
+
+// before reports whether the platform granted a host to the namespace of a stake, and not to that of another one.
+func (h *Hosts) before(s, other *stake, claim Claim) bool {
+	return h.rules.Granted(s.place.namespace, claim.Host) && !h.rules.Granted(other.place.namespace, claim.Host)
+}
+
+func (h *Hosts) shared(s, other *stake, claim Claim) bool {
+	return slices.ContainsFunc(other.claims, func(theirs Claim) bool {
+		return claim.hostsOverlap(theirs) && s.shares(claim, other, theirs, h.rules)
 	})
 }
 
-// put sets an entry of a map of maps, or deletes it if it is empty.
-func put[K, L comparable, V any](into map[K]map[L]V, key K, value map[L]V) {
-	if len(value) == 0 {
-		delete(into, key)
+// precedent returns the conflict with one who comes before a stake that serves beside it; nil if there is none.
+func (h *Hosts) precedent(s *stake) error {
+	now := h.now()
+	for _, claim := range s.claims {
+		var found *stake
+		h.all.rivals(s, claim, h.rules, func(other *stake) bool {
+			longer := cmp.Or(other.serves(claim.Host, now).Compare(s.serves(claim.Host, now)), cmp.Compare(other.born.name, s.born.name)) < 0
+			if other.waits == nil && (h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
+				found = other
+			}
+			return found == nil
+		})
+		if found != nil {
+			return h.conflict(s, found, claim)
+		}
+	}
+	return nil
+}
+
+// review grants what has waited for released stakes and waits for nothing else: first to whom the platform granted it, then the oldest.
+func (h *Hosts) review(released ...*stake) {
+	found := map[*stake]bool{}
+	for _, s := range released {
+		for _, claim := range s.claims {
+			h.all.rivals(s, claim, h.rules, func(other *stake) bool {
+				switch {
+				case other.waits != nil:
+					found[other] = true
+				case !other.live:
+					h.wake(other.owner) // its status may say that it serves beside another one
+				}
+				return true
+			})
+		}
+	}
+	rank := func(s *stake) int {
+		for _, claim := range s.claims {
+			if !h.rules.Granted(s.place.namespace, claim.Host) {
+				return 1
+			}
+		}
+		return 0
+	}
+	for _, s := range slices.SortedFunc(maps.Keys(found), func(a, b *stake) int {
+		return cmp.Or(cmp.Compare(rank(a), rank(b)), a.born.compare(b.born))
+	}) {
+		if r := h.known[s.owner]; h.judge(s, r, nil) == nil {
+			s.waits = nil
+			h.wake(s.owner)
+		}
+	}
+}
+
+// see records an event of a live route object. Of a route, only names count: a wildcard, or a route for all hosts, takes nothing from
+// anybody unless a resource that may have it wants it.
+func (h *Hosts) see(from feed, object client.Object, deleted bool) {
+	seen := stakeOf(object)
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	old := h.live[from][seen.place]
+	if old != nil && !deleted && old.alike(seen) {
 		return
 	}
-	into[key] = value
+	if old != nil {
+		h.all.remove(old)
+		delete(h.live[from], old.place)
+	}
+	if !deleted && len(seen.claims) > 0 {
+		if h.live[from] == nil {
+			h.live[from] = map[place]*stake{}
+		}
+		h.live[from][seen.place] = seen
+		h.all.add(seen)
+	}
+	if old != nil {
+		h.review(old)
+	}
 }

@@ -24,23 +24,3 @@ func (Free) Granted(string, string) bool { return false }
 
 // Shared implements Rules.
 func (Free) Shared(string, string) bool { return false }
-
-// entitled reports whether the platform granted everything that a stake claims.
-func (h *Hosts) entitled(s *stake) bool {
-	for _, claim := range s.claims {
-		if !h.rules.Granted(s.place.namespace, claim.Host) {
-			return false
-		}
-	}
-	return len(s.claims) > 0
-}
-
-// refusal returns why the platform does not allow what a stake claims; nil if it does.
-func (h *Hosts) refusal(s *stake) error {
-	for _, claim := range s.claims {
-		if err := h.rules.Refused(s.place.namespace, s.place.Key, claim); err != nil {
-			return err
-		}
-	}
-	return nil
-}

@@ -3,6 +3,7 @@ package hosts
 import (
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
@@ -36,6 +37,22 @@ func (w *world) want(a *actor, hosts ...string) {
 
 func (w *world) at(a *actor) place {
 	return place{kube.Key{GroupKind: ingressKind, Name: a.resource.GetName()}, a.resource.GetNamespace()}
+}
+
+// foreign makes an Ingress that no resource controls.
+func (w *world) foreign(namespace, name, host string) {
+	made := ingress(w.t, `{rules: [{host: `+host+`}]}`)
+	made.SetNamespace(namespace)
+	made.SetName(name)
+	w.others(made)
+}
+
+// others has somebody else make a route.
+func (w *world) others(made *unstructured.Unstructured) {
+	by := &actor{resource: claimant(made.GetNamespace(), "none", 0), journal: map[place]change{}}
+	w.apply(by, made)
+	last := &w.events[len(w.events)-1]
+	last.object.SetOwnerReferences(nil)
 }
 
 // serves fails the test unless exactly these resources have their Ingress.
@@ -149,6 +166,10 @@ func TestSettle(t *testing.T) {
 			w.serves(serving)
 			w.remove(nil, w.at(serving))
 			w.rest()
+			w.serves() // its spec still names the host
+			delete(w.actors, named("one", "serving"))
+			w.enqueue(named("one", "serving"))
+			w.rest()
 			w.serves(third)
 		},
 		"a deleted resource serves until its Ingress is gone": func(_ *testing.T, w *world) {
@@ -173,7 +194,7 @@ func TestSettle(t *testing.T) {
 			w.rest()
 			w.serves(serving)
 		},
-		"of two that are live, the older route stays and the other is reported": func(t *testing.T, w *world) {
+		"of two that are live, both stay, are repaired, and the younger says so": func(t *testing.T, w *world) {
 			first, second := w.app("one", "first", 9, shop), w.app("two", "second", 0, shop)
 			for _, a := range []*actor{first, second} {
 				a.journal = map[place]change{}
@@ -183,13 +204,152 @@ func TestSettle(t *testing.T) {
 			w.restart()
 			w.rest()
 			w.serves(first, second)
-			if len(first.held) != 0 || len(second.held) != 1 {
-				t.Errorf("held back: %v and %v", first.held, second.held)
+			if len(first.held)+len(first.beside) != 0 || len(second.held) != 0 || len(second.beside) != 1 {
+				t.Errorf("held back: %v and %v, beside: %v and %v", first.held, second.held, first.beside, second.beside)
+			}
+			w.remove(nil, w.at(second))
+			w.rest()
+			w.serves(first, second)
+			w.want(second, shop, cart)
+			third := w.app("three", "third", 1, shop)
+			w.rest()
+			w.serves(first, second)
+			if len(second.held) != 0 || len(third.held) != 1 {
+				t.Errorf("held back: %v and %v", second.held, third.held)
 			}
 			w.want(first)
 			w.rest()
-			if len(second.held) != 0 {
-				t.Errorf("held back: %v", second.held)
+			if len(second.beside) != 0 {
+				t.Errorf("beside: %v", second.beside)
+			}
+		},
+		"the route of another writer keeps its host, with all its paths": func(_ *testing.T, w *world) {
+			w.foreign("argocd", "server", "login.example.com")
+			tenant := w.app("ten", "login", 0, "login.example.com")
+			w.rest()
+			w.serves()
+			if len(tenant.held) != 1 {
+				w.t.Error("the host is taken")
+			}
+			w.remove(nil, place{kube.Key{GroupKind: ingressKind, Name: "server"}, "argocd"})
+			w.rest()
+			w.serves(tenant)
+		},
+		"a GRPCRoute of another writer keeps its host": func(t *testing.T, w *world) {
+			made := object(t, `{apiVersion: gateway.networking.k8s.io/v1, kind: GRPCRoute, metadata: {name: a, namespace: one},
+				spec: {parentRefs: [{name: g}], hostnames: [`+shop+`], rules: [{matches: [{method: {service: s, method: m}}]}]}}`)
+			w.others(made)
+			tenant := w.app("ten", "shop", 0, shop)
+			w.rest()
+			w.serves()
+			if len(tenant.held) != 1 {
+				t.Error("the host is taken")
+			}
+		},
+		"a route of another writer that is for all hosts, or a wildcard, takes none": func(t *testing.T, w *world) {
+			for name, spec := range map[string]string{
+				"backend": `{defaultBackend: {service: {name: web}}}`, "rule": `{rules: [{http: {paths: [{path: /, pathType: Prefix}]}}]}`,
+				"wildcard": `{rules: [{host: "*.example.com"}, {host: "*.com"}]}`,
+			} {
+				made := ingress(t, spec)
+				made.SetName(name)
+				w.apply(&actor{resource: claimant("demo", "squat", 0), journal: map[place]change{}}, made) // with a forged owner
+				made.SetName(name + "-plain")
+				w.others(made)
+			}
+			late := w.app("ten", "late", 9, shop)
+			w.rest()
+			w.serves(late)
+		},
+		"a live host is not taken by writing an Ingress, also while its own is made again": func(_ *testing.T, w *world) {
+			serving := w.app("one", "serving", 0, shop)
+			w.rest()
+			w.remove(nil, w.at(serving))
+			w.foreign("two", "thief", shop)
+			w.restart()
+			w.rest()
+			w.serves(serving)
+			if len(serving.beside) != 0 {
+				w.t.Errorf("its status says %v", serving.beside)
+			}
+		},
+		"a grant lets its namespace write beside a live route, and deletes none": func(_ *testing.T, w *world) {
+			serving := w.app("one", "serving", 0, shop)
+			w.rest()
+			granted := w.app("two", "granted", 9, shop)
+			w.rest()
+			w.rule(rulesOf{granted: map[string]string{shop: "two"}})
+			w.rest()
+			w.serves(serving, granted)
+			if len(serving.held) != 0 || len(serving.beside) != 1 || len(granted.beside) != 0 {
+				w.t.Errorf("beside: %v and %v", serving.beside, granted.beside)
+			}
+			w.want(serving)
+			w.rest()
+			w.want(serving, shop)
+			w.rest()
+			w.serves(granted)
+			if text := serving.held[0].Err.Error(); !strings.Contains(text, "granted to another namespace by the platform's policy") {
+				w.t.Error(text)
+			}
+		},
+		"what the platform does not allow is held back until it does, and takes nothing": func(_ *testing.T, w *world) {
+			w.rule(rulesOf{refused: []string{"*.example.com"}})
+			refused := w.app("one", "refused", 0, "*.example.com")
+			serving := w.app("two", "serving", 9, shop)
+			w.rest()
+			w.serves(serving)
+			if w.hosts.all.hosts.Len() != 1 {
+				w.t.Error("the refused wildcard is in the index")
+			}
+			w.want(serving)
+			w.rule(rulesOf{})
+			w.rest()
+			w.serves(refused)
+		},
+		"what is live when the platform forbids it stays": func(_ *testing.T, w *world) {
+			serving := w.app("one", "serving", 0, shop)
+			w.rest()
+			w.rule(rulesOf{refused: []string{shop}})
+			w.rest()
+			w.serves(serving)
+			if len(serving.held) != 1 {
+				w.t.Error("nothing is said of it")
+			}
+		},
+		"a wildcard waits for a host below it, and a host for a wildcard": func(_ *testing.T, w *world) {
+			serving := w.app("one", "serving", 0, shop)
+			w.rest()
+			wildcard := w.app("two", "wildcard", 1, "*.example.com")
+			w.rest()
+			w.serves(serving)
+			w.want(serving)
+			w.rest()
+			w.serves(wildcard)
+			w.want(serving, shop)
+			w.restart()
+			w.rest()
+			w.serves(wildcard)
+		},
+		"a status that somebody else wrote counts for nothing once it is reconciled": func(_ *testing.T, w *world) {
+			forger := w.app("one", "forger", 0)
+			w.want(forger, cart)
+			w.rest()
+			forger.resource.Object["status"] = map[string]any{"hosts": []any{map[string]any{"host": shop, "since": "1970-01-01T00:00:00Z"}}}
+			w.hosts.learn(forger.resource)
+			other := w.app("two", "other", 9, shop)
+			w.want(forger, shop, cart)
+			w.take()
+			w.rest()
+			if len(forger.held)+len(other.held) != 1 || len(other.beside) != 0 {
+				w.t.Errorf("held back: %v and %v", forger.held, other.held)
+			}
+		},
+		"a status is believed from the creation of its resource at the earliest": func(t *testing.T, w *world) {
+			forger := w.app("one", "forger", 9, shop)
+			forger.resource.Object["status"] = map[string]any{"hosts": []any{map[string]any{"host": shop, "since": "1970-01-01T00:00:00Z"}}}
+			if got := servedBy(forger.resource)[shop]; !got.Equal(forger.resource.GetCreationTimestamp().Time) {
+				t.Errorf("since %s", got)
 			}
 		},
 		"an object that lost its owner is still its resource's": func(_ *testing.T, w *world) {
@@ -219,7 +379,7 @@ func TestAHostStaysWhereItIsMovedFromIngressToRoute(t *testing.T) {
 	w.rest()
 	w.app("two", "waiting", 0, shop)
 	w.rest()
-	moved := route(t, `{parentRefs: [{name: g}], hostnames: [`+shop+`]}`)
+	moved := httpRoute(t, `{parentRefs: [{name: g}], hostnames: [`+shop+`]}`)
 	moved.SetNamespace("one")
 	moved.SetName("serving")
 	serving.spec = []*unstructured.Unstructured{moved}
@@ -240,14 +400,14 @@ func TestAHostStaysWhereItIsMovedFromIngressToRoute(t *testing.T) {
 	}
 }
 
-func TestForgetIsForEver(t *testing.T) {
+func TestWhatIsGoneIsForgotten(t *testing.T) {
 	w := newWorld(t)
 	w.app("one", "serving", 9, shop)
 	w.rest()
 	waiting := w.app("two", "waiting", 0, shop)
 	w.rest()
-	w.hosts.Forget(appService.GroupKind(), types.NamespacedName{Namespace: "two", Name: "waiting"})
-	if len(w.hosts.wanted) != 1 || len(waiting.held) != 1 {
-		t.Errorf("got %v", w.hosts.wanted)
+	w.hosts.Gone(appService.GroupKind(), types.NamespacedName{Namespace: "two", Name: "waiting"})
+	if len(w.hosts.known) != 1 || len(waiting.held) != 1 {
+		t.Errorf("got %v", w.hosts.known)
 	}
 }

@@ -3,6 +3,7 @@ package hosts
 import (
 	"cmp"
 	"slices"
+	"strings"
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -25,26 +26,18 @@ type place struct {
 	namespace string
 }
 
-// stake holds the claims of a route object: a live one, or one that a resource wants to create.
+// stake holds claims: of a live route object, of one that a resource wants to create, or for the hosts that it served before.
 type stake struct {
 	owner  owner // has no name for an object without a controller
 	place  place
-	born   born
+	born   born // of the route object if it is live, else of the resource
 	claims []Claim
-	// live reports whether the object exists; otherwise it is wanted.
-	live bool
-	// waits is why a wanted route waits; nil if it is granted. If it is next, everything that it waits for is about to be deleted.
+	live   bool
+	// since is when a resource began to serve its hosts; nil for a live object, which serves since it was created.
+	since map[string]time.Time
+	// waits is why a wanted route waits; nil if it is granted.
 	waits error
-	next  bool
-	// version of a live object, and whether a reconcile reported it, which the informer may not show yet.
-	version string
-	ahead   bool
 }
-
-func (s *stake) granted() bool { return !s.live && s.waits == nil }
-
-// stands reports whether other stakes have to wait for this one.
-func (s *stake) stands() bool { return s.live || s.granted() || s.next }
 
 // born orders objects, and resources, by age; the name decides between two of the same second.
 type born struct {
@@ -61,17 +54,35 @@ func (b born) compare(other born) int {
 	return cmp.Or(b.at.Compare(other.at), cmp.Compare(b.name, other.name))
 }
 
-// contradicts reports whether two claims cannot both be granted. Within a namespace, narrower claims beside wider ones are the
-// choice of its users. Between namespaces a host belongs to one: with more specific paths, methods or headers, another would take
-// requests from it. If the platform shares a host, only requests that both would answer count.
-func (s *stake) contradicts(mine, theirs Claim, other *stake, rules Rules) bool {
-	switch {
-	case s.place.namespace == other.place.namespace:
-		return Same(mine, theirs)
-	case !hostsOverlap(mine, theirs):
+// against reports whether a claim of a stake contradicts another stake. Within a namespace, narrower claims beside wider ones are
+// the choice of its users. Between namespaces a host belongs to one: with a more specific path, another would take requests from
+// it. If the platform shares a host, only overlapping paths count.
+func (s *stake) against(mine Claim, other *stake, rules Rules) bool {
+	if s.owner == other.owner || s.place == other.place {
 		return false
 	}
-	return Overlap(mine, theirs) || !rules.Shared(s.place.namespace, mine.Host) || !rules.Shared(other.place.namespace, theirs.Host)
+	return slices.ContainsFunc(other.claims, func(theirs Claim) bool {
+		if s.place.namespace == other.place.namespace {
+			return mine.same(theirs)
+		}
+		return mine.hostsOverlap(theirs) && (mine.Path.overlaps(theirs.Path) || !s.shares(mine, other, theirs, rules))
+	})
+}
+
+// shares reports whether the platform lets both namespaces have paths of the host.
+func (s *stake) shares(mine Claim, other *stake, theirs Claim, rules Rules) bool {
+	return rules.Shared(s.place.namespace, mine.Host) && rules.Shared(other.place.namespace, theirs.Host)
+}
+
+// serves returns since when a stake serves a host; now if it does not yet.
+func (s *stake) serves(host string, now time.Time) time.Time {
+	switch since, known := s.since[host]; {
+	case s.live:
+		return s.born.at
+	case known:
+		return since
+	}
+	return now
 }
 
 // alike reports whether two stakes of one place lead to the same decisions.
@@ -79,15 +90,8 @@ func (s *stake) alike(other *stake) bool {
 	return s.owner == other.owner && s.born == other.born && slices.Equal(s.claims, other.claims)
 }
 
-// serves reports whether one of the claims is for the same requests.
-func (s *stake) serves(claim Claim) bool {
-	for _, mine := range s.claims {
-		if Same(mine, claim) {
-			return true
-		}
-	}
-	return false
-}
+// has reports whether one of the claims is for the same requests.
+func (s *stake) has(claim Claim) bool { return s != nil && slices.ContainsFunc(s.claims, claim.same) }
 
 func ownerOf(resource client.Object) owner {
 	return owner{resource.GetObjectKind().GroupVersionKind().GroupKind(), client.ObjectKeyFromObject(resource)}
@@ -99,9 +103,9 @@ func controllerOf(object client.Object) owner {
 	if controller == nil {
 		return owner{}
 	}
-	group, _ := schema.ParseGroupVersion(controller.APIVersion)
+	group, _, _ := strings.Cut(controller.APIVersion, "/")
 	return owner{
-		schema.GroupKind{Group: group.Group, Kind: controller.Kind},
+		schema.GroupKind{Group: group, Kind: controller.Kind},
 		types.NamespacedName{Namespace: object.GetNamespace(), Name: controller.Name},
 	}
 }

@@ -3,6 +3,8 @@ package hosts
 import (
 	"context"
 	"fmt"
+	"maps"
+	"slices"
 	"sync/atomic"
 	"time"
 
@@ -12,6 +14,7 @@ import (
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
@@ -25,10 +28,34 @@ const patience = 5 * time.Second
 // queue is the queue for requests to reconcile.
 type queue = workqueue.TypedRateLimitingInterface[reconcile.Request]
 
-// watched is a kind whose objects make claims.
+// feed is what an informer shows: the routes of a kind, those with the operator's label or all others.
+type feed struct {
+	schema.GroupKind
+	others bool
+}
+
+// watched is a feed that is watched.
 type watched struct {
 	synced func() bool // nil if the cluster does not serve it
 	missed atomic.Bool // not listed in time
+}
+
+// Follow learns from the statuses of a kind's resources what they serve, until this process reconciles them.
+func (h *Hosts) Follow(informer cache.Informer) error {
+	registration, err := informer.AddEventHandler(events(func(object client.Object, deleted bool) {
+		if deleted {
+			h.Gone(ownerOf(object).GroupKind, client.ObjectKeyFromObject(object))
+			return
+		}
+		h.learn(object)
+	}))
+	if err != nil {
+		return err
+	}
+	h.watching.Lock()
+	defer h.watching.Unlock()
+	h.resources = append(h.resources, registration.HasSynced)
+	return nil
 }
 
 // Wake returns the source of requests for resources of a kind for which a claim became free, or ceased to be.
@@ -47,73 +74,91 @@ func (h *Hosts) wake(who owner) {
 	}
 }
 
-// watch waits until all live routes are known. The informers are those of the kinds that charts render.
+// watch waits until all live routes are known, and the statuses of all resources.
 func (h *Hosts) watch(ctx context.Context, wanted Wanted) error {
-	for _, kind := range []schema.GroupKind{ingressKind, routeKind} {
-		rendered := false
-		for key := range wanted {
-			rendered = rendered || key.GroupKind == kind
-		}
-		w, err := h.watchKind(ctx, kind, rendered)
-		if err != nil {
-			return fmt.Errorf("cannot watch %s: %w", kind.Kind, err)
-		}
-		if w.synced == nil || w.synced() || !rendered && w.missed.Load() {
-			continue
-		}
-		within, cancel := context.WithTimeout(ctx, patience)
-		synced := toolscache.WaitForCacheSync(within.Done(), w.synced)
-		cancel()
-		switch {
-		case synced:
-		case rendered:
-			return fmt.Errorf("cannot list %s: no answer within %s", kind.Kind, patience)
-		default:
-			w.missed.Store(true)
+	h.watching.Lock()
+	resources := slices.Clone(h.resources)
+	h.watching.Unlock()
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	if !toolscache.WaitForCacheSync(within.Done(), resources...) {
+		return fmt.Errorf("cannot list all resources: no answer within %s", patience)
+	}
+	for _, kind := range routeKinds {
+		rendered := slices.ContainsFunc(slices.Collect(maps.Keys(wanted)), func(key kube.Key) bool { return key.GroupKind == kind })
+		for _, from := range []feed{{kind, false}, {kind, true}} {
+			if err := h.await(ctx, from, rendered); err != nil {
+				return err
+			}
 		}
 	}
 	return nil
 }
 
-// watchKind watches the live routes of a kind. Whether the cluster serves it is checked once, and again if it is rendered.
-func (h *Hosts) watchKind(ctx context.Context, kind schema.GroupKind, rendered bool) (*watched, error) {
-	h.watching.Lock()
-	defer h.watching.Unlock()
-	if w := h.watched[kind]; w != nil && (w.synced != nil || !rendered) {
-		return w, nil
-	}
-	mapping, err := h.mapper.RESTMapping(kind)
-	if meta.IsNoMatchError(err) && !rendered {
-		h.watched[kind] = &watched{}
-		return h.watched[kind], nil
-	}
+// await waits until a feed is listed, or patience is used up for one that the resource does not render.
+func (h *Hosts) await(ctx context.Context, from feed, rendered bool) error {
+	w, err := h.watchFeed(ctx, from, rendered)
 	if err != nil {
-		return nil, err
+		return fmt.Errorf("cannot watch %s: %w", from.Kind, err)
 	}
-	informer, err := h.informers.GetInformer(ctx, kube.Representation(mapping.GroupVersionKind), cache.BlockUntilSynced(false))
-	if err != nil {
-		return nil, err
+	if w.synced == nil || w.synced() || !rendered && w.missed.Load() {
+		return nil
 	}
-	registration, err := informer.AddEventHandler(h.events())
-	if err != nil {
-		return nil, err
+	within, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	switch {
+	case toolscache.WaitForCacheSync(within.Done(), w.synced):
+	case rendered:
+		return fmt.Errorf("cannot list %s: no answer within %s", from.Kind, patience)
+	case !w.missed.Swap(true):
+		log.FromContext(ctx).Info("hosts of these routes are not known: they cannot be listed", "kind", from.Kind)
 	}
-	h.watched[kind] = &watched{synced: registration.HasSynced}
-	return h.watched[kind], nil
+	return nil
 }
 
-func (h *Hosts) events() toolscache.ResourceEventHandler {
-	see := func(object any, deleted bool) {
+// watchFeed watches live routes. Whether the cluster serves the kind is checked once, and again if it is rendered.
+func (h *Hosts) watchFeed(ctx context.Context, from feed, rendered bool) (*watched, error) {
+	h.watching.Lock()
+	defer h.watching.Unlock()
+	if w := h.watched[from]; w != nil && (w.synced != nil || !rendered) {
+		return w, nil
+	}
+	mapping, err := h.mapper.RESTMapping(from.GroupKind)
+	if meta.IsNoMatchError(err) && !rendered {
+		h.watched[from] = &watched{}
+		return h.watched[from], nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	informers := h.own
+	if from.others {
+		informers = h.others
+	}
+	informer, err := informers.GetInformer(ctx, kube.Representation(mapping.GroupVersionKind), cache.BlockUntilSynced(false))
+	if err != nil {
+		return nil, err
+	}
+	registration, err := informer.AddEventHandler(events(func(object client.Object, deleted bool) { h.see(from, object, deleted) }))
+	if err != nil {
+		return nil, err
+	}
+	h.watched[from] = &watched{synced: registration.HasSynced}
+	return h.watched[from], nil
+}
+
+func events(see func(object client.Object, deleted bool)) toolscache.ResourceEventHandler {
+	show := func(object any, deleted bool) {
 		if gone, unknown := object.(toolscache.DeletedFinalStateUnknown); unknown {
 			object = gone.Obj
 		}
-		if route, ok := object.(client.Object); ok {
-			h.see(route, deleted)
+		if object, ok := object.(client.Object); ok {
+			see(object, deleted)
 		}
 	}
 	return toolscache.ResourceEventHandlerFuncs{
-		AddFunc:    func(object any) { see(object, false) },
-		UpdateFunc: func(_, object any) { see(object, false) },
-		DeleteFunc: func(object any) { see(object, true) },
+		AddFunc:    func(object any) { show(object, false) },
+		UpdateFunc: func(_, object any) { show(object, false) },
+		DeleteFunc: func(object any) { show(object, true) },
 	}
 }

@@ -3,7 +3,6 @@ package hosts
 import (
 	"fmt"
 	"maps"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -12,12 +11,14 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/util/workqueue"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -32,7 +33,6 @@ type world struct {
 	queue   queue
 	actors  map[types.NamespacedName]*actor
 	rules   rulesOf
-	yielded int // routes that had to go
 }
 
 type change struct {
@@ -45,8 +45,7 @@ type actor struct {
 	resource *unstructured.Unstructured
 	spec     []*unstructured.Unstructured // its route objects
 	paused   bool
-	ready    bool // now
-	proven   bool // ready at some time, as its status has it
+	beside   []error
 	// snapshot and writes of a reconcile that is under way; journal is what it wrote and the informers do not show.
 	snapshot map[kube.Key]client.Object
 	writes   []func()
@@ -67,16 +66,18 @@ func sorted[K comparable, V any](of map[K]V) []K {
 
 // restart begins a new process, whose informers show all there is.
 func (w *world) restart() {
-	w.hosts, w.events, w.shown = New(nil, nil, w), nil, maps.Clone(w.objects)
+	w.hosts, w.events, w.shown = New(nil, nil, nil, w), nil, maps.Clone(w.objects)
+	w.hosts.now = func() time.Time { return start.Add(time.Duration(w.version) * time.Second) }
 	w.queue = workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	w.t.Cleanup(w.queue.ShutDown)
 	w.hosts.queues[appService.GroupKind()] = w.queue
 	for _, o := range w.shown {
-		w.hosts.see(o, false)
+		w.see(o, false)
 	}
 	for _, name := range sorted(w.actors) {
 		a := w.actors[name]
-		a.snapshot, a.writes, a.journal, a.held = nil, nil, nil, nil
+		w.hosts.learn(a.resource)
+		a.snapshot, a.writes, a.journal, a.held = nil, nil, map[place]change{}, nil
 		w.enqueue(name)
 	}
 }
@@ -128,7 +129,7 @@ func (w *world) show() {
 	if w.shown[at] = next.object; next.deleted {
 		delete(w.shown, at)
 	}
-	w.hosts.see(next.object, next.deleted)
+	w.see(next.object, next.deleted)
 	name := controllerOf(next.object).NamespacedName
 	a := w.actors[name]
 	if a == nil {
@@ -143,23 +144,19 @@ func (w *world) show() {
 	w.enqueue(name)
 }
 
-// look, settle and write are the steps of a reconcile. Before it looks, it deletes what has to go.
+// look, settle and write are the steps of a reconcile.
 func (w *world) look(a *actor) {
 	name := client.ObjectKeyFromObject(a.resource)
 	if a.journal == nil {
 		a.journal = map[place]change{}
 		w.hosts.Gone(appService.GroupKind(), name) // another one had the name before
 	}
-	w.hosts.Note(appService.GroupKind(), name, a.proven)
-	for _, route := range w.hosts.Yields(appService.GroupKind(), name) {
-		at := place{route.Key, name.Namespace}
-		if live := w.objects[at]; live != nil && !w.mayLose(a, live) {
-			w.t.Errorf("%s was ready and lost %v: %v", name, claimsOf(live, math.MaxInt), route.Err)
-		}
-		w.remove(a, at)
-		w.yielded++
-	}
-	a.snapshot = map[kube.Key]client.Object{}
+	a.snapshot = w.shows(a)
+}
+
+// shows returns the live objects of a resource as its reconcile sees them: its own writes are there at once.
+func (w *world) shows(a *actor) map[kube.Key]client.Object {
+	objects := map[kube.Key]client.Object{}
 	overlay := maps.Clone(w.shown)
 	for at, note := range a.journal {
 		if overlay[at] = note.object; note.deleted {
@@ -168,16 +165,22 @@ func (w *world) look(a *actor) {
 	}
 	for at, o := range overlay {
 		if controllerOf(o) == ownerOf(a.resource) {
-			a.snapshot[at.Key] = o
+			objects[at.Key] = o
 		}
 	}
+	return objects
+}
+
+// see shows an event to the hosts, as the informer of the kind does.
+func (w *world) see(o *unstructured.Unstructured, deleted bool) {
+	w.hosts.see(feed{o.GroupVersionKind().GroupKind(), len(o.GetOwnerReferences()) == 0}, o, deleted)
 }
 
 func (w *world) settle(a *actor) {
 	a.writes, a.held = nil, nil
 	name := client.ObjectKeyFromObject(a.resource)
 	if a.paused {
-		w.hosts.Forget(appService.GroupKind(), name)
+		w.hosts.Rest(a.resource)
 		return
 	}
 	a.held = w.hosts.settle(a.resource, WantedBy(a.spec), a.snapshot)
@@ -188,7 +191,7 @@ func (w *world) settle(a *actor) {
 	for _, o := range a.spec {
 		key := kube.KeyOf(o)
 		live := a.snapshot[key]
-		if !left[key] && (live == nil || !slices.Equal(claimsOf(live, math.MaxInt), claimsOf(o, math.MaxInt))) {
+		if !left[key] && (live == nil || !slices.Equal(ClaimsOf(live.(*unstructured.Unstructured)), ClaimsOf(o))) {
 			a.writes = append(a.writes, func() { w.apply(a, o) })
 		}
 		left[key] = true
@@ -200,23 +203,17 @@ func (w *world) settle(a *actor) {
 	}
 }
 
-// mayLose reports whether a live route may be taken from a resource: if the platform granted a host of it to another namespace, or the
-// resource was never ready.
-func (w *world) mayLose(a *actor, live client.Object) bool {
-	for host, namespace := range w.rules.granted {
-		for _, claim := range claimsOf(live, math.MaxInt) {
-			if namespace != live.GetNamespace() && hostsOverlap(claim, Claim{Host: host, Entry: claim.Entry}) {
-				return true
-			}
-		}
-	}
-	return !a.proven
-}
-
 // report writes the status of a resource.
 func (w *world) report(a *actor) {
-	a.proven = a.proven || a.ready
-	w.hosts.Note(appService.GroupKind(), client.ObjectKeyFromObject(a.resource), a.proven)
+	var list []v1.HostStatus
+	list, a.beside = w.hosts.Serving(a.resource, w.shows(a))
+	status := v1.AppServiceStatus{Hosts: list}
+	fields, err := runtime.DefaultUnstructuredConverter.ToUnstructured(&status)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	a.resource = a.resource.DeepCopy()
+	a.resource.Object["status"] = fields
 }
 
 // next does the next step of the reconcile of a resource, and reports whether that was its last.
@@ -313,7 +310,7 @@ func (w *world) contradictions() []string {
 	var list []string
 	for at, o := range w.objects {
 		for other, p := range w.objects {
-			if a, b := stakeOf(o), stakeOf(p); a.owner != b.owner && a.against(b, w.rules) && at != other {
+			if a, b := stakeOf(o), stakeOf(p); a.contradicts(b, w.rules) {
 				list = append(list, fmt.Sprintf("%s %v, %s %v", at, a.claims, other, b.claims))
 			}
 		}
@@ -321,13 +318,6 @@ func (w *world) contradictions() []string {
 	return list
 }
 
-func (s *stake) against(other *stake, rules Rules) bool {
-	for _, mine := range s.claims {
-		for _, theirs := range other.claims {
-			if s.contradicts(mine, theirs, other, rules) {
-				return true
-			}
-		}
-	}
-	return false
+func (s *stake) contradicts(other *stake, rules Rules) bool {
+	return slices.ContainsFunc(s.claims, func(claim Claim) bool { return s.against(claim, other, rules) })
 }

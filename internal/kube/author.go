@@ -5,6 +5,7 @@ import (
 	"strings"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
@@ -34,11 +35,18 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 	return manager, at
 }
 
-// withoutManagedFields returns metadata without managed fields, and who changed the spec last, as a short text.
-func withoutManagedFields(resource *unstructured.Unstructured) (metadata any, author string) {
+// written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation with the whole resource,
+// and who changed the spec last, as a short text.
+func written(resource *unstructured.Unstructured) (metadata any, author string) {
 	all, _ := resource.Object["metadata"].(map[string]any)
+	annotations, _ := all["annotations"].(map[string]any)
+	if annotations[corev1.LastAppliedConfigAnnotation] != nil {
+		all, annotations = maps.Clone(all), maps.Clone(annotations)
+		delete(annotations, corev1.LastAppliedConfigAnnotation)
+		all["annotations"] = annotations
+	}
 	if _, found := all["managedFields"]; !found {
-		return resource.Object["metadata"], ""
+		return all, ""
 	}
 	if manager, at := ChangedBy(resource); manager != "" {
 		author = at.Format(time.RFC3339) + " " + manager

@@ -20,7 +20,7 @@ const (
 	compactAuthor = "(author)" // who changed the spec last, and when: all that is left of managed fields
 )
 
-// Compact returns a resource as the cache holds it: its metadata without managed fields and its status, and all else as one text, which
+// Compact returns a resource as the cache holds it: its metadata without what clients add for themselves and its status, and all else as one text, which
 // takes a tenth of the memory of the same as maps. Of a resource that exceeds the size limit, only what the operator needs of any resource is left,
 // so that it takes almost no memory however large it is. A compact resource is returned unchanged.
 func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -41,7 +41,7 @@ func Compact(resource *unstructured.Unstructured) (*unstructured.Unstructured, e
 		return nil, err
 	}
 	author := ""
-	if kept["metadata"], author = withoutManagedFields(resource); author != "" {
+	if kept["metadata"], author = written(resource); author != "" {
 		kept[compactAuthor] = author
 	}
 	size := len(text) + weight(kept["metadata"])

@@ -63,6 +63,24 @@ func TestAResourceComesOutOfTheCacheAsItWentIn(t *testing.T) {
 	}
 }
 
+// kubectl apply writes the whole resource into an annotation, which nobody wrote in the resource.
+func TestWhatKubectlAddsDoesNotCount(t *testing.T) {
+	spec := `{"config": {"files": {"a": "` + strings.Repeat("x", 28<<10) + `"}}}`
+	want := resource(t, spec, "n")
+	want.SetManagedFields(nil)
+	applied := resource(t, spec, "n")
+	applied.SetAnnotations(map[string]string{"note": "n", corev1.LastAppliedConfigAnnotation: spec})
+	plain, size, err := Whole(cached(t, want))
+	require.NoError(t, err)
+	got, same, err := Whole(cached(t, applied.DeepCopy()))
+	if err != nil || same != size || !reflect.DeepEqual(got, plain) {
+		t.Errorf("it has %d bytes, %d without what kubectl adds, and annotations %v: %v", same, size, got.GetAnnotations(), err)
+	}
+	if len(applied.GetAnnotations()) != 2 {
+		t.Error("what the API server sent was changed")
+	}
+}
+
 func TestNextToNothingIsKeptOfAResourceThatIsTooLarge(t *testing.T) {
 	large := strings.Repeat("x", extent.Resource)
 	many := `"` + strings.Repeat(`x", "`, extent.Resource/4) + `"`

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"time"
@@ -16,6 +17,7 @@ import (
 	"k8s.io/apimachinery/pkg/watch"
 	"k8s.io/client-go/kubernetes/scheme"
 	toolscache "k8s.io/client-go/tools/cache"
+	"k8s.io/client-go/tools/pager"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
@@ -35,6 +37,7 @@ type Informers struct {
 type feed struct {
 	toolscache.SharedIndexInformer
 	kind schema.GroupVersionKind
+	list func(context.Context, metav1.ListOptions) (runtime.Object, error)
 
 	mu   sync.Mutex
 	last error
@@ -56,8 +59,8 @@ func (e *ForbiddenError) Error() string {
 
 // New returns an informer. It is for cache.Options.NewInformer.
 func (i *Informers) New(from toolscache.ListerWatcher, example runtime.Object, resync time.Duration, indexers toolscache.Indexers) toolscache.SharedIndexInformer {
-	f := &feed{kind: kindOf(example)}
 	source := toolscache.ToListerWatcherWithContext(from)
+	f := &feed{kind: kindOf(example), list: source.ListWithContext}
 	f.SharedIndexInformer = toolscache.NewSharedIndexInformer(&toolscache.ListWatch{
 		ListWithContextFunc: func(ctx context.Context, options metav1.ListOptions) (runtime.Object, error) {
 			list, err := source.ListWithContext(ctx, options)
@@ -188,6 +191,38 @@ func (i *Informers) unsettled(kind schema.GroupVersionKind) bool {
 	var refused *ForbiddenError
 	err := i.Seen(kind)
 	return err != nil && !errors.As(err, &refused)
+}
+
+// CatchUp waits until the cache shows all objects of a kind in the version that the API server has when it is called, or in a later one. The
+// watch of a process that begins to lead may be behind what the leader before acted on. It returns an error only if ctx ends before that.
+func (i *Informers) CatchUp(ctx context.Context, kind schema.GroupVersionKind) error {
+	for _, f := range i.of(kind) {
+		pause := wait.Backoff{Duration: 20 * time.Millisecond, Factor: 2, Steps: 9, Cap: 5 * time.Second}
+		if err := pause.DelayFunc().Until(ctx, true, true, f.caughtUp); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// caughtUp reports whether the informer shows everything that the API server has, of which the versions do not come from its cache. A kind
+// that may not be listed is not shown at all.
+func (f *feed) caughtUp(ctx context.Context) (bool, error) {
+	err := pager.New(f.list).EachListItem(ctx, metav1.ListOptions{}, f.shows)
+	if err != nil {
+		log.Log.Info("not everything is in the cache yet", "kind", f.kind.Kind, "reason", err.Error())
+	}
+	return err == nil || apierrors.IsForbidden(err), nil
+}
+
+// shows returns an error if the informer lacks an object, or has an earlier version of it.
+func (f *feed) shows(item runtime.Object) error {
+	object := item.(client.Object)
+	known, found, err := f.GetIndexer().GetByKey(client.ObjectKeyFromObject(object).String())
+	if err == nil && (!found || Older(known.(client.Object), object)) {
+		err = fmt.Errorf("its watch does not show %s yet", client.ObjectKeyFromObject(object))
+	}
+	return err
 }
 
 func (i *Informers) of(kind schema.GroupVersionKind) []*feed {

@@ -30,7 +30,7 @@ type Traits struct {
 	// Adoptable: objects that others created may be taken over. Users who request that need the right to update all of these
 	// kinds: config/admission/adoption.yaml.
 	Adoptable bool
-	// Payload: its content must not appear in events and logs.
+	// Payload: it is nothing but data, which must not appear in events and logs.
 	Payload bool
 }
 

@@ -1,10 +1,11 @@
-// Package lifetime owns how long a resource with spec.ttl lives: a function of the resource and the time, so that nothing has to be
-// remembered and a restart changes nothing.
+// Package lifetime owns how long a resource with spec.ttl lives: a function of the resource, the time that its status announces and the
+// present time, so that nothing has to be remembered and a restart changes nothing.
 package lifetime
 
 import (
 	"time"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -19,14 +20,17 @@ type Lifetime struct {
 // Least is the shortest time to live that the CRD accepts. A shorter or invalid one got past the CRD and deletes nothing.
 const Least = time.Minute
 
-// The warning is due when a tenth of the time to live is left, and an hour before the end of a long one.
+// The warning is due when a tenth of the time to live is left, and an hour before the end of a long one. So late at the latest the end is
+// announced.
 const (
 	warnedShare   = 10
 	longestNotice = time.Hour
 )
 
-// Of returns the lifetime of a resource, counted from its creation. Of other kinds than AppService, spec belongs to the chart.
-func Of(resource *unstructured.Unstructured) Lifetime {
+// Of returns the lifetime of a resource, counted from its creation. It ends later if its end was not announced by now, as after a ttl was
+// added or made shorter: no clock but one is compared with that of the announcement. Of other kinds than AppService, spec belongs to the
+// chart.
+func Of(resource *unstructured.Unstructured, announced *metav1.Time, now time.Time) Lifetime {
 	if resource.GroupVersionKind() != v1.GroupVersion.WithKind(v1.Kind) {
 		return Lifetime{}
 	}
@@ -36,7 +40,15 @@ func Of(resource *unstructured.Unstructured) Lifetime {
 	if err != nil || ttl < Least || created.IsZero() {
 		return Lifetime{}
 	}
-	return Lifetime{ttl: ttl, ends: created.Add(ttl)}
+	l := Lifetime{ttl: ttl, ends: created.Add(ttl).Truncate(time.Second)}
+	switch soonest := now.Add(l.notice()); {
+	case !l.ends.Before(soonest):
+	case announced != nil && !announced.Time.Before(l.ends) && !announced.After(soonest):
+		l.ends = announced.Time
+	default:
+		l.ends = soonest.Add(time.Second - 1).Truncate(time.Second) // as statuses are stored
+	}
+	return l
 }
 
 // End returns when the resource is to be deleted; the zero time for never.
@@ -61,4 +73,6 @@ func (l Lifetime) Next(now time.Time) time.Time {
 	return l.warning()
 }
 
-func (l Lifetime) warning() time.Time { return l.ends.Add(-min(l.ttl/warnedShare, longestNotice)) }
+func (l Lifetime) warning() time.Time { return l.ends.Add(-l.notice()) }
+
+func (l Lifetime) notice() time.Duration { return min(l.ttl/warnedShare, longestNotice) }

@@ -62,6 +62,7 @@ var Rules = []Rule{
 	{chart.RuleRevision, Error, "A template uses the revision of the release"},
 	{chart.RuleHook, Error, "A template renders a Helm hook"},
 	{chart.RuleReadyWhen, Error, "An expression of the annotation ready-when is wrong"},
+	{chart.RuleRerun, Error, "The annotation rerun-on-change names something that is no field"},
 	{chart.RuleUndeclared, Error, "A template uses a value that is not declared"},
 	{ruleUnused, Error, "A field is used by no template"},
 	{ruleIdle, Warning, "An entry of values.yaml is used by no template"},

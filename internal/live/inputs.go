@@ -13,10 +13,12 @@ import (
 
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status"
 )
 
 // Render renders a resource as the operator does, with everything that it depends on in the cluster. Content is what its release was
@@ -32,9 +34,15 @@ func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resourc
 	if err != nil {
 		return nil, err
 	}
+	if err := renderer.Identify(draft, resource); err != nil {
+		return nil, err
+	}
 	facts, err := c.facts(ctx, resource.GetNamespace(), draft.References, content)
 	if err != nil {
 		return nil, err
+	}
+	if noted, err := status.Of(resource); err == nil {
+		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
 	}
 	if facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors()); err != nil {
 		return nil, err
@@ -57,7 +65,7 @@ func (c *Cluster) Layers(ctx context.Context, renderer *render.Renderer, resourc
 // facts returns what hooks may know about the cluster.
 func (c *Cluster) facts(ctx context.Context, namespace string, references []dependency.Reference, recorded dependency.Content) (postrender.Facts, error) {
 	labels, err := c.dependencies.Labels(ctx, namespace)
-	if _, err = c.unless(err, "the Pod Security levels of namespaces are not considered"); err != nil {
+	if _, err = c.unless(client.IgnoreNotFound(err), "the Pod Security levels of namespaces are not considered"); err != nil {
 		return postrender.Facts{}, err
 	}
 	facts := c.factsOf(namespace, labels)

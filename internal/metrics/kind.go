@@ -84,7 +84,7 @@ func (k *Kind) ChartRefused(refused bool) {
 // Rollout exports the progress of a new chart.
 func (k *Kind) Rollout(progress fleet.Progress) {
 	for state, resources := range map[string]int{
-		"waiting": progress.Waiting, "held": progress.Held, "unfit": progress.Unfit, "failed": progress.Failed,
+		"waiting": progress.Waiting, "held": progress.Held, "failed": progress.Failed,
 	} {
 		k.rollouts.WithLabelValues(k.name, state).Set(float64(resources))
 	}

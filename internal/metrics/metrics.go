@@ -61,7 +61,7 @@ func New() *Metrics {
 		actions:    counter("appservice_release_actions_total", "Installs, upgrades, resumed releases and repairs of drift that came to an end, well or not.", "kind", "action", "result"),
 		durations:  histogram("appservice_release_action_duration_seconds", "Time spent on actions that ended well: writing objects and the release record, waiting in between left out.", slow, "kind", "action"),
 		drift:      counter("appservice_drift_corrections_total", "Objects put back after others changed them, by their kind and by what it took: create, apply or delete.", "kind", "object_kind", "operation"),
-		rollouts:   gauge("appservice_rollout_resources", "Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is held back or halted (held), it cannot be rendered for them (unfit), or they do not become ready (failed).", "kind", "state"),
+		rollouts:   gauge("appservice_rollout_resources", "Resources that the chart in use did not come to, or that are not ready with it: they wait for their turn (waiting) or because it is halted (held), or it cannot be rendered for them, or too few replicas became available again (failed).", "kind", "state"),
 		fleets:     newFleets(),
 	}
 	m.build.WithLabelValues(version.Version, runtime.Version()).Set(1)

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -32,7 +33,6 @@ import (
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -69,9 +69,10 @@ type shared struct {
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
-	Rollouts     *fleet.Rollouts
-	// MaxFailedRollouts is how many resources may not become ready with a new chart before it is halted.
-	MaxFailedRollouts int
+	// Rollouts are the limits of rollouts of a kind.
+	Rollouts rolloutLimits
+	// Kinds are all that are served.
+	Kinds []schema.GroupVersionKind
 	// HistoryMax is how many release records are kept of each resource.
 	HistoryMax int
 	// Looks limits how often pods are read.
@@ -114,11 +115,11 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Recorder: shared.Recorder,
 		Metrics:  counters,
 		Clock:    shared.Clock,
-		Rollouts: shared.Rollouts,
+		Others:   slices.DeleteFunc(slices.Clone(shared.Kinds), func(other schema.GroupVersionKind) bool { return other == kind }),
 		Looks:    shared.Looks,
 		InFlight: shared.InFlight,
 	}
-	reconciler.Gates = newGates(mgr, shared, reconciler)
+	reconciler.Rollouts = newRollouts(mgr, shared, reconciler)
 	if entry.ReconcilePeriod != nil {
 		reconciler.Period = entry.ReconcilePeriod.Duration
 	}
@@ -156,7 +157,11 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 	resource := &unstructured.Unstructured{}
 	resource.SetGroupVersionKind(kind)
 	// The informer is created now, so that readiness waits for it.
-	if _, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false)); err != nil {
+	informer, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false))
+	if err != nil {
+		return fmt.Errorf("cannot watch %s: %w", kind, err)
+	}
+	if err := shared.Hosts.Follow(informer); err != nil {
 		return fmt.Errorf("cannot watch %s: %w", kind, err)
 	}
 	if err := mgr.Add(shared.Metrics.Fleet(kind, mgr.GetCache())); err != nil {
@@ -171,7 +176,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}
 	}
-	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), shared.Rollouts.Wake(kind.GroupKind()), reconciler.Gates.Wake()} {
+	for _, source := range []source.Source{chartOf.wake(), shared.Hosts.Wake(kind.GroupKind()), reconciler.Rollouts.Wake()} {
 		if err := runs.Watch(source); err != nil {
 			return fmt.Errorf("cannot watch %s: %w", kind, err)
 		}

@@ -3,6 +3,7 @@ package operator
 import (
 	"context"
 	"fmt"
+	"time"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
@@ -15,29 +16,30 @@ import (
 	"github.com/example/appservice-operator/internal/watch"
 )
 
-// newGates returns the gates that hold new charts back from the resources of a reconciler.
-func newGates(mgr manager.Manager, shared shared, reconciler *controller.Reconciler) *fleet.Gates {
-	return &fleet.Gates{Chart: &fleet.Gate{
-		Now:       reconciler.Version,
-		Names:     func() ([]types.NamespacedName, error) { return names(mgr.GetCache(), reconciler) },
-		MaxFailed: shared.MaxFailedRollouts,
-		Show:      reconciler.Metrics.Rollout,
-		Log:       mgr.GetLogger().WithValues("kind", reconciler.Kind.Kind),
-	}}
+// rolloutLimits bound the rollouts of each kind that no user asks for.
+type rolloutLimits struct {
+	atATime, failed int
+	deadline        time.Duration
 }
 
-// followDefaults watches the defaults of namespaces for the resources of a reconciler, with a gate each.
+// newRollouts returns the line of rollouts of the resources of a reconciler.
+func newRollouts(mgr manager.Manager, shared shared, reconciler *controller.Reconciler) *fleet.Rollouts {
+	return &fleet.Rollouts{
+		Limit:     shared.Rollouts.atATime,
+		MaxFailed: shared.Rollouts.failed,
+		Deadline:  shared.Rollouts.deadline,
+		Chart:     reconciler.Chart,
+		Names:     func() ([]types.NamespacedName, error) { return names(mgr.GetCache(), reconciler) },
+		Show:      reconciler.Metrics.Rollout,
+		Clock:     shared.Clock,
+		Log:       mgr.GetLogger().WithValues("kind", reconciler.Kind.Kind),
+	}
+}
+
+// followDefaults watches the defaults of namespaces for the resources of a reconciler.
 func followDefaults(mgr manager.Manager, shared shared, reconciler *controller.Reconciler, runs ctrl.Controller) error {
 	of := func(namespace string) ([]types.NamespacedName, error) {
 		return names(mgr.GetCache(), reconciler, client.InNamespace(namespace))
-	}
-	reconciler.Gates.Of = func(namespace string) *fleet.Gate {
-		return &fleet.Gate{
-			Now:       func() fleet.Version { return reconciler.DefaultsOf(namespace) },
-			Names:     func() ([]types.NamespacedName, error) { return of(namespace) },
-			MaxFailed: shared.MaxFailedRollouts,
-			Log:       mgr.GetLogger().WithValues("kind", reconciler.Kind.Kind, "namespace", namespace),
-		}
 	}
 	follow := &watch.Defaults{Kind: reconciler.Kind.Kind, Cache: shared.Defaults, Informers: shared.DefaultInformers, Names: of}
 	reconciler.Defaults = follow
@@ -58,11 +60,11 @@ func names(informers client.Reader, reconciler *controller.Reconciler, options .
 	return all, nil
 }
 
-// watchRequests lets the annotation of a CRD open the gate of its kind.
+// watchRequests lets the annotation of a CRD let a chart of its kind go on.
 func watchRequests(mgr manager.Manager, runs ctrl.Controller, reconciler *controller.Reconciler) error {
 	mapping, err := mgr.GetRESTMapper().RESTMapping(reconciler.Kind.GroupKind(), reconciler.Kind.Version)
 	if err != nil {
 		return fmt.Errorf("cannot find the resource of %s: %w", reconciler.Kind.Kind, err)
 	}
-	return watch.Requests(context.Background(), mgr.GetCache(), runs, mapping.Resource.GroupResource().String(), reconciler.Gates.Chart.Ask)
+	return watch.Requests(context.Background(), mgr.GetCache(), runs, mapping.Resource.GroupResource().String(), reconciler.Rollouts.Allow)
 }

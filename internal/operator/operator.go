@@ -27,7 +27,6 @@ import (
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/fleet"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
@@ -89,6 +88,10 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 	if err != nil {
 		return nil, err
 	}
+	routes, err := newRoutes(config, mgr, options)
+	if err != nil {
+		return nil, err
+	}
 	counters, err := metrics.Register(ctrlmetrics.Registry)
 	if err != nil {
 		return nil, err
@@ -116,15 +119,15 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		DefaultInformers:        defaultInformers,
 		Dependencies:            dependencies,
 		MayWatch:                rights(mgr),
-		Hosts:                   hosts.New(mgr.GetCache(), mgr.GetRESTMapper(), hosting),
+		Hosts:                   hosts.New(mgr.GetCache(), routes, mgr.GetRESTMapper(), hosting),
 		Observer:                cluster.New(mgr.GetCache(), informers, kube.Named(mgr.GetAPIReader())),
 		Capabilities:            &watch.Discovered{Discovery: discoverer, Clock: clock.RealClock{}},
 		Recorder:                recorder,
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
-		Rollouts:                &fleet.Rollouts{Limit: options.MaxConcurrentRollouts},
-		MaxFailedRollouts:       options.MaxFailedRollouts,
+		Rollouts:                rolloutLimits{options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,
+		Kinds:                   served(list),
 		Looks:                   flowcontrol.NewTokenBucketPassiveRateLimiter(looksPerSecond, looksAtOnce),
 		InFlight:                extent.NewInFlight(),
 		MaxConcurrentReconciles: options.MaxConcurrentReconciles,

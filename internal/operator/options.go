@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"time"
 
 	"k8s.io/apimachinery/pkg/api/validation"
 
@@ -34,6 +35,8 @@ type Options struct {
 	MaxConcurrentRollouts int
 	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before that is halted.
 	MaxFailedRollouts int
+	// RolloutDeadline is how long such a resource may take for each replica to become available.
+	RolloutDeadline time.Duration
 	// HistoryMax is how many release records are kept of each resource, the newest included.
 	HistoryMax int
 	// LeaderElection lets only one of several replicas of the operator work at a time.
@@ -69,6 +72,8 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
 	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
 	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
+	flags.DurationVar(&o.RolloutDeadline, "rollout-deadline", 15*time.Minute,
+		"time in which replicas have to become available after a new chart or operator has restarted pods, whatever the spec says")
 	flags.IntVar(&o.HistoryMax, "history-max", 5, "release records that are kept of each resource, the newest included: what kubectl appservice history and undo, and helm history, know of")
 	flags.BoolVar(&o.LeaderElection, "leader-elect", false, "let one of several managers work at a time")
 	flags.StringVar(&o.LeaderElectionNamespace, "leader-election-namespace", "", "namespace of the lease (default: the one that the manager runs in)")
@@ -101,6 +106,9 @@ func (o *Options) validate() error {
 	}
 	if o.MaxFailedRollouts < 0 {
 		return fmt.Errorf("--max-failed-rollouts must not be below 0, as %d is", o.MaxFailedRollouts)
+	}
+	if o.RolloutDeadline <= 0 {
+		return fmt.Errorf("--rollout-deadline must be above 0, not %s", o.RolloutDeadline)
 	}
 	if o.HistoryMax < 1 || o.HistoryMax > mostHistory {
 		return fmt.Errorf("--history-max must be at least 1 and at most %d, not %d", mostHistory, o.HistoryMax)

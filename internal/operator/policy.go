@@ -77,16 +77,19 @@ func (p *policyFile) Start(ctx context.Context) error {
 // NeedLeaderElection implements manager.LeaderElectionRunnable: a standby must have the same policy.
 func (*policyFile) NeedLeaderElection() bool { return false }
 
-// load puts the present file to use, if it is another policy and a valid one.
+// load puts the present file to use, if it is another policy and a valid one. That the file is gone says nothing of what is allowed.
 func (p *policyFile) load(ctx context.Context) {
+	before := p.current.Get()
 	next, err := readPolicy(p.path)
+	if err == nil && next.Source == policy.BuiltIn && before.Source != policy.BuiltIn {
+		err = fmt.Errorf("%s is gone: write it again, or restart the operator to use the built-in default", p.path)
+	}
 	if err != nil {
 		p.refuse(err)
 		return
 	}
 	recovered := p.told != ""
 	p.told = ""
-	before := p.current.Get()
 	p.metrics.Policy(next.Source, next.Digest, false)
 	if next.Source == before.Source && next.Digest == before.Digest {
 		if recovered {

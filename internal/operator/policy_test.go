@@ -40,13 +40,34 @@ func TestASoundPolicyIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 		{"default: {maxReplica: 6}", 1, 5, true},
 		{"default: {maxReplicas: 5}", 1, 5, false},
 		{"default: {maxReplicas: 7}", 2, 7, false},
-		{"", 3, 100, false},
+		{"", 2, 7, true},
+		{"default: {maxReplicas: 7}", 2, 7, false},
+		{"default: {maxReplicas: 8}", 3, 8, false},
 	} {
 		write(t, file, step.text)
 		p.load(t.Context())
 		if got := *p.current.Get().For("demo", nil).MaxReplicas; got != step.replicas || asked != step.asked || p.told != "" != step.refused {
 			t.Errorf("%q: %d replicas, asked %d times, told %q", step.text, got, asked, p.told)
 		}
+	}
+}
+
+// Until there is a file, the built-in default is in use, and nothing is wrong.
+func TestAPolicyThatIsCreatedLaterIsPutToUse(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "policy.yaml")
+	p, err := newPolicy(file, metrics.New())
+	require.NoError(t, err)
+	p.changed = func(context.Context) {}
+	p.load(t.Context())
+	if source := p.current.Get().Source; source != policy.BuiltIn || p.told != "" {
+		t.Errorf("without a file, %s is in use, told %q", source, p.told)
+	}
+	write(t, file, "default: {maxReplicas: 5}")
+	p.load(t.Context())
+	write(t, file, "")
+	p.load(t.Context())
+	if got := p.current.Get().Source; got != file || !strings.Contains(p.told, "is gone") {
+		t.Errorf("without the file that was in use, %s is in use, told %q", got, p.told)
 	}
 }
 

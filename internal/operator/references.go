@@ -10,47 +10,48 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+	ctrlcluster "sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own objects.
+// newReferences returns the cache for the metadata of referenced objects. The manager's cache holds only our own objects. Helm's records, of
+// which each resource has several, are left out.
 func newReferences(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
-	all, err := cluster.New(config, func(o *cluster.Options) {
-		o.Scheme = mgr.GetScheme()
-		o.HTTPClient = mgr.GetHTTPClient()
-		o.NewCache = newCache
-		o.Cache = cache.Options{DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New}
+	return newCacheOf(config, mgr, "references", cache.Options{
+		ByObject: map[client.Object]cache.ByObject{
+			kube.Metadata(kube.SecretKind): {Field: fields.OneTermNotEqualSelector("type", cluster.RecordType)},
+		},
+		DefaultTransform: dependency.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
 	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)
-	}
-	if err := mgr.Add(all); err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of references: %w", err)
-	}
-	return all.GetCache(), nil
 }
 
 // newDefaults returns the cache for the ConfigMaps by which namespaces set defaults: those of that name, with their data.
 func newDefaults(config *rest.Config, mgr manager.Manager, options Options, informers *kube.Informers) (cache.Cache, error) {
-	all, err := cluster.New(config, func(o *cluster.Options) {
+	return newCacheOf(config, mgr, "defaults", cache.Options{
+		DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, defaults.Name),
+		DefaultTransform:     defaults.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
+	})
+}
+
+// newCacheOf returns a cache beside the manager's, which the manager starts.
+func newCacheOf(config *rest.Config, mgr manager.Manager, of string, options cache.Options) (cache.Cache, error) {
+	all, err := ctrlcluster.New(config, func(o *ctrlcluster.Options) {
 		o.Scheme = mgr.GetScheme()
 		o.HTTPClient = mgr.GetHTTPClient()
 		o.NewCache = newCache
-		o.Cache = cache.Options{
-			DefaultFieldSelector: fields.OneTermEqualSelector(metav1.ObjectNameField, defaults.Name),
-			DefaultTransform:     defaults.Strip, DefaultNamespaces: namespaces(options), NewInformer: informers.New,
-		}
+		o.Cache = options
 	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of defaults: %w", err)
+	if err == nil {
+		err = mgr.Add(all)
 	}
-	if err := mgr.Add(all); err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of defaults: %w", err)
+	if err != nil {
+		return nil, fmt.Errorf("cannot set up the cache of %s: %w", of, err)
 	}
 	return all.GetCache(), nil
 }

@@ -11,6 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 )
@@ -26,6 +27,8 @@ type Input struct {
 	PodSecurity Level
 	// References are the objects that the rendered ones refer to and do not contain.
 	References []dependency.Reference
+	// Runs are what the Jobs run that are to run once.
+	Runs []jobs.Run
 	// Facts are what is known about the cluster.
 	Facts Facts
 }
@@ -41,6 +44,8 @@ type Facts struct {
 	Policy policy.Rules
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
 	Selectors map[kube.Key]map[string]string
+	// Jobs are the names of the live Jobs that run what is rendered, by rendered name.
+	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
 }

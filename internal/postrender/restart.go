@@ -2,6 +2,8 @@ package postrender
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -21,4 +23,15 @@ func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured)
 		}
 	}
 	return nil
+}
+
+// Restarts sets what restarts the pods of objects that have been through all hooks before. Those of a Job never change.
+func Restarts(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error {
+	objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetKind() == "Job" })
+	for _, object := range objects {
+		if template := dependency.PodTemplate(object); template != nil {
+			unstructured.RemoveNestedField(template, "metadata", "annotations", v1.AnnotationRestartedAt)
+		}
+	}
+	return errors.Join(Restart(ctx, in, objects), Reload(ctx, in, objects))
 }

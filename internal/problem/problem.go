@@ -111,10 +111,11 @@ func hint(err error) string {
 	return ""
 }
 
-// Stale reports whether the caches were too old to continue: trying again is enough.
+// Stale reports whether the caches were too old to continue, or something is about to end: trying again is enough.
 func Stale(err error) bool {
 	var stale *release.StaleError
-	return errors.As(err, &stale) || apierrors.IsConflict(err)
+	var earlier *release.EarlierRunError
+	return errors.As(err, &stale) || errors.As(err, &earlier) || apierrors.IsConflict(err)
 }
 
 // Blocked reports whether there is no progress without help.
@@ -129,22 +130,28 @@ func Blocked(err error) bool {
 func Retried(err error) bool {
 	var decaying *DecayingError
 	var previous *release.PreviousError
-	var ofSpec *render.InvalidSpecError
-	var ofChart *render.ChartError
-	var unrendered *RenderError
-	var unfit *defaults.Error
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
 	case errors.As(err, &decaying):
 		return true // the running release is repaired then
-	case Awaited(err), Stale(err), extent.Is(err), errors.As(err, &previous), errors.As(err, &ofSpec), errors.As(err, &ofChart), errors.As(err, &unrendered), errors.As(err, &unfit):
+	case Awaited(err), Stale(err), Unrenderable(err), errors.As(err, &previous):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // otherwise the API server was not asked
 	}
 	return true
+}
+
+// Unrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the cluster.
+func Unrenderable(err error) bool {
+	var ofSpec *render.InvalidSpecError
+	var ofChart *render.ChartError
+	var failed *RenderError
+	var ofDefaults *defaults.Error
+	return errors.As(err, &ofDefaults) || // whatever they run into
+		!Awaited(err) && (extent.Is(err) || errors.As(err, &ofSpec) || errors.As(err, &ofChart) || errors.As(err, &failed))
 }
 
 // Awaited reports whether a change of a watched object ends the error, and trying costs nothing.
@@ -154,5 +161,6 @@ func Awaited(err error) bool {
 	var conflict *hosts.ConflictError
 	var insecure *postrender.PodSecurityError
 	var disallowed *policy.Error
-	return errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
+	var earlier *release.EarlierRunError
+	return errors.As(err, &earlier) || errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
 }

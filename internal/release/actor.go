@@ -9,6 +9,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/render"
 )
@@ -36,6 +37,8 @@ type Task struct {
 	State    State
 	// Labels of the record, besides those that it always has.
 	Labels map[string]string
+	// Runs are what is noted of Jobs that run once; nil if none is rendered.
+	Runs []v1.RunStatus
 	// Again says that an earlier attempt failed: obstacles are looked for before anything is written.
 	Again bool
 	// First says that nothing of the resource was ever released: if it is refused, all that it created is deleted.
@@ -125,12 +128,12 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 	return nil
 }
 
-// LastGood returns the objects of the release that is recorded. The error is a DamagedError if they cannot be read, a StaleError if the
-// record is gone, or the API server's.
-func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record) ([]*unstructured.Unstructured, error) {
+// LastGood returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the record is gone, or
+// the API server's.
+func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record) (*Recorded, error) {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
-	return a.records(session, owner).objects(ctx, record)
+	return a.records(session, owner).recorded(ctx, record)
 }
 
 // KeepAlive carries out a plan of CompareLastGood.
@@ -163,7 +166,7 @@ func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructur
 }
 
 func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
-	return &records{session: session, live: a.live, owner: owner, keep: a.keep}
+	return &records{session: session, live: a.live, owner: owner}
 }
 
 // skeleton returns the chart without its templates: their output is known already, and the record stays small.

@@ -1,7 +1,6 @@
 package release
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -53,36 +52,12 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), cluster.RecordPrefix+"web.v"))
 		return err != nil, nil, err
 	})
-	b.server.patchRecord = b.patchRecord
 	b.actor = NewActor(&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server, keep)
 	return b
 }
 
 // keep is how many records the actor of a bench keeps.
 const keep = 3
-
-// patchRecord patches a record as the API server does.
-func (b *bench) patchRecord(ctx context.Context, object client.Object, patch client.Patch) error {
-	data, err := patch.Data(object)
-	if err != nil {
-		return err
-	}
-	secrets := b.secrets.CoreV1().Secrets(object.GetNamespace())
-	there, err := secrets.Get(ctx, object.GetName(), metav1.GetOptions{})
-	if err != nil {
-		return err
-	}
-	if there.Data["superseded"] == nil {
-		return invalid(object.GetName())
-	}
-	written, err := secrets.Patch(ctx, object.GetName(), patch.Type(), data, metav1.PatchOptions{})
-	if err != nil {
-		return err
-	}
-	object.SetLabels(written.Labels)
-	object.SetUID(written.UID)
-	return nil
-}
 
 // charted is the chart of all tasks.
 var charted = &chart.Chart{
@@ -301,8 +276,8 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 func TestUpgrade(t *testing.T) {
 	dry := []string{"try to apply ConfigMap b", "try to apply ConfigMap a by force"}
 	write := []string{"apply ConfigMap b", "apply ConfigMap a by force", "create record 3 deployed"}
-	first := []string{"patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"} // Helm wrote them
-	second := []string{"patch Secret sh.helm.release.v1.web.v2", "update record 2 superseded"}
+	first := []string{"update record 1 superseded"} // Helm wrote them
+	second := []string{"update record 2 superseded"}
 	cases := map[string]struct {
 		older, newest helmrelease.Status // none where it is empty
 		log           []string           // after that
@@ -370,7 +345,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	}
 	b.server.refuse = func(string) error { return nil }
 	require.NoError(t, upgrade())
-	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
+	b.check(t, []string{"apply ConfigMap a by force", "create record 2 deployed", "update record 1 superseded"},
 		"1 superseded, 2 deployed")
 }
 
@@ -384,7 +359,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
 			require.NoError(t, b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
-			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "patch Secret sh.helm.release.v1.web.v1", "update record 1 superseded"},
+			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "update record 1 superseded"},
 				"1 superseded, 2 deployed")
 		})
 	}

@@ -103,7 +103,11 @@ func (a *applier) dryRun(ctx context.Context, plan *Plan) error {
 // wouldTake returns an error if the API server would refuse a plan.
 func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	for _, desired := range plan.Create {
-		if _, _, err := a.create(ctx, desired, client.DryRunAll); err != nil {
+		_, live, err := a.create(ctx, desired, client.DryRunAll)
+		if err == nil && live != nil {
+			_, err = a.apply(ctx, Change{Desired: desired, Live: live}, client.DryRunAll)
+		}
+		if err != nil {
 			return err
 		}
 	}
@@ -118,14 +122,16 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 // execute writes the plan, stops at the first object that is refused, and returns what it created.
 func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Object, err error) {
 	for _, desired := range plan.Create {
-		written, isNew, err := a.create(ctx, desired)
-		if err != nil {
-			return created, err
-		}
-		if isNew {
+		written, live, err := a.create(ctx, desired)
+		switch {
+		case err != nil:
+		case live != nil:
+			err = a.change(ctx, Change{Desired: desired, Live: live})
+		default:
 			created = append(created, written)
+			err = a.handOver(ctx, desired, written)
 		}
-		if err := a.handOver(ctx, desired, written); err != nil {
+		if err != nil {
 			return created, err
 		}
 	}
@@ -166,21 +172,16 @@ func (a *applier) change(ctx context.Context, change Change) error {
 // neverAVersion is a resource version that no object has: with it, an apply succeeds only if the object does not exist.
 const neverAVersion = "1"
 
-// create writes an object that does not exist and reports whether it is new. If it exists after all, and is the owner's, it is applied to.
-func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, isNew bool, err error) {
+// create writes an object that does not exist. If it exists after all, and is the owner's, nothing is written and its metadata are returned.
+func (a *applier) create(ctx context.Context, desired *unstructured.Unstructured, options ...client.PatchOption) (written *unstructured.Unstructured, live client.Object, err error) {
 	written, err = a.apply(ctx, Change{Desired: started(desired)}, options...)
 	if !apierrors.IsConflict(err) {
-		return written, true, err
+		return written, nil, err
 	}
-	live, lookErr := a.ours(ctx, desired)
-	if lookErr != nil {
-		return nil, false, lookErr
+	if live, lookErr := a.ours(ctx, desired); live != nil || lookErr != nil {
+		return nil, live, lookErr
 	}
-	if live == nil {
-		return nil, false, err
-	}
-	written, err = a.apply(ctx, Change{Desired: desired, Live: live}, options...)
-	return written, false, err
+	return nil, nil, err
 }
 
 // apply writes one object. The API server refuses with a conflict unless the object exists in the version that was compared, or does not

@@ -32,35 +32,34 @@ const maxValues = 200_000
 // unpacking is held while a record is unpacked: one at a time limits the memory that takes.
 var unpacking sync.Mutex
 
-// unpack returns the JSON of the release that the payload of a record holds.
-func unpack(payload []byte) ([]byte, error) {
+// unpack decodes the JSON of the release that the payload of a record holds.
+func unpack(payload []byte, into any) error {
 	unpacked, err := gzip.NewReader(base64.NewDecoder(base64.StdEncoding, bytes.NewReader(payload)))
 	if err != nil {
-		return nil, fmt.Errorf("it is not compressed: %w", err)
+		return fmt.Errorf("it is not compressed: %w", err)
 	}
 	data, err := io.ReadAll(io.LimitReader(unpacked, maxUnpacked+1))
 	if err != nil {
-		return nil, fmt.Errorf("it cannot be unpacked: %w", err)
+		return fmt.Errorf("it cannot be unpacked: %w", err)
 	}
 	if len(data) > maxUnpacked {
-		return nil, fmt.Errorf("it has more than %d KiB when it is unpacked", maxUnpacked>>10)
+		return fmt.Errorf("it has more than %d KiB when it is unpacked", maxUnpacked>>10)
 	}
-	return data, nil
+	if err := json.Unmarshal(data, into); err != nil {
+		return fmt.Errorf("it is not a release: %w", err)
+	}
+	return nil
 }
 
-// decodeManifest returns the manifest of the release that the payload of a record holds.
-func decodeManifest(payload []byte) (string, error) {
+// Manifest returns the manifest in a record of any Helm release, whoever wrote it: payload is the entry "release" of its Secret.
+func Manifest(payload []byte) (string, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
-	data, err := unpack(payload)
-	if err != nil {
-		return "", err
-	}
 	var release struct {
 		Manifest string `json:"manifest"`
 	}
-	if err := json.Unmarshal(data, &release); err != nil {
-		return "", fmt.Errorf("it is not a release: %w", err)
+	if err := unpack(payload, &release); err != nil {
+		return "", err
 	}
 	if err := boundManifest(release.Manifest); err != nil {
 		return "", err
@@ -81,16 +80,13 @@ func boundManifest(manifest string) error {
 }
 
 // withStatus returns the payload of a record with another status, and everything else unchanged.
-func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
+func withStatus(from []byte, status helmrelease.Status) ([]byte, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
-	data, err := unpack(payload)
+	var release, info map[string]json.RawMessage
+	err := unpack(from, &release)
 	if err != nil {
 		return nil, err
-	}
-	var release, info map[string]json.RawMessage
-	if err := json.Unmarshal(data, &release); err != nil {
-		return nil, fmt.Errorf("it is not a release: %w", err)
 	}
 	if err := json.Unmarshal(release["info"], &info); err != nil || info == nil {
 		return nil, errors.New("it is not a release: it has no info")
@@ -101,14 +97,7 @@ func withStatus(payload []byte, status helmrelease.Status) ([]byte, error) {
 	if release["info"], err = json.Marshal(info); err != nil {
 		return nil, err
 	}
-	if data, err = json.Marshal(release); err != nil {
-		return nil, err
-	}
-	var zipped bytes.Buffer
-	if err := compress(&zipped, data); err != nil {
-		return nil, err
-	}
-	return inLetters(zipped.Bytes()), nil
+	return payload(release)
 }
 
 // Recorded is the content of the record of a release.
@@ -124,13 +113,10 @@ type Recorded struct {
 func Decode(secret *corev1.Secret) (*Recorded, error) {
 	unpacking.Lock()
 	defer unpacking.Unlock()
-	data, err := unpack(secret.Data[keyRelease])
+	out := &Recorded{}
+	err := unpack(secret.Data[keyRelease], &out.Release)
 	if err != nil {
 		return nil, err
-	}
-	out := &Recorded{}
-	if err := json.Unmarshal(data, &out.Release); err != nil {
-		return nil, fmt.Errorf("it is not a release: %w", err)
 	}
 	if out.Release == nil || out.Info == nil {
 		return nil, errors.New("it is not a release: it has no info")

@@ -18,7 +18,7 @@ import (
 
 // FuzzDecodeManifest: whatever somebody writes into a record, it is decoded within bounds, or refused in one line.
 func FuzzDecodeManifest(f *testing.F) {
-	secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: &helmrelease.Info{}, Manifest: "---\nkind: ConfigMap\n"}, Source{}, false)
+	secret, err := encode(&helmrelease.Release{Name: "web", Version: 1, Labels: map[string]string{}, Info: &helmrelease.Info{}, Manifest: "---\nkind: ConfigMap\n"}, Source{})
 	if err != nil {
 		f.Fatal(err)
 	}
@@ -36,7 +36,7 @@ func FuzzDecodeManifest(f *testing.F) {
 		f.Add([]byte(base64.StdEncoding.EncodeToString(packed.Bytes())))
 	}
 	f.Fuzz(func(t *testing.T, payload []byte) {
-		manifest, err := decodeManifest(payload)
+		manifest, err := Manifest(payload)
 		if err != nil && (manifest != "" || strings.Contains(err.Error(), "\n")) {
 			t.Errorf("got %d bytes and the error %q", len(manifest), err)
 		}

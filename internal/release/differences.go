@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -126,8 +127,8 @@ func order(items, others []any, keys []string) []string {
 
 // templateOfRunning returns the path of the pod template whose changes restart pods; nil if there is none. The pods of a CronJob end by
 // themselves.
-func templateOfRunning(object *unstructured.Unstructured) []string {
-	if path := kube.TraitsOf(object.GroupVersionKind().GroupKind()).PodTemplate; slices.Equal(path, []string{"spec", "template"}) {
+func templateOfRunning(object client.Object) []string {
+	if path := kube.TraitsOf(kube.KeyOf(object).GroupKind).PodTemplate; slices.Equal(path, []string{"spec", "template"}) {
 		return path
 	}
 	return nil

@@ -2,14 +2,12 @@ package release
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/cluster"
@@ -69,55 +67,24 @@ func (a *Actor) Retire(ctx context.Context, owner *unstructured.Unstructured, du
 	return records.delete(ctx, due.Delete...)
 }
 
-// supersede marks a record as superseded. Its new content is in the record already, so that it need not be read.
+// supersede marks a record as superseded, in its payload, too: Helm reads that. A record that cannot be read, or changed, is useless and is
+// deleted.
 func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
-	patch, err := json.Marshal([]map[string]string{
-		{"op": "replace", "path": "/metadata/resourceVersion", "value": record.Version},
-		{"op": "replace", "path": "/metadata/labels/status", "value": statusSuperseded},
-		{"op": "move", "from": "/data/" + keySuperseded, "path": "/data/" + keyRelease},
-	})
+	secret, err := r.read(ctx, record.Name, record.UID)
 	if err != nil {
 		return err
-	}
-	secret := kube.Metadata(kube.SecretKind)
-	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
-	err = r.session.Patch(ctx, secret, client.RawPatch(types.JSONPatchType, patch), client.FieldOwner(FieldManager))
-	switch {
-	case apierrors.IsInvalid(err): // it has no such content: it is large, or was written by an operator that kept one record
-		return r.rewrite(ctx, record)
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
-	case err != nil:
-		return fmt.Errorf("cannot mark the record of release %d as superseded: %w", record.Revision, err)
-	}
-	return nil
-}
-
-// rewrite reads a record to mark it as superseded. A record that cannot be read, or changed, is useless and is deleted.
-func (r *records) rewrite(ctx context.Context, record *cluster.Record) error {
-	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), record.Name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && secret.UID != record.UID:
-		return &StaleError{fmt.Errorf("the record of release %d is gone", record.Revision)}
-	case err != nil:
-		return fmt.Errorf("cannot read the record of release %d: %w", record.Revision, err)
 	}
 	payload, err := withStatus(secret.Data[keyRelease], helmrelease.StatusSuperseded)
 	if err != nil {
 		return r.delete(ctx, record)
 	}
-	secret.Data[keyRelease], secret.Labels["status"] = payload, statusSuperseded
-	delete(secret.Data, keySuperseded)
+	secret.Data[keyRelease], secret.Labels["status"], secret.ResourceVersion = payload, statusSuperseded, record.Version
+	delete(secret.Data, "superseded") // the same, from an earlier operator
 	err = r.session.UpdateRecord(ctx, secret)
-	switch {
-	case apierrors.IsInvalid(err):
+	if apierrors.IsInvalid(err) {
 		return r.delete(ctx, record)
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
-	case err != nil:
-		return fmt.Errorf("cannot mark the record of release %d as superseded: %w", record.Revision, err)
 	}
-	return nil
+	return recordError(record, err)
 }
 
 // delete deletes records. The error is a StaleError if a name belongs to another Secret by now, which the caches do not show yet.

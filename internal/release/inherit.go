@@ -9,7 +9,6 @@ import (
 	"strconv"
 	"strings"
 
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -127,14 +126,11 @@ func (r *records) partsOf(ctx context.Context, record *metav1.PartialObjectMetad
 	damaged := func(err error) error {
 		return &DamagedError{Revision: revisionOf(record), Secret: record.Name, Err: err}
 	}
-	secret, err := r.session.Record(ctx, record.Namespace, record.Name)
-	if apierrors.IsNotFound(err) || err == nil && secret.UID != record.UID {
-		return false, nil, &StaleError{fmt.Errorf("release record %s is gone", record.Name)}
-	}
+	secret, err := r.read(ctx, record.Name, record.UID)
 	if err != nil {
-		return false, nil, fmt.Errorf("cannot read release record %s: %w", record.Name, err)
+		return false, nil, err
 	}
-	manifest, err := decodeManifest(secret.Data["release"])
+	manifest, err := Manifest(secret.Data["release"])
 	if err != nil {
 		return false, nil, damaged(err)
 	}

@@ -4,12 +4,15 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"sort"
 	"strings"
 
+	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -103,9 +106,39 @@ func (c Change) String() string {
 // Empty reports whether nothing has to be written.
 func (p *Plan) Empty() bool { return len(p.Create)+len(p.Apply)+len(p.Delete) == 0 }
 
-// RollsPods reports whether the plan changes, or may change, the template of existing pods.
+// OnlyDeletes reports whether nothing has to be created or changed.
+func (p *Plan) OnlyDeletes() bool { return len(p.Create)+len(p.Apply) == 0 }
+
+// RollsPods reports whether the plan changes, or may change, the template of existing pods, or deletes what runs them.
 func (p *Plan) RollsPods() bool {
-	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays })
+	return slices.ContainsFunc(p.Apply, func(c Change) bool { return c.rolling != stays }) ||
+		slices.ContainsFunc(p.Delete, func(o client.Object) bool { return templateOfRunning(o) != nil })
+}
+
+// OnlyRestarts reports whether the plan does nothing but restart pods: someone asked for it, or content that they take has changed.
+func (p *Plan) OnlyRestarts() bool {
+	return len(p.Create)+len(p.Delete) == 0 && !slices.ContainsFunc(p.Apply, func(c Change) bool { return !c.onlyRestarts() })
+}
+
+func (c Change) onlyRestarts() bool {
+	have, full := kube.Content(c.Live)
+	if !full {
+		return false
+	}
+	want := c.Desired.DeepCopy()
+	for _, name := range []string{v1.AnnotationRestartedAt, postrender.AnnotationReferences} {
+		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
+			path := append(slices.Clone(template), "metadata", "annotations", name)
+			if value, found, _ := unstructured.NestedString(have, path...); found {
+				_ = unstructured.SetNestedField(want.Object, value, path...)
+			} else {
+				unstructured.RemoveNestedField(want.Object, path...)
+			}
+		}
+	}
+	want.Object["metadata"] = unstamped(want.Object["metadata"])
+	first, _ := lacking("", want.Object, have)
+	return first == nil
 }
 
 // Awaits names the objects that have to be gone before they can be created again; empty if there are none.
@@ -149,15 +182,55 @@ func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Delete = slices.DeleteFunc(p.Delete, func(o client.Object) bool { return slices.Contains(keys, kube.KeyOf(o)) })
 }
 
-// CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is refused: missing objects are
-// created, and objects that have its stamp and were edited are restored. Objects with another stamp were written by the other release, and
-// objects that are not part of the recorded one may belong to the other.
-func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
-	plan := Compare(recorded, there)
-	plan.Delete = nil
+// CompareLastGood makes the plan that keeps the objects of a recorded release as they are while another release is refused or waits, and reports
+// whether it is complete. Objects that have its stamp and were edited are restored. Missing ones are created, unless another release was applied
+// since. Objects with another stamp were written by that one, and objects that are not part of the recorded one may belong to it. No Job is
+// created: it would run again.
+func CompareLastGood(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) (plan *Plan, complete bool) {
+	plan = Compare(recorded, there)
+	all := len(plan.Create) + len(plan.Apply) + len(plan.Delete)
+	newer := superseded(recorded, there)
+	plan.Create = slices.DeleteFunc(plan.Create, func(o *unstructured.Unstructured) bool { return newer || kube.KeyOf(o).GroupKind == job })
 	plan.Apply = slices.DeleteFunc(plan.Apply, func(c Change) bool {
 		return stampOf(c.Live) != stampOf(c.Desired) || c.Field == "" // replicas that the other release hands over
 	})
+	plan.Delete = nil
+	return plan, len(plan.Create)+len(plan.Apply) == all
+}
+
+// job is the kind of objects that run once.
+var job = schema.GroupKind{Group: batchv1.GroupName, Kind: "Job"}
+
+// superseded reports whether any object has another stamp than the recorded release gave it: then another release was applied since, even if only
+// in part.
+func superseded(recorded []*unstructured.Unstructured, there map[kube.Key]client.Object) bool {
+	stamps := make(map[kube.Key]string, len(recorded))
+	for _, object := range recorded {
+		stamps[kube.KeyOf(object)] = stampOf(object)
+	}
+	for key, live := range there {
+		stamp, known := stamps[key]
+		former := !known && (live.GetDeletionTimestamp() != nil || kube.RetainedFor(live) != "") // left by a release before
+		if !former && !jobs.Asks(live) && stampOf(live) != stamp {
+			return true
+		}
+	}
+	return false
+}
+
+// CompareRestarted makes the plan that leads from the objects of a recorded release to those of the same release with other annotations of
+// pods. Objects with another stamp were written by another release.
+func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there map[kube.Key]client.Object) *Plan {
+	plan := &Plan{}
+	stamps := map[kube.Key]string{}
+	for _, object := range recorded {
+		stamps[kube.KeyOf(object)] = stampOf(object)
+	}
+	for _, change := range Compare(restarted, there).Apply {
+		if before := stamps[kube.KeyOf(change.Desired)]; before == stampOf(change.Live) && before != stampOf(change.Desired) {
+			plan.Apply = append(plan.Apply, change)
+		}
+	}
 	return plan
 }
 
@@ -176,6 +249,9 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 	for _, desired := range withClaims(rendered, there) {
 		key := kube.KeyOf(desired)
 		wanted[key] = true
+		if jobs.Asks(desired) {
+			continue // it is made and deleted by its own rules
+		}
 		live, found := there[key]
 		if !found {
 			plan.Create = append(plan.Create, desired)
@@ -193,15 +269,13 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 		}
 	}
 	for key, live := range there {
-		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" {
+		if !wanted[key] && live.GetDeletionTimestamp() == nil && kube.RetainedFor(live) == "" && !jobs.Asks(live) {
 			plan.Delete = append(plan.Delete, live)
 		}
 	}
 	slices.SortStableFunc(plan.Create, func(a, b *unstructured.Unstructured) int { return turn(a) - turn(b) })
 	slices.SortStableFunc(plan.Apply, func(a, b Change) int { return turn(a.Desired) - turn(b.Desired) })
-	sort.Slice(plan.Delete, func(i, j int) bool {
-		return kube.KeyOf(plan.Delete[i]).String() < kube.KeyOf(plan.Delete[j]).String()
-	})
+	slices.SortFunc(plan.Delete, func(a, b client.Object) int { return kube.KeyOf(a).Compare(kube.KeyOf(b)) })
 	return plan
 }
 

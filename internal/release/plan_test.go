@@ -13,6 +13,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -658,5 +659,59 @@ func TestWithoutMetadataLeavesTheObjectAsItIs(t *testing.T) {
 	}
 	if got, want := kube.KeyOf(o).String(), "ConfigMap web"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// While another release is refused, the recorded one is repaired. Nothing of it is created once anything of another one was applied: that may
+// have deleted it.
+func TestTheLastGoodReleaseIsRepairedAsLongAsNoOtherWasApplied(t *testing.T) {
+	edited := func(object *unstructured.Unstructured) *unstructured.Unstructured {
+		put(t, object, "theirs", "data", "text")
+		return object
+	}
+	rendered := func(kind, name, stamp string) *unstructured.Unstructured {
+		object := owned(t, kind, name, stamp)
+		put(t, object, "ours", "data", "text")
+		return object
+	}
+	retained := owned(t, kube.RetainedKind, "former", "former")
+	retained.SetOwnerReferences(nil)
+	put(t, retained, "web", "metadata", "annotations", v1.AnnotationRetainedFor)
+	going := owned(t, "ConfigMap", "former", "former")
+	now := metav1.Now()
+	going.SetDeletionTimestamp(&now)
+	for name, test := range map[string]struct {
+		live     []client.Object
+		plan     string
+		complete bool
+	}{
+		"nothing happened":                    {[]client.Object{rendered("ConfigMap", "a", "one"), rendered("ConfigMap", "b", "one")}, "", true},
+		"one was deleted":                     {[]client.Object{rendered("ConfigMap", "b", "one")}, "create ConfigMap a", true},
+		"one was edited":                      {[]client.Object{edited(rendered("ConfigMap", "a", "one"))}, "create ConfigMap b; apply ConfigMap a: data.text", true},
+		"another release has changed one":     {[]client.Object{rendered("ConfigMap", "b", "two")}, "", false},
+		"and the rest was edited":             {[]client.Object{edited(rendered("ConfigMap", "a", "one")), rendered("ConfigMap", "b", "two")}, "apply ConfigMap a: data.text", false},
+		"another release has one more":        {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "two")}, "", false},
+		"one has lost its stamp":              {[]client.Object{rendered("ConfigMap", "b", "")}, "", false},
+		"somebody made one more":              {[]client.Object{rendered("ConfigMap", "b", "one"), rendered("ConfigMap", "c", "")}, "create ConfigMap a", false},
+		"a release before has left a claim":   {[]client.Object{rendered("ConfigMap", "b", "one"), retained}, "create ConfigMap a", true},
+		"an object of a release before hangs": {[]client.Object{rendered("ConfigMap", "b", "one"), going}, "create ConfigMap a", true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			recorded := []*unstructured.Unstructured{rendered("ConfigMap", "a", "one"), rendered("ConfigMap", "b", "one")}
+			plan, complete := CompareLastGood(recorded, there(test.live...))
+			if plan.String() != test.plan || complete != test.complete {
+				t.Errorf("got %q, complete %t, want %q, %t", plan, complete, test.plan, test.complete)
+			}
+		})
+	}
+}
+
+// A Job of a release that was recorded ran then.
+func TestNoJobIsCreatedFromARecord(t *testing.T) {
+	job, web := owned(t, "Job", "migrate", "one"), owned(t, "ConfigMap", "web", "one")
+	job.SetAPIVersion("batch/v1")
+	plan, complete := CompareLastGood([]*unstructured.Unstructured{job, web}, nil)
+	if plan.String() != "create ConfigMap web" || complete {
+		t.Errorf("got %q, complete %t", plan, complete)
 	}
 }

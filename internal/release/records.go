@@ -21,7 +21,6 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // Annotations of a resource that describe its releases, as in helm-operator-plugins.
@@ -37,7 +36,6 @@ type records struct {
 	session *cluster.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
-	keep    int // records, the newest included
 }
 
 // add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
@@ -69,14 +67,30 @@ func (r *records) replace(ctx context.Context, task Task, record *cluster.Record
 		return err
 	}
 	secret.Name, secret.UID, secret.ResourceVersion = record.Name, record.UID, record.Version
-	err = r.session.UpdateRecord(ctx, secret)
-	if apierrors.IsNotFound(err) || apierrors.IsConflict(err) {
+	return recordError(record, r.session.UpdateRecord(ctx, secret))
+}
+
+// recordError explains the result of changing a record.
+func recordError(record *cluster.Record, err error) error {
+	switch {
+	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
-	}
-	if err != nil {
-		return fmt.Errorf("cannot record release %d: %w", record.Revision, err)
+	case err != nil:
+		return fmt.Errorf("cannot write the record of release %d: %w", record.Revision, err)
 	}
 	return nil
+}
+
+// read returns the Secret of a record. The error is a StaleError if the record is gone, or is another one by now.
+func (r *records) read(ctx context.Context, name string, uid types.UID) (*corev1.Secret, error) {
+	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), name)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && secret.UID != uid:
+		return nil, &StaleError{fmt.Errorf("release record %s is gone", name)}
+	case err != nil:
+		return nil, fmt.Errorf("cannot read release record %s: %w", name, err)
+	}
+	return secret, nil
 }
 
 // secret returns the record of a revision.
@@ -113,7 +127,8 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 		ChangedBy:  author,
 		ChangedAt:  changed,
 		Spec:       r.owner.Object["spec"],
-	}, r.keep > 1)
+		Runs:       task.Runs,
+	})
 	if err != nil {
 		return nil, fmt.Errorf("cannot encode release %d: %w", revision, err)
 	}
@@ -130,40 +145,26 @@ func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[s
 	}
 	secret := kube.Metadata(kube.SecretKind)
 	secret.Namespace, secret.Name = r.owner.GetNamespace(), record.Name
-	err = r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager))
-	switch {
-	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
-		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
-	case err != nil:
-		return fmt.Errorf("cannot label the record of release %d: %w", record.Revision, err)
-	}
-	return nil
+	return recordError(record, r.session.Patch(ctx, secret, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(FieldManager)))
 }
 
-// objects returns the objects of a recorded release. The error is a DamagedError if they cannot be read, a StaleError if the record is gone.
-func (r *records) objects(ctx context.Context, record *cluster.Record) ([]*unstructured.Unstructured, error) {
+// recorded returns the content of a record. The error is a DamagedError if it cannot be read, a StaleError if the record is gone.
+func (r *records) recorded(ctx context.Context, record *cluster.Record) (*Recorded, error) {
 	name := record.Name
-	secret, err := r.session.Record(ctx, r.owner.GetNamespace(), name)
-	switch {
-	case apierrors.IsNotFound(err), err == nil && secret.UID != record.UID:
-		return nil, &StaleError{fmt.Errorf("release %d is gone", record.Revision)}
-	case err != nil:
-		return nil, fmt.Errorf("cannot read release %d: %w", record.Revision, err)
+	secret, err := r.read(ctx, name, record.UID)
+	if err != nil {
+		return nil, err
 	}
-	manifest, err := decodeManifest(secret.Data[keyRelease])
+	content, err := Decode(secret)
 	if err != nil {
 		return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: err}
 	}
-	objects, err := render.ReadManifest(manifest)
-	if err != nil {
-		return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: err}
-	}
-	for _, object := range objects {
+	for _, object := range content.Objects {
 		if !rendered(r.owner, object) {
 			return nil, &DamagedError{Revision: record.Revision, Secret: name, Err: fmt.Errorf("%s in it was not rendered for this resource", kube.KeyOf(object))}
 		}
 	}
-	return objects, nil
+	return content, nil
 }
 
 func nameOf(owner client.Object, revision int) string {

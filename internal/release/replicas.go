@@ -72,7 +72,14 @@ func (a *applier) takeOver(ctx context.Context, change Change) (client.Object, e
 	if _, yes := autoscaled(change.Desired); !yes || !unsettledReplicas(change.Desired, change.Live) {
 		return nil, nil
 	}
-	live, _ := kube.Content(change.Live)
+	live, full := kube.Content(change.Live)
+	if !full {
+		whole := identity(change.Live)
+		if err := a.live.Get(ctx, client.ObjectKeyFromObject(whole), whole); err != nil {
+			return nil, fmt.Errorf("cannot read %s: %w", kube.KeyOf(whole), err)
+		}
+		live = whole.Object // hold has the version of change.Live as a precondition
+	}
 	replicas, known, _ := unstructured.NestedInt64(live, "spec", "replicas")
 	if !known {
 		return nil, nil

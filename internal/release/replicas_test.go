@@ -7,6 +7,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
@@ -175,11 +177,46 @@ func TestTheLastGoodReleaseLeavesReplicasThatAreBeingHandedOver(t *testing.T) {
 	if plan := Compare([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
 		t.Error("nobody sees that replicas are to be taken back")
 	}
-	if plan := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); !plan.Empty() {
+	if plan, _ := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); !plan.Empty() {
 		t.Errorf("got the plan %q", plan)
 	}
 	put(t, live, int64(9), "spec", "replicas")
-	if plan := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
+	if plan, _ := CompareLastGood([]*unstructured.Unstructured{recorded}, there(live)); plan.Empty() {
 		t.Error("an edit is not put back")
+	}
+}
+
+// A workload that is there after all, though the caches do not show it, keeps the number of replicas that it has.
+func TestAnAutoscaledWorkloadIsTakenBackWithTheReplicasThatItHas(t *testing.T) {
+	autoscaled := func(annotations string) string {
+		return fmt.Sprintf(`{apiVersion: apps/v1, kind: %%s, metadata: {name: web, namespace: demo, annotations: {app.example.com/rendered: one, %s}}, spec: {%%s}}`, annotations)
+	}
+	scales := autoscaled(v1.AnnotationInitialReplicas + `: "1"`)
+	settled := autoscaled(v1.AnnotationInitialReplicas + `: "1", ` + v1.AnnotationStartedWith + `: "1"`)
+	for name, was := range map[string]struct{ live, manager string }{
+		"autoscaled before":             {settled, replicasManager},
+		"not autoscaled before":         {autoscaled(""), FieldManager},
+		"whose start was not completed": {scales, FieldManager},
+	} {
+		for _, kind := range []string{"Deployment", "StatefulSet"} {
+			t.Run(kind+" "+name, func(t *testing.T) {
+				s := newServer(t)
+				a, _ := newApplier(t, s, s)
+				desired := object(t, fmt.Sprintf(scales, kind, "minReadySeconds: 1"))
+				before := object(t, fmt.Sprintf(was.live, kind, "replicas: 10"))
+				require.NoError(t, s.Apply(t.Context(), client.ApplyConfigurationFromUnstructured(before), client.FieldOwner(was.manager)))
+				touch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"touched":"yes"}}}`))
+				require.NoError(t, s.Patch(t.Context(), before, touch)) // the first version of this server is one that no object has
+				plan := &Plan{Create: []*unstructured.Unstructured{desired}}
+				created, err := a.execute(t.Context(), plan)
+				require.NoError(t, err)
+				if replicas, _ := replicasOf(t, s.shown(t, desired)); replicas != 10 || len(created) > 0 {
+					t.Errorf("it has %d replicas, and %d objects count as created, want 10 and none: %q", replicas, len(created), s.log)
+				}
+				if seconds, _, _ := unstructured.NestedInt64(s.shown(t, desired).Object, "spec", "minReadySeconds"); seconds != 1 {
+					t.Errorf("it is not as rendered: %v", s.shown(t, desired).Object["spec"])
+				}
+			})
+		}
 	}
 }

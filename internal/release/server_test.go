@@ -26,8 +26,6 @@ type server struct {
 	client.WithWatch
 	// log of the requests that would write, in order.
 	log []string
-	// patchRecord patches a release record, which is kept elsewhere.
-	patchRecord func(ctx context.Context, object client.Object, patch client.Patch) error
 	// refuse returns the answer to a request, by its line in the log; nil lets it through.
 	refuse func(request string) error
 
@@ -51,9 +49,6 @@ func newServer(t *testing.T, objects ...*unstructured.Unstructured) *server {
 			}
 			if err := s.request("patch " + kube.KeyOf(object).String()); err != nil {
 				return err
-			}
-			if patch.Type() == types.JSONPatchType && s.patchRecord != nil && strings.HasPrefix(object.GetName(), cluster.RecordPrefix) {
-				return s.patchRecord(ctx, object, patch)
 			}
 			return c.Patch(ctx, object, patch, options...)
 		},

@@ -10,6 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -55,8 +56,8 @@ func (a *applier) left(task Task) []client.Object {
 		object := task.Snapshot.Objects[key]
 		controller := metav1.GetControllerOfNoCopy(object)
 		created := object.GetCreationTimestamp()
-		if created.Before(&born) {
-			continue // it existed before the resource
+		if created.Before(&born) || jobs.Asks(object) {
+			continue // it existed before the resource, or may have run
 		}
 		if controller != nil && controller.UID == a.owner.GetUID() && key.Kind != kube.RetainedKind && object.GetDeletionTimestamp() == nil {
 			list = append(list, object)

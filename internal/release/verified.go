@@ -13,18 +13,11 @@ import (
 type Verified struct {
 	digest  string
 	objects map[kube.Key]client.Object
-	// lastGood says that some may match another release: they are verified together, none alone.
-	lastGood bool
 }
 
 // Verify returns the objects that were found to match the release with a digest. They must not be changed afterwards.
 func Verify(digest string, objects map[kube.Key]client.Object) Verified {
 	return Verified{digest: digest, objects: remembered(objects)}
-}
-
-// VerifyLastGood returns the objects for which CompareLastGood found nothing to do.
-func VerifyLastGood(digest string, objects map[kube.Key]client.Object) Verified {
-	return Verified{digest: digest, objects: remembered(objects), lastGood: true}
 }
 
 // remembered returns the part of objects that may be remembered: only the version of large ones. Those are compared again when
@@ -39,11 +32,6 @@ func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 
 // Covers reports whether objects are all objects of a release, and still as they were verified.
 func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool {
-	return !v.lastGood && v.CoversLastGood(digest, objects)
-}
-
-// CoversLastGood reports whether CompareLastGood would find nothing to do.
-func (v Verified) CoversLastGood(digest string, objects map[kube.Key]client.Object) bool {
 	if digest != v.digest || len(objects) != len(v.objects) {
 		return false
 	}
@@ -55,8 +43,16 @@ func (v Verified) CoversLastGood(digest string, objects map[kube.Key]client.Obje
 	return true
 }
 
+// Knows reports whether the content of an object need not be read: it is only compared with what is rendered, and was found to match in this
+// version.
+func (v Verified) Knows(object client.Object) bool {
+	key := kube.KeyOf(object)
+	known := v.objects[key]
+	return known != nil && kube.TraitsOf(key.GroupKind).Payload && kube.SameButStatus(known, object)
+}
+
 // same reports whether an object is still as it was verified, and is rendered as it was then.
 func (v Verified) same(key kube.Key, desired, live client.Object) bool {
 	known := v.objects[key]
-	return known != nil && !v.lastGood && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
+	return known != nil && stampOf(known) == stampOf(desired) && kube.SameButStatus(known, live)
 }

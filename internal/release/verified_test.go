@@ -6,7 +6,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -57,13 +59,27 @@ func TestVerifiedObjectsAreNotComparedAgain(t *testing.T) {
 	}
 }
 
-func TestTheLastGoodReleaseIsVerifiedForItselfOnly(t *testing.T) {
-	live := there(deploymentOf(t, "1", "7", 1))
-	if v := VerifyLastGood("a", live); v.Covers("a", live) || !v.CoversLastGood("a", live) {
-		t.Error("objects of another release are taken for those of the one that is wanted again")
+func TestTheContentThatIsKnownIsNotReadAgain(t *testing.T) {
+	object := func(kind schema.GroupVersionKind, version string) client.Object {
+		o := kube.Metadata(kind)
+		o.Name, o.UID, o.ResourceVersion = "web", "1", version
+		return o
 	}
-	if v := Verify("a", live); !v.CoversLastGood("a", live) {
-		t.Error("what is as a release has it is not as its last good release")
+	configMaps, deployments := corev1.SchemeGroupVersion.WithKind("ConfigMap"), appsv1.SchemeGroupVersion.WithKind("Deployment")
+	for name, test := range map[string]struct {
+		verified Verified
+		object   client.Object
+		want     bool
+	}{
+		"a Secret":                          {Verify("a", there(object(kube.SecretKind, "7"))), object(kube.SecretKind, "7"), true},
+		"a ConfigMap":                       {Verify("a", there(object(configMaps, "7"))), object(configMaps, "7"), true},
+		"a Secret that others changed":      {Verify("a", there(object(kube.SecretKind, "7"))), object(kube.SecretKind, "8"), false},
+		"a Deployment, which has a status":  {Verify("a", there(object(deployments, "7"))), object(deployments, "7"), false},
+		"a Secret, before anything matched": {Verified{}, object(kube.SecretKind, "7"), false},
+	} {
+		if got := test.verified.Knows(test.object); got != test.want {
+			t.Errorf("%s: got %t, want %t", name, got, test.want)
+		}
 	}
 }
 
@@ -82,9 +98,6 @@ func TestOnlyWhatMayDifferIsCompared(t *testing.T) {
 	}
 	if plan := Compare(rendered, there(live)); plan.Empty() {
 		t.Error("what was not verified is not compared")
-	}
-	if plan := VerifyLastGood("a", there(live)).Compare(rendered, there(live)); plan.Empty() {
-		t.Error("what another release may have written is not compared")
 	}
 	edited := deploymentOf(t, "1", "8", 2)
 	edited.Spec.Replicas = ptr.To(int32(3))
@@ -107,18 +120,17 @@ func TestOfALargeObjectOnlyTheVersionIsRemembered(t *testing.T) {
 	read.SetResourceVersion("7")
 	read.SetGeneration(3)
 	live := map[kube.Key]client.Object{kube.KeyOf(read): read}
-	for name, v := range map[string]Verified{"verified": Verify("a", live), "last good": VerifyLastGood("a", live)} {
-		if kept := v.objects[kube.KeyOf(read)]; kube.Large(kept) || !kube.IsOutline(kept) {
-			t.Errorf("%s: all of it is kept", name)
-		}
-		if !v.CoversLastGood("a", live) {
-			t.Errorf("%s: the very same version is not known again", name)
-		}
-		changed := read.DeepCopy()
-		changed.SetResourceVersion("8")
-		if v.CoversLastGood("a", map[kube.Key]client.Object{kube.KeyOf(read): changed}) {
-			t.Errorf("%s: another version is taken for the same", name)
-		}
+	v := Verify("a", live)
+	if kept := v.objects[kube.KeyOf(read)]; kube.Large(kept) || !kube.IsOutline(kept) {
+		t.Error("all of it is kept")
+	}
+	if !v.Covers("a", live) {
+		t.Error("the very same version is not known again")
+	}
+	changed := read.DeepCopy()
+	changed.SetResourceVersion("8")
+	if v.Covers("a", map[kube.Key]client.Object{kube.KeyOf(read): changed}) {
+		t.Error("another version is taken for the same")
 	}
 	if live[kube.KeyOf(read)] != client.Object(read) {
 		t.Error("what was read was changed")

@@ -25,6 +25,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -59,6 +60,8 @@ type Renderer struct {
 type Draft struct {
 	// References are the objects that the draft refers to and does not contain.
 	References []dependency.Reference
+	// Runs are what the Jobs run that are to run once, by the spec of the resource without any defaults beneath it.
+	Runs []jobs.Run
 
 	run
 	result Result // without hooks and digest
@@ -165,7 +168,44 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)
-	return draft, nil
+	return draft, r.Identify(draft, resource)
+}
+
+// Identify finds out what the Jobs of a draft run. It is called for the resource as its user wrote it, if defaults lay beneath its spec when
+// it was drafted.
+func (r *Renderer) Identify(draft *Draft, resource *unstructured.Unstructured) error {
+	draft.Runs = nil
+	for i, object := range draft.result.Objects {
+		if !jobs.Annotated(object) {
+			continue
+		}
+		run, err := jobs.Of(object, resource, r.Chart.Values)
+		if err != nil {
+			return r.blame(&postrender.ObjectError{Object: object, Err: err})
+		}
+		if err := appchart.CheckRerun(r.Chart, object.GetAnnotations()[v1.AnnotationRerun]); err != nil {
+			return r.blame(&ChartError{At: draft.result.Sources[i], Rule: appchart.RuleRerun, Err: err})
+		}
+		draft.Runs = append(draft.Runs, run)
+	}
+	return nil
+}
+
+// Again returns a recorded release of a resource with changes by hooks: its objects have been through all hooks before.
+func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts postrender.Facts, hooks ...postrender.Hook) (*Result, error) {
+	objects, err := ReadManifest(manifest)
+	if err != nil {
+		return nil, err
+	}
+	draft := &Draft{References: dependency.Of(objects), run: run{resource: resource}, result: Result{Values: values, Objects: objects}}
+	for _, document := range strings.Split(manifest, documentStart)[1:] {
+		source, _, _ := strings.Cut(document, "\n")
+		draft.result.Sources = append(draft.result.Sources, source)
+	}
+	for _, object := range objects {
+		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
+	}
+	return (&Renderer{Chart: of, Hooks: hooks}).Finish(ctx, draft, facts)
 }
 
 // Selectors returns the labels by which the rendered workloads select their pods.
@@ -203,6 +243,7 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 		ClusterScoped: r.ClusterScoped,
 		PodSecurity:   level,
 		References:    draft.References,
+		Runs:          draft.Runs,
 		Facts:         facts,
 	}
 	if err := postrender.Run(ctx, r.Hooks, input, result.Objects); err != nil {

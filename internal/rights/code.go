@@ -52,5 +52,7 @@ func OfCode() []Need {
 	add(outside, "storage.k8s.io", []string{"list", "watch"}, "storageclasses")
 	add(Need{Why: "The gateways that routes attach to, in any namespace: the addresses of a route follow from their listeners.",
 		ClusterScoped: true, Option: optionGatewayAPI}, "gateway.networking.k8s.io", ToRefer, "gateways")
+	add(Need{Why: "The routes of others: who serves a host keeps it, whoever made the route: internal/hosts.", Option: optionGatewayAPI},
+		"gateway.networking.k8s.io", []string{"list", "watch"}, "grpcroutes")
 	return list
 }

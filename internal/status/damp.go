@@ -19,7 +19,7 @@ func damp(in Input, out *v1.AppServiceStatus, v verdict) {
 		return
 	}
 	out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = before.ReadyReplicas, before.AvailableReplicas, before.UnavailableReplicas
-	out.Readiness, out.Phase, out.NeverReady = before.Readiness, before.Phase, before.NeverReady
+	out.Readiness, out.Phase = before.Readiness, before.Phase
 	for _, kind := range []string{v1.ConditionAvailable, v1.ConditionProgressing} {
 		if condition := meta.FindStatusCondition(before.Conditions, kind); condition != nil {
 			*meta.FindStatusCondition(out.Conditions, kind) = *condition

@@ -15,9 +15,13 @@ import (
 // deletionPeriod is the time between two attempts to delete an expired resource.
 const deletionPeriod = 2 * time.Minute
 
+func lifeOf(in Input) lifetime.Lifetime {
+	return lifetime.Of(in.Resource, in.Previous.ExpirationTime, in.Now.Time)
+}
+
 // expirationTime returns when the resource expires; nil for never.
 func expirationTime(in Input) *metav1.Time {
-	ends := lifetime.Of(in.Resource).End()
+	ends := lifeOf(in).End()
 	if ends.IsZero() {
 		return nil
 	}
@@ -26,7 +30,7 @@ func expirationTime(in Input) *metav1.Time {
 
 // expiring warns that the resource is about to expire, or says why it could not be deleted.
 func expiring(in Input) []v1.Problem {
-	lives := lifetime.Of(in.Resource)
+	lives := lifeOf(in)
 	if !lives.Ending(in.Now.Time) {
 		return nil
 	}
@@ -45,7 +49,7 @@ func expiring(in Input) []v1.Problem {
 
 // nextOfLife returns when the expiry of the resource has to be checked again; zero for never.
 func nextOfLife(in Input) time.Time {
-	lives := lifetime.Of(in.Resource)
+	lives := lifeOf(in)
 	if lives.Over(in.Now.Time) {
 		return in.Now.Add(deletionPeriod)
 	}

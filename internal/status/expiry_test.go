@@ -14,23 +14,27 @@ import (
 
 func TestTheEndOfAResourceIsInItsStatus(t *testing.T) {
 	cases := map[string]struct {
-		ttl     string
-		age     time.Duration
-		refused error
+		ttl            string
+		age, announced time.Duration
+		refused        error
 		// ends and again are ages; 0 for never.
 		ends, again time.Duration
 		problem     string
 	}{
-		"no end":        {"", time.Hour, nil, 0, 0, ""},
-		"far from it":   {"10m", time.Minute, nil, 10 * time.Minute, 9 * time.Minute, ""},
-		"close to it":   {"10m", 9 * time.Minute, nil, 10 * time.Minute, 10 * time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
-		"after it":      {"10m", time.Hour, nil, 10 * time.Minute, time.Hour + 2*time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
-		"it was denied": {"10m", time.Hour, errors.New("no\nright"), 10 * time.Minute, time.Hour + 2*time.Minute, "ExpirationFailed: it was to be deleted at 2026-01-01T00:10:00Z, which failed: no right"},
+		"no end":               {"", time.Hour, 0, nil, 0, 0, ""},
+		"far from it":          {"10m", time.Minute, 0, nil, 10 * time.Minute, 9 * time.Minute, ""},
+		"close to it":          {"10m", 9 * time.Minute, 0, nil, 10 * time.Minute, 10 * time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
+		"after it":             {"10m", time.Hour, 10 * time.Minute, nil, 10 * time.Minute, time.Hour + 2*time.Minute, "Expiring: it is deleted at 2026-01-01T00:10:00Z, when it has lived for its spec.ttl"},
+		"it was not announced": {"10m", time.Hour, 0, nil, 61 * time.Minute, 61 * time.Minute, "Expiring: it is deleted at 2026-01-01T01:01:00Z, when it has lived for its spec.ttl"},
+		"it was denied":        {"10m", time.Hour, 10 * time.Minute, errors.New("no\nright"), 10 * time.Minute, time.Hour + 2*time.Minute, "ExpirationFailed: it was to be deleted at 2026-01-01T00:10:00Z, which failed: no right"},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			in := Input{Resource: resource(), Previous: &v1.AppServiceStatus{}, Snapshot: snapshot(t), Undeleted: tc.refused, Now: metav1.NewTime(then.Add(tc.age))}
 			in.Resource.SetCreationTimestamp(then)
+			if tc.announced != 0 {
+				in.Previous.ExpirationTime = &metav1.Time{Time: then.Add(tc.announced)}
+			}
 			require.NoError(t, unstructured.SetNestedField(in.Resource.Object, tc.ttl, "spec", "ttl"))
 			after := func(age time.Duration) time.Time {
 				if age == 0 {

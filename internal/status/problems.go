@@ -42,6 +42,12 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 		})
 	}
 	list = append(list, unknown(in.Unknown)...)
+	if in.Namesake != "" && v.reason != v1.ReasonResourceExists {
+		list = append(list, v1.Problem{
+			Type: v1.ProblemWarning, Source: in.Namesake, Reason: v1.ReasonResourceExists, Hint: "create this one again under another name",
+			Message: fmt.Sprintf("%s %q has the same name, and release records are named after both: a release of one may be refused for the other's", in.Namesake, in.Resource.GetName()),
+		})
+	}
 	for _, missing := range in.Missing {
 		switch missing.Kind {
 		case dependency.IngressClass, dependency.StorageClass:
@@ -70,6 +76,12 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 			Reason:  v1.ReasonRolloutHeldBack,
 			Message: OneLine(in.Waits.Message),
 			Hint:    cmp.Or(in.Waits.Hint, diagnose.Hint(v1.ReasonRolloutHeldBack)),
+		})
+	}
+	for _, conflict := range in.Beside {
+		list = append(list, v1.Problem{
+			Type: v1.ProblemWarning, Source: "operator", Reason: v1.ReasonHostConflict,
+			Message: OneLine("served beside another: " + conflict.Error()), Hint: diagnose.Hint(v1.ReasonHostConflict),
 		})
 	}
 	list = append(list, shutOut(in)...)

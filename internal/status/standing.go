@@ -27,12 +27,25 @@ func standings(in Input) []standing {
 	list := make([]standing, 0, len(in.Rendered))
 	for _, key := range in.Rendered {
 		state := health.Of(in.Snapshot.Objects[key], facts)
+		if run := runOf(in.Previous, key); run != nil && in.Snapshot.Objects[key] == nil {
+			state = health.Ended(run)
+		}
 		if in.Snapshot.Sees([]kube.Key{key}) != nil {
 			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "it cannot be seen"}
 		}
 		list = append(list, standing{key, explain(state, in.Causes[key])})
 	}
 	return list
+}
+
+// runOf returns the run of a Job that has ended; nil if there is none.
+func runOf(status *v1.AppServiceStatus, key kube.Key) *v1.RunStatus {
+	for i, run := range status.Runs {
+		if key.Kind == "Job" && key.Group == batchv1.GroupName && key.Name == run.Job && run.Result != "" {
+			return &status.Runs[i]
+		}
+	}
+	return nil
 }
 
 // factsOf returns the facts that objects do not contain themselves.

@@ -49,12 +49,18 @@ type Input struct {
 	Others map[dependency.Object][]string
 	// Gateways are the Gateways that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
+	// Hosts are those that the resource serves.
+	Hosts []v1.HostStatus
+	// Beside are the conflicts with others that serve one of them, too, and come first.
+	Beside []error
 	// Waits says why a new chart or operator, or a change of defaults, does not change the resource yet; zero if nothing waits.
 	Waits Waits
 	// NextAttempt is when the failed action is tried again, if only time may end the failure; zero if not.
 	NextAttempt time.Time
 	// Undeleted is the error of deleting the expired resource; nil if that was not tried.
 	Undeleted error
+	// Namesake is the kind of an older resource with the same name; empty if there is none.
+	Namesake string
 	// Paused says that the operator leaves everything unchanged.
 	Paused bool
 	// Now is the transition time of conditions that change.
@@ -104,7 +110,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
 	verdict := heldBack(in, judge(in, list))
 	out.Problems = problems(in, list, main, verdict)
-	out.NeverReady = neverReady(in, list)
+	out.Hosts, out.NeverReady = in.Hosts, false
 	out.Phase = verdict.phase(in.Previous.Phase)
 	for _, condition := range conditions(in, main, verdict) {
 		condition.ObservedGeneration = out.ObservedGeneration

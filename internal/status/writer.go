@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"hash/fnv"
 	"maps"
+	"slices"
 	"sync"
 	"time"
 
@@ -96,11 +97,58 @@ func (w *Writer) wait(resource *unstructured.Unstructured, previous, current *v1
 	return w.of(resource).pace.wait(w.Clock.Now(), previous, current)
 }
 
+// NoteRuns writes what is noted of Jobs, and nothing else, if the resource is still in the version that was read. It returns the resource
+// after the write. The error is a conflict if it is not. Write never writes what is noted of Jobs.
+func (w *Writer) NoteRuns(ctx context.Context, resource *unstructured.Unstructured, runs []v1.RunStatus) (*unstructured.Unstructured, error) {
+	current, err := Of(resource)
+	if err != nil {
+		return nil, err
+	}
+	current.Runs = runs
+	patch, err := json.Marshal(map[string]any{
+		"metadata": map[string]any{"uid": resource.GetUID(), "resourceVersion": resource.GetResourceVersion()},
+		"status":   map[string]any{"runs": runs},
+	})
+	if err != nil {
+		return nil, err
+	}
+	after, err := w.patch(ctx, resource, current, patch)
+	if err != nil {
+		return nil, err
+	}
+	if noted, err := Of(after); err != nil || !slices.Equal(noted.Runs, runs) {
+		return nil, &PrunedError{Kind: resource.GetKind(), Err: err}
+	}
+	return after, nil
+}
+
+// PrunedError reports that a CRD has no field for what is noted of Jobs.
+type PrunedError struct {
+	Kind string
+	Err  error
+}
+
+func (e *PrunedError) Error() string {
+	return fmt.Sprintf("the CRD of %s has no field status.runs, in which the operator notes what has run, so nothing is started: apply the CRD of this version", e.Kind)
+}
+
+// Unwrap returns the cause.
+func (e *PrunedError) Unwrap() error { return e.Err }
+
+// Reason returns the reason of Ready.
+func (e *PrunedError) Reason() string { return v1.ReasonAPIUnavailable }
+
 func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus) error {
 	patch, err := patchOf(resource, current)
 	if err != nil {
 		return err
 	}
+	_, err = w.patch(ctx, resource, current, patch)
+	return err
+}
+
+// patch writes a status by a patch, and returns the resource after that.
+func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus, patch []byte) (*unstructured.Unstructured, error) {
 	w.mu.Lock()
 	w.of(resource).sum = sumOf(current) // before the write: its event may overtake the answer
 	w.mu.Unlock()
@@ -109,17 +157,18 @@ func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured,
 	after.SetNamespace(resource.GetNamespace())
 	after.SetName(resource.GetName())
 	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(kube.FieldManager)); err != nil {
-		return err
+		return nil, err
 	}
-	if after, err = kube.Compact(after); err != nil { // as the cache shows it
-		return err
+	after, err := kube.Compact(after) // as the cache shows it
+	if err != nil {
+		return nil, err
 	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if known := w.of(resource); known.seen == "" || kube.Newer(after.GetResourceVersion(), known.seen) {
 		known.resource = after
 	}
-	return nil
+	return after, nil
 }
 
 // patchOf returns the merge patch from the stored status to another one. It contains the UID, so that it is never applied to another
@@ -136,17 +185,20 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 	if err != nil {
 		return nil, err
 	}
-	after, err := json.Marshal(map[string]any{"status": current, "metadata": map[string]any{"uid": resource.GetUID()}})
+	verdict := *current
+	verdict.Runs = nil // another process may have noted others
+	after, err := json.Marshal(map[string]any{"status": verdict, "metadata": map[string]any{"uid": resource.GetUID()}})
 	if err != nil {
 		return nil, err
 	}
 	return jsonpatch.CreateMergePatch(before, after)
 }
 
-// withoutVerdict returns a stored status without the conditions and their generation. These are always written together: if another
+// withoutVerdict returns a stored status without what is noted of Jobs, the conditions and their generation. The latter are always written together: if another
 // process wrote meanwhile, its conditions could otherwise be combined with our generation, or ours with its.
 func withoutVerdict(stored map[string]any) map[string]any {
 	out := maps.Clone(stored)
+	delete(out, "runs")
 	delete(out, "conditions")
 	delete(out, "observedGeneration")
 	return out

@@ -6,7 +6,6 @@ package validate
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -22,6 +21,7 @@ import (
 	"github.com/example/appservice-operator/internal/definition"
 	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
@@ -105,11 +105,11 @@ func (p Platform) server(admitted definition.Admitted, at *places) []Problem {
 
 // operator returns why the operator would not render a resource, or not apply what it renders.
 func (p Platform) operator(ctx context.Context, resource *unstructured.Unstructured) error {
-	size, err := json.Marshal(map[string]any{"spec": resource.Object["spec"], "metadata": resource.Object["metadata"]})
+	compact, err := kube.Compact(resource)
 	if err != nil {
 		return err
 	}
-	if err := extent.OfResource(len(size)); err != nil {
+	if _, _, err := kube.Whole(compact); err != nil {
 		return err
 	}
 	draft, err := p.Renderer.Draft(ctx, resource, p.capabilities())

@@ -139,6 +139,7 @@ func (d *Discovered) discover(ctx context.Context, before *chartutil.Capabilitie
 	}
 	versions := versionSet(groups, lists)
 	versions = slices.Concat(versions, unread(before, failed, versions))
+	slices.Sort(versions)
 	return &chartutil.Capabilities{
 		KubeVersion: chartutil.KubeVersion{Version: server.GitVersion, Major: server.Major, Minor: server.Minor},
 		APIVersions: versions,
@@ -180,17 +181,5 @@ func unread(before *chartutil.Capabilities, failed map[schema.GroupVersion]error
 }
 
 func same(a, b *chartutil.Capabilities) bool {
-	if a == nil || a.KubeVersion != b.KubeVersion || len(a.APIVersions) != len(b.APIVersions) {
-		return false
-	}
-	have := make(map[string]bool, len(a.APIVersions))
-	for _, version := range a.APIVersions {
-		have[version] = true
-	}
-	for _, version := range b.APIVersions {
-		if !have[version] {
-			return false
-		}
-	}
-	return true
+	return a != nil && a.KubeVersion == b.KubeVersion && slices.Equal(a.APIVersions, b.APIVersions)
 }

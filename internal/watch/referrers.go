@@ -4,9 +4,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"sync"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/pod-security-admission/api"
@@ -19,10 +21,12 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/rights"
 )
 
@@ -51,13 +55,13 @@ type Referrers struct {
 
 // Refer records everything that a resource refers to, including its namespace.
 func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Reference) {
-	r.Forget(name)
 	places := []dependency.Object{{Kind: dependency.NamespaceKind.Kind, Name: name.Namespace}}
 	for _, reference := range references {
 		places = append(places, reference.From(name.Namespace))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget(name)
 	if r.by == nil {
 		r.by, r.of = map[dependency.Object]map[types.NamespacedName]bool{}, map[types.NamespacedName][]dependency.Object{}
 	}
@@ -74,6 +78,10 @@ func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Ref
 func (r *Referrers) Forget(name types.NamespacedName) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.forget(name)
+}
+
+func (r *Referrers) forget(name types.NamespacedName) {
 	for _, at := range r.of[name] {
 		delete(r.by[at], name)
 		if len(r.by[at]) == 0 {
@@ -92,7 +100,11 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 	}
 	var labels map[string]string
 	if known {
-		if labels, err = r.Dependencies.Labels(ctx, resource.GetNamespace()); err != nil {
+		labels, err = r.Dependencies.Labels(ctx, resource.GetNamespace())
+		switch {
+		case apierrors.IsNotFound(err): // it exists, since the resource does: without its labels, no policy can be chosen
+			return facts, &release.StaleError{Err: fmt.Errorf("namespace %q is not seen yet", resource.GetNamespace())}
+		case err != nil:
 			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
 		}
 	}
@@ -115,7 +127,9 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 		if !known {
 			continue
 		}
-		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, mention.Need == dependency.Required)
+		confirm := mention.Need == dependency.Required ||
+			mention.Kind == dependency.Secret && strings.HasPrefix(mention.Name, cluster.RecordPrefix) // which the cache leaves out
+		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, confirm)
 		if err != nil {
 			return facts, err
 		}

@@ -1,16 +1,29 @@
 package watch
 
 import (
+	"context"
+	"errors"
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/stretchr/testify/require"
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/types"
+	watchapi "k8s.io/apimachinery/pkg/watch"
+	"k8s.io/client-go/tools/cache"
 	"k8s.io/client-go/util/workqueue"
+	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/policy"
+	"github.com/example/appservice-operator/internal/release"
 )
 
 func TestEventsReachThoseWhoRefer(t *testing.T) {
@@ -51,6 +64,39 @@ func TestEventsReachThoseWhoRefer(t *testing.T) {
 	r.Forget(web)
 	if got := reached(r, "Namespace", "", "demo"); len(got) != 0 || len(r.of) != 1 {
 		t.Errorf("after the resource is gone, an event reaches %q and %d resources are remembered", got, len(r.of))
+	}
+}
+
+// Two watches have no order: a resource may be seen before its namespace, whose labels say which policy applies.
+func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
+	rules, err := policy.Read("policy.yaml", []byte(`namespaces: [{selector: {matchLabels: {tier: public}}, maxReplicas: 1}]`))
+	require.NoError(t, err)
+	informers, seen := &kube.Informers{}, fake.NewClientBuilder().Build() // without the event of the namespace
+	events := watchapi.NewFakeWithChanSize(1, false)
+	listed := kube.Metadata(dependency.NamespaceKind)
+	listed.ResourceVersion, listed.Annotations = "1", map[string]string{metav1.InitialEventsAnnotationKey: "true"}
+	events.Action(watchapi.Bookmark, listed)
+	informer := informers.New(&cache.ListWatch{
+		ListWithContextFunc: func(context.Context, metav1.ListOptions) (runtime.Object, error) {
+			return &metav1.PartialObjectMetadataList{}, nil
+		},
+		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watchapi.Interface, error) { return events, nil },
+	}, kube.Metadata(dependency.NamespaceKind), 0, nil)
+	go informer.Run(t.Context().Done())
+	r := &Referrers{
+		Dependencies: dependency.NewDependencies(seen, nil), Policy: policy.NewCurrent(rules), Informers: informers,
+		watched: map[string]time.Time{dependency.NamespaceKind.Kind: time.Now()},
+	}
+	resource := &unstructured.Unstructured{}
+	resource.SetNamespace("demo")
+	var stale *release.StaleError
+	if facts, err := r.Facts(t.Context(), resource, nil); !errors.As(err, &stale) {
+		t.Errorf("before the event of the namespace: got the policy %v, %v", facts.Policy, err)
+	}
+	namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{Name: "demo", Labels: map[string]string{"tier": "public"}}}
+	require.NoError(t, seen.Create(t.Context(), namespace))
+	if facts, err := r.Facts(t.Context(), resource, nil); err != nil || *facts.Policy.MaxReplicas != 1 {
+		t.Errorf("after it: got %v, %v", facts.Policy, err)
 	}
 }
 

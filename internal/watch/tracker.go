@@ -66,7 +66,8 @@ func (e *UntrackedError) Reason() string { return v1.ReasonAPIUnavailable }
 
 // Preload watches kinds from the start, before anything is rendered: otherwise objects left by an earlier process would not
 // be seen. Kinds that the cluster does not serve are left out. The controller starts when it is known for each of the
-// others whether it can be read.
+// others whether it can be read, and when the resources are as new in the cache as the API server had them then: a process that
+// begins to lead must not act on an earlier spec than the leader before it.
 func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind) error {
 	served, err := t.watchServed(ctx, kinds)
 	if err != nil {
@@ -74,6 +75,9 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 	}
 	return t.Controller.Watch(gate(func(ctx context.Context) error {
 		if err := t.Informers.Settle(ctx, never(), t.Owner); err != nil {
+			return err
+		}
+		if err := t.Informers.CatchUp(ctx, t.Owner); err != nil {
 			return err
 		}
 		return t.Informers.Settle(ctx, time.Now().Add(settleTimeout), served...)

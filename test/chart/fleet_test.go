@@ -9,12 +9,15 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/prometheus/client_golang/prometheus"
 	dto "github.com/prometheus/client_model/go"
 	appsv1 "k8s.io/api/apps/v1"
+	corev1 "k8s.io/api/core/v1"
 	eventsv1 "k8s.io/api/events/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrlmetrics "sigs.k8s.io/controller-runtime/pkg/metrics"
@@ -29,10 +32,12 @@ const (
 	fleet       = 300
 	concurrent  = 10 // --max-concurrent-rollouts
 	mayFail     = 3  // --max-failed-rollouts
+	deadline    = 30 * time.Second
 	refusedBy   = `{{ if has .Release.Name (list "web-041" "web-207") }}{{ fail "no room for it" }}{{ end }}`
 	annotations = "merge (dict) $checksum .Values.podAnnotations"
+	script      = "script.kwok.x-k8s.io/status"
 	// neverReady is a script for simulated pods: their image cannot be pulled.
-	neverReady = "merge (dict \"script.kwok.x-k8s.io/status\" `{phase: Pending, " +
+	neverReady = "merge (dict \"" + script + "\" `{phase: Pending, " +
 		"conditions: [{type: Initialized, status: \"True\"}, {type: Ready, status: \"False\", lastTransitionTime: NOW}, {type: ContainersReady, status: \"False\"}], " +
 		"containerStatuses: [{name: app, image: x, imageID: \"\", ready: false, started: false, restartCount: 0, " +
 		"state: {waiting: {reason: ImagePullBackOff, message: \"Back-off pulling image\"}}}]}`) $checksum .Values.podAnnotations"
@@ -40,29 +45,30 @@ const (
 )
 
 // TestAChartCannotTakeDownAFleet applies one chart after the other to 300 AppServices: one that cannot be rendered for two of them, one whose pods
-// never become ready, and one that is mended.
+// never become ready, and one that is mended. While the second is halted, a Secret is rotated that all of them use.
 func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	f := newFleet(t)
 	manager := f.start()
+	shared := &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Namespace: f.namespace, Name: "shared"}, StringData: map[string]string{"KEY": "first"}}
+	f.cluster.Create(t, shared)
 	for i := range fleet {
 		app := harness.Seed(f.namespace, nameOf(i))
 		app.Spec.Size, app.Spec.Ports = ptr.To[int32](1), nil // a cluster has addresses for 254 Services
+		app.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{LocalObjectReference: corev1.LocalObjectReference{Name: shared.Name}}}}
 		f.cluster.Create(t, app)
 	}
 	f.wait("the fleet is ready", func(app *v1.AppService) error { return f.standing(app, false) })
 	before := f.generations()
 
-	f.write("templates/refused.yaml", refusedBy) // as long as it is there, it does not matter when which file is read
-	f.replace("templates/_pod.tpl", annotations, neverReady)
-	f.wait("all are held back", func(app *v1.AppService) error { return f.standing(app, true) })
-	if touched := differing(before, f.generations()); len(touched) > 0 {
-		t.Errorf("%d of %d were touched by a chart that cannot be rendered for two: %v", len(touched), fleet, touched)
-	}
-	if got := f.blamed(); !slices.Equal(got, []string{"web-041", "web-207"}) {
+	refused := []string{"web-041", "web-207"}
+	f.write("templates/refused.yaml", refusedBy)
+	f.wait("two are held back", func(app *v1.AppService) error { return f.standing(app, slices.Contains(refused, app.Name)) })
+	if got := f.blamed(); !slices.Equal(got, refused) {
 		t.Errorf("events name %v, want the two that it cannot be rendered for", got)
 	}
-	f.shown(map[string]float64{"unfit": 2, "held": fleet - 2})
+	f.shown(map[string]float64{"failed": 2, "held": 0})
 
+	f.replace("templates/_pod.tpl", annotations, neverReady)
 	f.remove("templates/refused.yaml")
 	harness.Eventually(t, "the chart comes to some", func() error {
 		if touched := differing(before, f.generations()); len(touched) < mayFail {
@@ -83,14 +89,34 @@ func TestAChartCannotTakeDownAFleet(t *testing.T) {
 	if len(touched) > concurrent+mayFail {
 		t.Errorf("%d were touched by a chart whose pods never become ready, want at most %d + %d", len(touched), concurrent, mayFail)
 	}
-	f.wait("all others serve, and say why", func(app *v1.AppService) error {
+	othersServe := func(app *v1.AppService) error {
 		if slices.Contains(touched, app.Name) {
 			return nil
 		}
 		return f.standing(app, true)
-	})
+	}
+	f.wait("all others serve, and say why", othersServe)
 	if again := differing(before, f.generations()); !slices.Equal(again, touched) {
 		t.Errorf("%d were touched after the halt: %v, then %v", len(again)-len(touched), touched, again)
+	}
+
+	halted := f.generations()
+	shared.StringData = map[string]string{"KEY": "second"}
+	f.cluster.Update(t, shared)
+	harness.Eventually(t, "all pods restart", func() error {
+		if restarted := differing(halted, f.generations()); len(restarted) < fleet {
+			return fmt.Errorf("those of %d do", len(restarted))
+		}
+		return nil
+	})
+	f.wait("all others serve again", othersServe)
+	for name, deployment := range f.deployments() {
+		if deployment.Generation != halted[name]+1 {
+			t.Errorf("%s is at generation %d, want %d: its pods restart once", name, deployment.Generation, halted[name]+1)
+		}
+		if broken := deployment.Spec.Template.Annotations[script] != ""; broken != slices.Contains(touched, name) {
+			t.Errorf("%s has the chart that is halted: %t", name, broken)
+		}
 	}
 
 	f.replace("templates/_pod.tpl", neverReady, annotations)
@@ -141,7 +167,7 @@ func newFleet(t *testing.T) *served {
 func (f *served) start() *harness.Manager {
 	f.t.Helper()
 	return f.cluster.Manager(f.t, f.namespace, func(options *operator.Options, _ *harness.Requests) {
-		options.ChartDir, options.MaxConcurrentRollouts, options.MaxFailedRollouts = f.dir, concurrent, mayFail
+		options.ChartDir, options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = f.dir, concurrent, mayFail, deadline
 	})
 }
 

@@ -82,7 +82,7 @@ var rows = map[string]row{
 	"limit-range":                  {reason: v1.ReasonAdmissionDenied, words: []string{"LimitRange", "64Mi"}, hint: "describe limitrange", effect: lasting},
 	"priority-class-missing":       {reason: v1.ReasonDependencyMissing, words: []string{`PriorityClass "urgent"`}, hint: "get priorityclass", effect: lasting},
 	"progress-deadline":            {reason: v1.ReasonRolloutStalled, words: []string{"progress deadline"}, hint: "progressDeadlineSeconds", effect: lasting},
-	"autoscaling-without-metrics":  {reason: v1.ReasonAutoscalingMetricsMissing, words: []string{"metrics-server"}, hint: "metrics-server", effect: lasting},
+	"autoscaling-without-metrics":  {reason: v1.ReasonAutoscalingMetricsMissing, words: []string{"metrics-server"}, hint: "metrics-server", effect: advice},
 	"autoscaling-without-requests": {reason: v1.ReasonAutoscalingRequestMissing, words: []string{`container "app" requests no memory`}, hint: "spec.resources.requests", effect: lasting},
 	"ingress-without-class":        {reason: v1.ReasonIngressClassMissing, words: []string{"names no class"}, hint: "className", effect: advice},
 	"well":                         {},

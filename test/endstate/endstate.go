@@ -95,7 +95,7 @@ var neverTheSame = []string{
 	"deployment.kubernetes.io/revision", postrender.AnnotationStamp, // it covers the UID of the owner
 	postrender.AnnotationReferences, // it covers UIDs too
 	"revision", "digest",            // of the release
-	"neverReady", // history: whether it was ready for a moment
+	"hosts", // history: since when it serves them
 }
 
 var allocated = regexp.MustCompile(`//NODE:\d+`)

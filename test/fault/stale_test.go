@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"maps"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -65,7 +66,31 @@ func stale() []scenario {
 			scenario{"T3/lost/" + move.name, func(s *scene) { lost(s, move) }},
 		)
 	}
-	return list
+	return append(list, scenario{"T3/late-watch/spec", lateWatch})
+}
+
+// lateWatch starts an operator whose watch of AppServices is behind what the one before it rolled out, while its other watches are not.
+func lateWatch(s *scene) {
+	s.with(small)
+	s.still()
+	version, newer := s.version(), with(small, `image: nginx:1.28`)
+	s.want(newer)
+	s.endsAs(newer)
+	s.still()
+	s.stop()
+	before := s.versions()
+	s.line.Start()
+	s.view.StartAt(version, "appservices")
+	s.start()
+	s.still()
+	s.blind()
+	s.fault()
+	s.view.Thaw()
+	s.endsAs(newer)
+	s.still()
+	if now := s.versions(); !maps.Equal(now, before) {
+		s.Errorf("objects were written: they had the versions %v and have %v", before, now)
+	}
 }
 
 // oldList restarts the operator against an API server that is behind.
@@ -75,7 +100,7 @@ func oldList(s *scene, move move) {
 	s.stop()
 	move.make(s)
 	s.line.Start()
-	s.view.StartAt(version)
+	s.view.StartAt(version, "")
 	s.start()
 	s.still()
 	s.blind()

@@ -59,6 +59,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 		MaxConcurrentReconciles: 16,
 		MaxConcurrentRollouts:   10,
 		MaxFailedRollouts:       3,
+		RolloutDeadline:         15 * time.Minute,
 		HistoryMax:              5,
 		MetricsAddress:          "0",
 		ProbeAddress:            "0",

@@ -59,16 +59,18 @@ type Process struct {
 // Run starts the manager's program with a kubeconfig. It is killed at the end of the test if it still runs.
 func Run(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	return run(t, Binary(t), kubeconfig, args...)
+	return RunBinary(t, Binary(t), kubeconfig, args...)
 }
 
 // RunAsUsersDo is Run without the race detector, which needs several times the memory.
 func RunAsUsersDo(t *testing.T, kubeconfig string, args ...string) *Process {
 	t.Helper()
-	return run(t, built(t, releaseOnce), kubeconfig, args...)
+	return RunBinary(t, built(t, releaseOnce), kubeconfig, args...)
 }
 
-func run(t *testing.T, binary, kubeconfig string, args ...string) *Process {
+// RunBinary is Run for another program, such as the manager of an earlier version.
+func RunBinary(t *testing.T, binary, kubeconfig string, args ...string) *Process {
+	t.Helper()
 	t.Helper()
 	p := &Process{}
 	command := exec.Command(binary, append([]string{"--health-probe-bind-address=0", "--metrics-bind-address=0"}, args...)...)

@@ -15,6 +15,7 @@ import (
 type View struct {
 	mu     sync.Mutex
 	except string          // the resource whose events still pass
+	only   string          // the resource whose events alone are withheld; empty for all
 	past   string          // the version that lists are served at, while the view is frozen
 	frozen chan struct{}   // closed when the view continues; nil while nothing is withheld
 	lost   chan struct{}   // closed when withheld events are lost; open watches end
@@ -27,15 +28,16 @@ type View struct {
 func (v *View) Freeze(except string) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.except, v.frozen, v.lost, v.open = except, make(chan struct{}), make(chan struct{}), map[string]bool{}
+	v.except, v.only, v.frozen, v.lost, v.open = except, "", make(chan struct{}), make(chan struct{}), map[string]bool{}
 }
 
-// StartAt makes the view of an operator that starts: that of a version in the past, and no events after it.
-func (v *View) StartAt(version string) {
+// StartAt makes the view of an operator that starts: that of a version in the past, and no events after it. If a resource is named, only it is
+// seen so.
+func (v *View) StartAt(version, only string) {
 	v.Freeze("")
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.past = version
+	v.past, v.only = version, only
 }
 
 // Thaw delivers the withheld events, and all from then on.
@@ -66,7 +68,7 @@ func (v *View) Wrap(next http.RoundTripper) http.RoundTripper {
 		case query.Get("watch") != "":
 			return v.watch(next, request)
 		case query.Get("resourceVersion") != "" && isCollection(request.URL.Path):
-			if past := v.pastVersion(); past != "" {
+			if past := v.pastVersion(request); past != "" {
 				query.Set("resourceVersion", past)
 				query.Set("resourceVersionMatch", "Exact")
 				request = request.Clone(request.Context())
@@ -79,15 +81,24 @@ func (v *View) Wrap(next http.RoundTripper) http.RoundTripper {
 
 // held returns what a watch has to wait for, nil for nothing. The caller holds the lock.
 func (v *View) held(request *http.Request) chan struct{} {
-	if v.except != "" && (Request{Path: request.URL.Path}).Target().Resource == v.except {
+	if v.passes(request) {
 		return nil
 	}
 	return v.frozen
 }
 
-func (v *View) pastVersion() string {
+// passes reports whether a request is for a resource that is not affected. The caller holds the lock.
+func (v *View) passes(request *http.Request) bool {
+	resource := (Request{Path: request.URL.Path}).Target().Resource
+	return v.except != "" && resource == v.except || v.only != "" && resource != v.only
+}
+
+func (v *View) pastVersion(request *http.Request) string {
 	v.mu.Lock()
 	defer v.mu.Unlock()
+	if v.passes(request) {
+		return ""
+	}
 	return v.past
 }
 
@@ -101,7 +112,7 @@ func (v *View) watch(next http.RoundTripper, request *http.Request) (*http.Respo
 	delete(v.gone, path)
 	v.mu.Unlock()
 	switch {
-	case past != "" && request.URL.Query().Get("sendInitialEvents") != "":
+	case past != "" && frozen != nil && request.URL.Query().Get("sendInitialEvents") != "":
 		return answer(request, metav1.Status{Code: http.StatusUnprocessableEntity, Reason: metav1.StatusReasonInvalid, Message: "lists only"}), nil
 	case gone:
 		return answer(request, metav1.Status{Code: http.StatusGone, Reason: metav1.StatusReasonExpired, Message: "too old resource version"}), nil

@@ -249,7 +249,7 @@ func TestWhatAnAppJobTakesOver(t *testing.T) {
 		second.SetAnnotations(map[string]string{v1.AnnotationAdopt: "true"})
 		cluster.Create(t, second)
 		cluster.Becomes(t, "it is refused", second, func() error {
-			return stands(second, map[string]string{v1.ConditionReady: "False " + v1.ReasonAdoptionRefused})
+			return stands(second, map[string]string{v1.ConditionReady: "False " + v1.ReasonResourceExists})
 		})
 	})
 }

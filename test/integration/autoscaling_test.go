@@ -1,14 +1,18 @@
 package integration
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
 
+	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
@@ -95,5 +99,62 @@ func TestATargetNeedsARequest(t *testing.T) {
 				t.Errorf("the problems say %q, want %q", got, test.warns)
 			}
 		})
+	}
+}
+
+// A workload that its autoscaler has grown keeps its replicas, however it is taken back.
+func TestWhatIsTakenBackKeepsTheReplicasOfItsAutoscaler(t *testing.T) {
+	t.Parallel()
+	withForeignKinds(t)
+	scalers := map[string]*v1.Autoscaling{
+		"HorizontalPodAutoscaler": {MaxReplicas: 20, Behavior: noScaleDown()},
+		"ScaledObject":            {MinReplicas: ptr.To[int32](1), MaxReplicas: 20, Triggers: []v1.Trigger{{Type: "cron"}}},
+	}
+	loses := func(metadata string) func(*testing.T, *v1.AppService) *v1.AppService {
+		return func(t *testing.T, app *v1.AppService) *v1.AppService {
+			patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":`+metadata+`}`))
+			cluster.Patch(t, named(app, &appsv1.Deployment{}), patch)
+			return app
+		}
+	}
+	ways := map[string]func(*testing.T, *v1.AppService) *v1.AppService{
+		"its label is removed": loses(`{"labels":{"` + v1.LabelManaged + `":null}}`),
+		"its owner is removed": loses(`{"ownerReferences":null}`),
+		"it was orphaned": func(t *testing.T, app *v1.AppService) *v1.AppService {
+			again := harness.Seed(app.Namespace, app.Name)
+			again.Spec = app.Spec
+			cluster.Delete(t, app, client.PropagationPolicy(metav1.DeletePropagationOrphan))
+			harness.Eventually(t, "the AppService is gone", func() error { return gone(t, app.Namespace, app.Name, &v1.AppService{}) })
+			cluster.Create(t, again)
+			return again
+		},
+	}
+	for scaler, autoscaling := range scalers {
+		for way, take := range ways {
+			t.Run(scaler+": "+way, func(t *testing.T) {
+				t.Parallel()
+				namespace, manager := cluster.ManagedNamespace(t)
+				app := harness.Seed(namespace, "web")
+				app.Spec.Size, app.Spec.Resources, app.Spec.Autoscaling = ptr.To[int32](1), cpuRequest(), autoscaling
+				cluster.CreateReady(t, app)
+				workload := named(app, &appsv1.Deployment{})
+				cluster.Patch(t, workload, client.RawPatch(types.MergePatchType, []byte(`{"spec":{"replicas":10}}`)))
+				cluster.Ready(t, app)
+				manager.Rest(t)
+				least := watchReplicas(t, app)
+				app = take(t, app)
+				cluster.Becomes(t, "it is taken back", workload, func() error {
+					if owner := metav1.GetControllerOf(workload); workload.Labels[v1.LabelManaged] != "true" || owner == nil || owner.UID != app.UID {
+						return fmt.Errorf("it has the labels %v and the owner %v", workload.Labels, owner)
+					}
+					return nil
+				})
+				cluster.Ready(t, app)
+				manager.Rest(t)
+				if got := least(); got != 10 {
+					t.Errorf("it had %d replicas, want the 10 of its autoscaler all the time", got)
+				}
+			})
+		}
 	}
 }

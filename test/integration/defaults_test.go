@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -165,7 +166,7 @@ func TestAChangeOfDefaultsGoesInTurnsAndIsHalted(t *testing.T) {
 	refused := fmt.Sprintf("merge (ternary (dict %q `%s`) (dict) (eq (int .Values.terminationGracePeriodSeconds) 7))", "script.kwok.x-k8s.io/status",
 		waits("ImagePullBackOff", "Back-off pulling image", "", 0))
 	cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", refused), func(options *operator.Options, _ *harness.Requests) {
-		options.MaxConcurrentRollouts, options.MaxFailedRollouts = 1, 1
+		options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 1, 10*time.Second
 	})
 	createMany(t, namespace, count)
 	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })

@@ -264,7 +264,7 @@ func TestANewPodTemplateRollsAFewAppServicesAtATime(t *testing.T) {
 		defer mu.Unlock()
 		status := deployment.Status
 		changed := *deployment.Spec.Template.Spec.TerminationGracePeriodSeconds == 31
-		over := status.ObservedGeneration == deployment.Generation && status.UpdatedReplicas == 2 && status.AvailableReplicas == 2 && status.Replicas == 2
+		over := status.ObservedGeneration == deployment.Generation && status.AvailableReplicas-(status.Replicas-status.UpdatedReplicas) >= 2
 		if rolling[deployment.Name], rolled[deployment.Name] = changed && !over, changed && over; !rolling[deployment.Name] {
 			delete(rolling, deployment.Name)
 		}

@@ -1,15 +1,18 @@
 package integration
 
 import (
+	"context"
 	"fmt"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/utils/ptr"
+	"k8s.io/apimachinery/pkg/types"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
@@ -50,66 +53,92 @@ func twoNamespaces(t *testing.T, policy string) (one, two string, start func() *
 	}
 }
 
-// sized is an AppService with a host and a number of pods.
-func sized(namespace, name, host string, size int32) *v1.AppService {
-	app := withHost(namespace, name, host, "/")
-	app.Spec.Size = ptr.To(size)
-	return app
+// ingressOfOthers is an Ingress that the operator did not make; without a host it is for all of them.
+func ingressOfOthers(namespace, name, host string) *networkingv1.Ingress {
+	made := &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: name}}
+	made.Spec.Rules = []networkingv1.IngressRule{{Host: host}}
+	made.Spec.DefaultBackend = &networkingv1.IngressBackend{
+		Service: &networkingv1.IngressServiceBackend{Name: name, Port: networkingv1.ServiceBackendPort{Number: 80}},
+	}
+	return made
 }
 
-// A host of an AppService that never ran goes to one that is ready, also if that one is paused; one that ran once keeps it.
-func TestAHostGoesToWhoIsReady(t *testing.T) {
+// Who serves a host keeps it, whoever made the route.
+func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	t.Parallel()
 	one, two, start := twoNamespaces(t, "")
 	manager := start()
 	host := one + ".example.com"
-	never := sized(one, "never", host, 0)
-	cluster.Create(t, never)
-	hasHost(t, never, host)
-	cluster.Change(t, never, func(app *v1.AppService) { app.Spec.Paused = true })
-	cluster.Condition(t, never, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
-	if !neverReady(t, never) {
-		t.Error("who never had a pod was ready once")
-	}
+	server := ingressOfOthers(one, "server", host)
+	cluster.Create(t, server)
+	login := withHost(two, "login", host, "/login")
+	cluster.Create(t, login)
+	cluster.Condition(t, login, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
+	assert.NoError(t, gone(t, two, "login", &networkingv1.Ingress{}))
 
-	ready := sized(two, "ready", "", 1)
-	cluster.CreateReady(t, ready)
-	if neverReady(t, ready) {
-		t.Error("who is ready never was")
-	}
-	cluster.Change(t, ready, func(app *v1.AppService) { app.Spec.Ingress = ingressOf(host, "/login") })
-	cluster.Ready(t, ready)
-	hasHost(t, ready, host)
-	cluster.Change(t, never, func(app *v1.AppService) { app.Spec.Paused, app.Spec.Size = false, ptr.To[int32](1) })
-	cluster.Condition(t, never, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	assert.NoError(t, gone(t, one, "never", &networkingv1.Ingress{}))
-
-	cluster.Change(t, ready, func(app *v1.AppService) { app.Spec.Size = ptr.To[int32](0) })
-	cluster.Ready(t, ready)
-	manager.Rest(t)
+	assert.NoError(t, cluster.Client.Delete(t.Context(), server))
+	cluster.Ready(t, login)
+	hasHost(t, login, host)
+	cluster.Create(t, ingressOfOthers(one, "thief", host))
+	deleteIt(t, login, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: two, Name: "login"}})
+	hasHost(t, login, host)
 	manager.Stop(t)
 	start().Rest(t)
-	hasHost(t, ready, host)
-	if err := gone(t, one, "never", &networkingv1.Ingress{}); err != nil {
-		t.Error("an outage cost it the host:", err)
+	cluster.Ready(t, login)
+	hasHost(t, login, host)
+	if cluster.Refresh(t, login); toldOfAnother(login) {
+		t.Errorf("who has served it longest is told: %v", login.Status.Problems)
 	}
 }
 
-func neverReady(t *testing.T, app *v1.AppService) bool {
-	t.Helper()
-	cluster.Refresh(t, app)
-	return app.Status.NeverReady
+// toldOfAnother reports whether an AppService is warned that it serves a host beside another one.
+func toldOfAnother(app *v1.AppService) bool {
+	return slices.ContainsFunc(app.Status.Problems, func(problem v1.Problem) bool {
+		return problem.Type == v1.ProblemWarning && problem.Reason == v1.ReasonHostConflict
+	})
 }
 
-// A grant of the policy takes precedence over the present owner of a host, as soon as the file has it; an AppService that lost the host gets it
-// back when the grant is removed.
-func TestAGrantGoesBeforeWhoServes(t *testing.T) {
+// An Ingress for all hosts takes none, also if it looks like the operator's, and if a finalizer keeps it from being deleted.
+func TestARouteOfOthersForAllHostsTakesNone(t *testing.T) {
+	t.Parallel()
+	policy := policyOf(t, "default: {}")
+	one, two, start := twoNamespaces(t, policy)
+	manager := start()
+	squat := withHost(one, "squat", "", "")
+	cluster.CreateReady(t, squat)
+	cluster.Change(t, squat, func(app *v1.AppService) { app.Spec.Paused = true })
+	cluster.Condition(t, squat, v1.ConditionReady, metav1.ConditionUnknown, v1.ReasonPaused)
+	forged := ingressOfOthers(one, "everything", "")
+	forged.Labels = map[string]string{v1.LabelManaged: "true", v1.LabelOwner: string(squat.UID)}
+	forged.Finalizers = []string{"example.com/hold"}
+	forged.OwnerReferences = []metav1.OwnerReference{*metav1.NewControllerRef(squat, v1.GroupVersion.WithKind(v1.Kind))}
+	cluster.Create(t, forged)
+	t.Cleanup(func() {
+		forged.Finalizers = nil
+		_ = cluster.Client.Patch(context.WithoutCancel(t.Context()), forged, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"finalizers":null}}`)))
+	})
+	plain := withHost(one, "plain", one+".example.org", "/") // by then, the Ingress is known
+	cluster.CreateReady(t, plain)
+
+	first := withHost(two, "first", "first."+one+".example.com", "/")
+	cluster.CreateReady(t, first)
+	hasHost(t, first, "first."+one+".example.com")
+	granted := "granted." + one + ".example.com"
+	writePolicy(t, policy, fmt.Sprintf("namespaces: [{names: [%s], hosts: ['+', %s]}]", two, granted))
+	second := withHost(two, "second", granted, "/")
+	cluster.CreateReady(t, second)
+	hasHost(t, second, granted)
+	manager.Rest(t)
+}
+
+// A grant of the policy lets its namespace write a route beside a live one, which stays as it is.
+func TestAGrantWritesBesideWhoServes(t *testing.T) {
 	t.Parallel()
 	policy := policyOf(t, "default: {}")
 	one, two, start := twoNamespaces(t, policy)
 	manager := start()
 	host := one + ".example.com"
-	serving, waiting := sized(one, "serving", host, 1), sized(two, "waiting", host, 0)
+	serving, waiting := withHost(one, "serving", host, "/"), withHost(two, "waiting", host, "/")
 	cluster.CreateReady(t, serving)
 	cluster.Create(t, waiting)
 	cluster.Condition(t, waiting, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
@@ -121,12 +150,14 @@ func TestAGrantGoesBeforeWhoServes(t *testing.T) {
 	if !strings.Contains(refused.Message, "granted to others") {
 		t.Errorf("message: %s", refused.Message)
 	}
-	assert.NoError(t, gone(t, one, "serving", &networkingv1.Ingress{}))
+	hasHost(t, serving, host)
 
 	writePolicy(t, policy, "default: {}")
 	cluster.Ready(t, serving)
-	hasHost(t, serving, host)
-	cluster.Condition(t, waiting, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
+	cluster.Ready(t, waiting)
+	cluster.Becomes(t, "who came later is told", waiting, func() error {
+		return want("a warning", toldOfAnother(waiting), true)
+	})
 	manager.Rest(t)
 }
 

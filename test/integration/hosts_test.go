@@ -90,9 +90,6 @@ func hasHost(t *testing.T, app *v1.AppService, host string) {
 func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 	withForeignKinds(t)
 	t.Parallel()
-	get := func(path string) []v1.RouteRule {
-		return []v1.RouteRule{{Matches: []v1.RouteMatch{{Path: path, Method: "GET"}}}}
-	}
 	routeOf := func(host, gateway string, rules ...v1.RouteRule) func(*v1.AppServiceSpec) {
 		return func(s *v1.AppServiceSpec) {
 			s.Route = &v1.Route{ParentRefs: []v1.RouteParent{{Name: gateway, Namespace: "infra"}}, Rules: rules}
@@ -118,15 +115,9 @@ func TestWhatTwoTenantsMayShareOfAHost(t *testing.T) {
 		"a path below in the namespace":     {serves: ingressFor("HOST", "/"), wants: ingressFor("HOST", "/x"), beside: true},
 		"the same in the namespace":         {serves: ingressFor("HOST", "/x"), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Path: "/x"})), beside: true, conflict: true},
 		"a host of a wildcard":              {serves: ingressFor("*.HOST", "/"), wants: ingressFor("x.HOST", "/"), conflict: true},
+		"all hosts of a gateway":            {serves: routeOf("", "GATEWAY"), wants: routeOf("", "GATEWAY"), conflict: true},
+		"a host of a gateway for all hosts": {serves: routeOf("", "GATEWAY"), wants: routeOf("HOST", "GATEWAY")},
 		"a wildcard over a host":            {serves: routeOf("x.HOST", "public"), wants: routeOf("*.HOST", "public"), conflict: true},
-		"one method":                        {serves: routeOf("HOST", "public"), wants: routeOf("HOST", "public", get("/")...), conflict: true},
-		"another method":                    {serves: routeOf("HOST", "public", rules(v1.RouteMatch{Method: "PUT"})), wants: routeOf("HOST", "public", get("/")...), conflict: true},
-		"another method of a shared host":   {serves: routeOf("shared.HOST", "public", rules(v1.RouteMatch{Method: "PUT"})), wants: routeOf("shared.HOST", "public", get("/")...)},
-		"a header":                          {serves: routeOf("HOST", "public"), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Headers: map[string]v1.Annotation{"x-test": "1"}})), conflict: true},
-		"a regular expression":              {serves: routeOf("HOST", "public", get("/x/y")...), wants: routeOf("HOST", "public", rules(v1.RouteMatch{Path: "/x/[a-z]", PathType: "RegularExpression"})), conflict: true},
-		"all hosts of the gateway":          {serves: routeOf("HOST", "GATEWAY"), wants: routeOf("", "GATEWAY"), conflict: true},
-		"all hosts of another gateway":      {serves: routeOf("HOST", "GATEWAY"), wants: routeOf("", "GATEWAY-2")},
-		"a host of a gateway that is taken": {serves: routeOf("", "GATEWAY"), wants: routeOf("HOST", "GATEWAY"), conflict: true},
 	}
 	one, two := cluster.Namespace(t), cluster.Namespace(t)
 	platform := policyOf(t, fmt.Sprintf("default: {wildcardHosts: true, sharedHosts: [%s]}", sharedHosts(one, 20)))

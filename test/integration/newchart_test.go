@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -79,7 +80,7 @@ func TestAHaltedChartGoesOnOnRequest(t *testing.T) {
 
 	refused := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", "Back-off pulling image", "", 0))
 	cluster.Manager(t, namespace, withChart(t, "templates/_pod.tpl", "merge (dict)", refused), func(options *operator.Options, _ *harness.Requests) {
-		options.MaxConcurrentRollouts, options.MaxFailedRollouts = 1, 1
+		options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 1, 10*time.Second
 	})
 	digest := ""
 	harness.Eventually(t, "the chart is halted", func() error {

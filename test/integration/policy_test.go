@@ -2,11 +2,13 @@ package integration
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -63,6 +65,11 @@ func TestThePolicyIsFollowed(t *testing.T) {
 
 	policy("namespaces: [{name: [" + namespace + "]}]") // a mistake: the policy in use stays
 	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
+	cluster.Ready(t, app)
+
+	require.NoError(t, os.Remove(file)) // the policy in use stays, too
+	manager.Rest(t)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.28" })
 	cluster.Ready(t, app)
 
 	policy("namespaces: [{names: [" + namespace + "-other], tolerations: [\"+\", \"\"]}]")

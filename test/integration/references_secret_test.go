@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/postrender"
@@ -83,4 +85,29 @@ func TestPodsDoNotShowWhichValueASecretHas(t *testing.T) {
 	if version() != fourth {
 		t.Error("the pods roll because the record of the release is lost, although nothing changed of the Secret since it was made")
 	}
+}
+
+// The cache of references leaves out Helm's records. One that a spec refers to is read, required or not.
+func TestAReleaseRecordThatASpecRefersTo(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.EnvFrom = []corev1.EnvFromSource{{SecretRef: &corev1.SecretEnvSource{
+		LocalObjectReference: corev1.LocalObjectReference{Name: "sh.helm.release.v1.optional.v1"}, Optional: ptr.To(true),
+	}}}
+	for _, name := range []string{"sh.helm.release.v1.optional.v1", "sh.helm.release.v1.required.v1"} {
+		record := secret(namespace, name, "url")
+		record.Type = "helm.sh/release.v1"
+		cluster.Create(t, record)
+	}
+	cluster.CreateReady(t, app)
+	optional := deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+	if optional == "" {
+		t.Error("the pods do not show which version of the optional one they have")
+	}
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Config = fromSecret("sh.helm.release.v1.required.v1") })
+	cluster.Ready(t, app)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Config = fromSecret("sh.helm.release.v1.missing.v1") })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+	manager.Rest(t)
 }

@@ -69,6 +69,14 @@ func TestPodsRollWhenWhatTheyReferToChanges(t *testing.T) {
 	rolls("a key changes that nothing refers to", false, update(database))
 	settings.Labels = map[string]string{"touched": "yes"}
 	rolls("only the labels change", false, update(settings))
+	again := secret(namespace, "database", "url")
+	again.StringData["url"] = "postgres://elsewhere"
+	rolls("a Secret is deleted and made again as it was", false, func() {
+		cluster.Delete(t, database)
+		cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+		cluster.Create(t, again)
+		cluster.Ready(t, app)
+	})
 	rolls("an optional ConfigMap appears", true, func() { cluster.Create(t, later) })
 	rolls("the annotation asks for a restart", true, func() {
 		cluster.Change(t, app, func(app *v1.AppService) {

@@ -16,27 +16,25 @@ import (
 	"github.com/example/appservice-operator/test/harness"
 )
 
-// Objects of an AppJob are repaired like those of an AppService.
-func TestWhatAnAppJobRunsReturns(t *testing.T) {
+// The CronJob of an AppJob is repaired like the objects of an AppService.
+func TestTheCronJobOfAnAppJobReturns(t *testing.T) {
 	t.Parallel()
 	namespace, _ := cluster.ManagedNamespace(t)
-	once, planned := appJob(namespace, map[string]any{"image": "report:1"}), appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
-	planned.SetName("planned")
-	for resource, list := range map[*unstructured.Unstructured]client.ObjectList{once: &batchv1.JobList{}, planned: &batchv1.CronJobList{}} {
-		cluster.Create(t, resource)
-		becomesReady(t, resource)
-		before := onlyOf(t, resource, list)
-		cluster.Delete(t, before, client.PropagationPolicy(metav1.DeletePropagationBackground))
-		harness.Eventually(t, "it comes back", func() error {
-			for _, now := range itemsOf(t, resource, list) {
-				if now.GetUID() != before.GetUID() && now.GetDeletionTimestamp() == nil {
-					return nil
-				}
+	planned := appJob(namespace, map[string]any{"image": "report:1", "schedule": "0 3 1 1 *"})
+	cluster.Create(t, planned)
+	becomesReady(t, planned)
+	list := &batchv1.CronJobList{}
+	before := onlyOf(t, planned, list)
+	cluster.Delete(t, before, client.PropagationPolicy(metav1.DeletePropagationBackground))
+	harness.Eventually(t, "it comes back", func() error {
+		for _, now := range itemsOf(t, planned, list) {
+			if now.GetUID() != before.GetUID() && now.GetDeletionTimestamp() == nil {
+				return nil
 			}
-			return errStillThere
-		})
-		becomesReady(t, resource)
-	}
+		}
+		return errStillThere
+	})
+	becomesReady(t, planned)
 }
 
 // A Job that a deleted AppJob left is adopted by the next one of that name, and does not run again.

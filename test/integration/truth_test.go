@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -15,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -93,15 +95,7 @@ func TestALostRecordAndAForeignNameCostNothingThatRuns(t *testing.T) {
 func TestObjectsAreRepairedThoughTheReleaseCannotBeRecorded(t *testing.T) {
 	t.Parallel()
 	namespace := cluster.Namespace(t)
-	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-secrets"}}
-	quota.Spec.Hard = corev1.ResourceList{"secrets": resource.MustParse("0")}
-	cluster.Create(t, quota)
-	cluster.Becomes(t, "the quota counts", quota, func() error {
-		if len(quota.Status.Hard) == 0 {
-			return errors.New("it has no status yet")
-		}
-		return nil
-	})
+	quota := noMoreSecrets(t, namespace)
 	cluster.Manager(t, namespace)
 	app := harness.Seed(namespace, "web")
 	cluster.Create(t, app)
@@ -145,6 +139,71 @@ func TestTheLastGoodReleaseIsKeptAlive(t *testing.T) {
 			cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, refusal.reason)
 		})
 	}
+}
+
+// A release whose record a quota refuses was applied all the same. If the next spec is refused, too, nothing of the recorded release comes back
+// that the one after it does not have.
+func TestNothingOfARecordedReleaseReturnsOnceAnotherWasApplied(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: namespace + ".example.com"}}}
+	cluster.CreateReady(t, app)
+	noMoreSecrets(t, namespace)
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image, app.Spec.Ingress = "nginx:1.27", nil })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonUpgradeFailed)
+	ingress := named(app, &networkingv1.Ingress{})
+	harness.Eventually(t, "the Ingress is deleted", func() error { return gone(t, namespace, "web", ingress) })
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.EnvFrom = fromConfigMap("missing", nil) })
+	cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+	service := named(app, &corev1.Service{})
+	cluster.Patch(t, service, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"app.kubernetes.io/managed-by":"me"}}}`)))
+	cluster.Becomes(t, "the Service, which both releases have, is as recorded", service, func() error {
+		return want("label", service.Labels["app.kubernetes.io/managed-by"], "Helm")
+	})
+	manager.Rest(t)
+	if err := gone(t, namespace, "web", ingress); err != nil {
+		t.Error(err)
+	}
+	if image := deployment(t, app).Spec.Template.Spec.Containers[0].Image; image != "nginx:1.27" {
+		t.Errorf("the image is %s, want that of the release that was applied last", image)
+	}
+}
+
+// A release that only deletes leaves no trace but its record, which is therefore written first.
+func TestAReleaseThatOnlyDeletesIsRecordedFirst(t *testing.T) {
+	t.Parallel()
+	namespace, manager := cluster.ManagedNamespace(t)
+	app := harness.Seed(namespace, "web")
+	app.Spec.Ingress = &v1.Ingress{Hosts: []v1.IngressHost{{Host: namespace + ".example.com"}}}
+	cluster.CreateReady(t, app)
+	mark := manager.Requests.Mark()
+	cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Ingress = nil })
+	cluster.Ready(t, app)
+	var writes []string
+	for _, request := range manager.Requests.WritesSince(mark) {
+		if target := request.Target(); target.Subresource == "" && target.Resource != "events" {
+			writes = append(writes, request.Verb+" "+target.Resource)
+		}
+	}
+	if len(writes) < 2 || !slices.Equal(writes[:2], []string{"create secrets", "delete ingresses"}) {
+		t.Errorf("got the writes %q, want the record and then the deletion", writes)
+	}
+}
+
+// noMoreSecrets lets a quota refuse further Secrets.
+func noMoreSecrets(t *testing.T, namespace string) *corev1.ResourceQuota {
+	t.Helper()
+	quota := &corev1.ResourceQuota{ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "no-secrets"}}
+	quota.Spec.Hard = corev1.ResourceList{"secrets": resource.MustParse("0")}
+	cluster.Create(t, quota)
+	cluster.Becomes(t, "the quota counts", quota, func() error {
+		if len(quota.Status.Hard) == 0 {
+			return errors.New("it has no status yet")
+		}
+		return nil
+	})
+	return quota
 }
 
 // A pod template equals what is rendered: kubectl rollout undo restores what an upgrade removed, which must not stay beside the new image.

@@ -90,6 +90,17 @@ func TestAnAppServiceDeletesItselfAfterAWarning(t *testing.T) {
 			t.Errorf("%s ends at %v, with the problems %+v", app.Name, ends, app.Status.Problems)
 		}
 	}
+	// It is older than two minutes: a life of one would be over, and nothing is deleted that was not announced.
+	cluster.Change(t, lasts, func(app *v1.AppService) { app.Spec.TTL = "1m" })
+	harness.Eventually(t, "it is gone", func() error {
+		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(lasts), &v1.AppService{}); !apierrors.IsNotFound(err) {
+			return fmt.Errorf("it is there: %w", err)
+		}
+		if got := expiryEvents(t, lasts); got != "Expiring Expired" {
+			return fmt.Errorf("it has the events %q", got)
+		}
+		return nil
+	})
 }
 
 // expiryEvents are the reasons of the events about the expiry of an AppService, in order, each as often as it was recorded.

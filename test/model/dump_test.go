@@ -43,7 +43,7 @@ func (w *world) signature() string {
 			}
 		}
 		// Everything that the process remembers, in whatever field: no field is known by name.
-		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts, p.Gates} {
+		for _, memory := range []any{p.Reconciler, p.Observer, p.Status, p.Rollouts} {
 			d.value(reflect.ValueOf(memory).Elem(), true)
 		}
 	}

@@ -94,14 +94,13 @@ func newProcess(w *world) *process {
 		Tracker:      nothing{},
 		References:   nothing{},
 		Recorder:     nothing{},
-		Hosts:        hosts.New(nil, nil, hosts.Free{}),
-		Rollouts:     &fleet.Rollouts{Limit: 1},
+		Hosts:        hosts.New(nil, nil, nil, hosts.Free{}),
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}
-	p.Gates = &fleet.Gates{Chart: &fleet.Gate{Now: p.Version, Names: func() ([]types.NamespacedName, error) {
+	p.Rollouts = &fleet.Rollouts{Limit: 1, Deadline: time.Hour, Chart: p.Chart, Clock: w.clock, Names: func() ([]types.NamespacedName, error) {
 		return []types.NamespacedName{{Namespace: namespace, Name: name}}, nil
-	}}}
+	}}
 	return p
 }
 

@@ -80,10 +80,15 @@ func newTenant(t *testing.T, namespace string, more []rbacv1.PolicyRule) client.
 // newUser creates a tenant with a name.
 func newUser(t *testing.T, namespace, name string, more []rbacv1.PolicyRule) client.Client {
 	t.Helper()
+	all := rbacv1.PolicyRule{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}}
+	return newUserWith(t, namespace, name, append([]rbacv1.PolicyRule{all}, more...))
+}
+
+// newUserWith creates a user with a name and the rights of these rules only, who may list AppServices.
+func newUserWith(t *testing.T, namespace, name string, rules []rbacv1.PolicyRule) client.Client {
+	t.Helper()
 	at := metav1.ObjectMeta{Namespace: namespace, Name: name}
-	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: append([]rbacv1.PolicyRule{
-		{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices", "appservices/scale"}, Verbs: []string{"*"}},
-	}, more...)})
+	cluster.Create(t, &rbacv1.Role{ObjectMeta: at, Rules: rules})
 	cluster.Create(t, &rbacv1.RoleBinding{
 		ObjectMeta: at, RoleRef: rbacv1.RoleRef{APIGroup: rbacv1.GroupName, Kind: "Role", Name: name},
 		Subjects: []rbacv1.Subject{{APIGroup: rbacv1.GroupName, Kind: rbacv1.UserKind, Name: name}},

@@ -1,12 +1,14 @@
 package security
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -64,6 +66,29 @@ var _ = register(vectors{
 				return errNothingSaid
 			}
 			return err
+		},
+	},
+	"an AppService that the tenant may only change is deleted by a ttl": {
+		prepare: func(s *scene) {
+			s.applied(`image: nginx`)
+			s.tenant = newUserWith(s.T, s.namespace, "changes-"+s.namespace, []rbacv1.PolicyRule{
+				{APIGroups: []string{v1.GroupVersion.Group}, Resources: []string{"appservices"}, Verbs: []string{"get", "list", "patch", "update"}},
+			})
+			for _, unguarded := range []string{`spec: {image: "nginx:1.27"}`, `spec: {ttl: null}`} {
+				if err := changes(unguarded)(s); err != nil {
+					s.Errorf("what sets no ttl is refused: %v", err)
+				}
+			}
+		},
+		does:  changes(`spec: {ttl: 1m}`),
+		guard: "the admission policy for lifetimes", words: []string{"You may not delete it"},
+		harm: func(s *scene) error {
+			app := s.app()
+			err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), app)
+			if apierrors.IsNotFound(err) || err == nil && app.Status.ExpirationTime != nil {
+				return nil
+			}
+			return cmp.Or(err, errors.New("it lives on"))
 		},
 	},
 	"a ServiceMonitor without the right": makes(`{ports: [{port: 80}], monitoring: {enabled: true}}`, "spec.monitoring.enabled asks for kind ServiceMonitor, and you may not create servicemonitors.monitoring.coreos.com"),

@@ -4,6 +4,7 @@ import (
 	"strings"
 
 	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
@@ -26,20 +27,25 @@ var _ = register(vectors{
 	"a regular expression over a path of somebody else": taken(
 		`{host: HOST, paths: [{path: /app}]}`, `{host: HOST, paths: [{path: "/.*", pathType: ImplementationSpecific}]}`, overlapping),
 	"an exact path beside one of somebody else": taken(
-		`{host: HOST, paths: [{path: /app, pathType: Exact}]}`, `{host: HOST, paths: [{path: /app/x, pathType: Exact}]}`, ""),
+		`{host: HOST, paths: [{path: /app, pathType: Exact}]}`, `{host: HOST, paths: [{path: /app/x, pathType: Exact}]}`, overlapping),
 	"a wildcard over a host of somebody else": wildcard(`{host: "*.VICTIM.example.com", paths: [{path: /shop}]}`),
 	"a wildcard of nobody":                    wildcard(`{host: "*.NAMESPACE.example.org"}`),
-	"a host for an application that never runs": {
-		does: func(s *scene) error {
-			err := applies(`{ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com}]}}`)(s)
-			if err == nil {
-				harness.Eventually(s.T, "the tenant has the host", func() error { return has(s, s.namespace) })
-				s.make(s.victim, s.appService(s.victim, "app", `{size: 1, ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com}]}}`))
-			}
-			return err
+	"a path of the host of an Ingress that the operator did not make": {
+		prepare: func(s *scene) {
+			cluster.Create(s.T, s.plainIngress(s.victim, s.words("shop.VICTIM.example.com")))
 		},
-		guard: "who was never ready gives way to who was", fixed: "an application that was never ready keeps no host, whatever the policy says",
-		seen: func(s *scene) error { return has(s, s.victim) }, harm: func(s *scene) error { return has(s, s.namespace) },
+		does:  applies(`{ports: [{port: 80}], ingress: {hosts: [{host: shop.VICTIM.example.com, paths: [{path: /login}]}]}}`),
+		harm:  func(s *scene) error { return has(s, s.namespace) },
+		guard: onePerNamespace, fixed: overlapping, reason: v1.ReasonHostConflict, words: []string{"a host belongs to one"},
+	},
+	"an own Ingress beside a host of somebody else, whose own is made again": {
+		may:     writesIngresses,
+		prepare: func(s *scene) { s.serves(`{host: shop.VICTIM.example.com}`) },
+		does: func(s *scene) error {
+			return s.tenant.Create(s.Context(), s.plainIngress(s.namespace, s.words("shop.VICTIM.example.com")))
+		},
+		seen: servedAgain, harm: withoutHost,
+		guard: "who has served a host longest keeps it", fixed: "an AppService serves since the time in its status, whatever the policy says",
 	},
 })
 
@@ -75,5 +81,14 @@ func wildcard(asks string) vector {
 		does:    applies("{ports: [{port: 80}], ingress: {hosts: [" + asks + "]}}"),
 		harm:    func(s *scene) error { return has(s, s.namespace) },
 		guard:   "wildcardHosts of the policy", reason: v1.ReasonPolicyViolation, words: []string{"wildcardHosts"},
+	}
+}
+
+// plainIngress is an Ingress without any label; without a host, it is for all of them.
+func (s *scene) plainIngress(namespace, host string) *networkingv1.Ingress {
+	backend := networkingv1.IngressBackend{Service: &networkingv1.IngressServiceBackend{Name: "app", Port: networkingv1.ServiceBackendPort{Number: 80}}}
+	return &networkingv1.Ingress{
+		ObjectMeta: metav1.ObjectMeta{Namespace: namespace, Name: "plain"},
+		Spec:       networkingv1.IngressSpec{DefaultBackend: &backend, Rules: []networkingv1.IngressRule{{Host: host}}},
 	}
 }

@@ -1,0 +1,64 @@
+package hosts
+
+import (
+	"slices"
+	"strings"
+
+	networkingv1 "k8s.io/api/networking/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/runtime"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/kube"
+)
+
+// route is what is kept of a route of others: which object it is, and what it claims.
+type route struct {
+	metav1.TypeMeta
+	metav1.ObjectMeta
+	claims []Claim
+}
+
+// DeepCopyObject implements runtime.Object. A route is never changed.
+func (r *route) DeepCopyObject() runtime.Object {
+	out := *r
+	return &out
+}
+
+// Strip is the transformation of the cache of others' routes.
+func Strip(in any) (any, error) {
+	object, ok := in.(client.Object)
+	if _, stripped := in.(*route); !ok || stripped {
+		return in, nil
+	}
+	if ingress, ok := object.(*networkingv1.Ingress); ok {
+		ingress.SetGroupVersionKind(networkingv1.SchemeGroupVersion.WithKind(ingressKind.Kind))
+	}
+	out := &route{claims: hostsOf(object)}
+	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	out.Namespace, out.Name, out.UID = object.GetNamespace(), object.GetName(), object.GetUID()
+	if controller := metav1.GetControllerOf(object); controller != nil && len(out.claims) > 0 {
+		out.OwnerReferences = []metav1.OwnerReference{*controller}
+	}
+	out.ResourceVersion, out.CreationTimestamp = object.GetResourceVersion(), object.GetCreationTimestamp()
+	return out, nil
+}
+
+// hostsOf lists the claims of a live route to hosts by name.
+func hostsOf(object client.Object) []Claim {
+	if stripped, ok := object.(*route); ok {
+		return stripped.claims
+	}
+	named := slices.DeleteFunc(claimsOf(object, extent.Claims), func(c Claim) bool { return c.Host == "" || strings.HasPrefix(c.Host, "*") })
+	for i := range named {
+		named[i].Entry = Entry{} // it does not matter
+	}
+	return slices.Clip(slices.Compact(named))
+}
+
+func stakeOf(object client.Object) *stake {
+	return &stake{
+		owner: controllerOf(object), place: place{kube.KeyOf(object), object.GetNamespace()}, born: bornOf(object), claims: hostsOf(object), live: true,
+	}
+}

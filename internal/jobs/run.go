@@ -1,0 +1,189 @@
+// Package jobs decides when the Jobs run that a chart renders with the annotation rerun-on-change: once for each change of what they run,
+// or when it is asked for, and one at a time. It reads and writes nothing: Next returns the next step from what is known.
+package jobs
+
+import (
+	"bytes"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+
+	batchv1 "k8s.io/api/batch/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/util/validation"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+)
+
+// Rendered is the value of the annotation rerun-on-change that stands for the whole spec of the Job, as the chart renders it.
+const Rendered = "true"
+
+// Changeable are the fields of a Job's spec that the API server allows to change.
+var Changeable = []string{"activeDeadlineSeconds", "backoffLimit", "parallelism", "suspend", "ttlSecondsAfterFinished"}
+
+// suffixLength is the length of the digest in a name.
+const suffixLength = 8
+
+// Run identifies what a rendered Job runs.
+type Run struct {
+	// Job is its name as the chart renders it. The name of the live Job ends with a digest, or is that of an earlier operator.
+	Job string
+	// Digest of what it runs.
+	Digest string
+
+	fields   []string // of the resource's spec; nil for all
+	defaults map[string]any
+	same     string // digest of those fields
+}
+
+// Asks reports whether an object is a Job with the annotation rerun-on-change. An ordinary plan leaves it out.
+func Asks(object client.Object) bool {
+	kind := object.GetObjectKind().GroupVersionKind()
+	return kind.Kind == "Job" && kind.Group == batchv1.GroupName && Annotated(object)
+}
+
+// Annotated reports whether an object has the annotation rerun-on-change, which is for Jobs.
+func Annotated(object client.Object) bool {
+	value := object.GetAnnotations()[v1.AnnotationRerun]
+	return value != "" && value != "false"
+}
+
+// Of returns what a rendered Job runs for a resource, as its user wrote it. Hooks, facts and defaults of the platform take no part. Values
+// that equal the defaults, those of the schema and of the chart, are the same as fields left out.
+func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (Run, error) {
+	if !Asks(object) {
+		return Run{}, errors.New("has the annotation " + v1.AnnotationRerun + ", which is for Jobs: remove it")
+	}
+	run := Run{Job: object.GetName(), defaults: defaults}
+	spec, _, _ := unstructured.NestedMap(resource.Object, "spec")
+	restarted := resource.GetAnnotations()[v1.AnnotationRestartedAt]
+	asked := object.GetAnnotations()[v1.AnnotationRerun]
+	if asked == Rendered {
+		run.same = run.digest(spec, restarted)
+		rendered, _, _ := unstructured.NestedMap(object.Object, "spec")
+		for _, field := range Changeable {
+			delete(rendered, field)
+		}
+		run.Digest = digest(run.Job, rendered, restarted)
+		return run, nil
+	}
+	run.fields = Fields(asked)
+	run.same = run.digest(spec, restarted)
+	run.Digest = run.same
+	return run, nil
+}
+
+// Fields returns the fields that a value of the annotation rerun-on-change lists.
+func Fields(list string) []string {
+	fields := strings.FieldsFunc(list, func(r rune) bool { return r == ',' || r == ' ' || r == '\n' })
+	slices.Sort(fields)
+	return slices.Compact(fields)
+}
+
+// Repeats reports whether the release of a spec and an annotation restarted-at ran the same.
+func (r Run) Repeats(spec map[string]any, restarted string) bool {
+	return r.digest(spec, restarted) == r.same
+}
+
+// Name returns the name of the Job for a new run.
+func (r Run) Name() string { return r.stem() + r.Digest[:suffixLength] }
+
+// Named reports whether a live Job may be one for any run.
+func (r Run) Named(job string) bool {
+	return strings.HasPrefix(job, r.stem()) && len(job) == len(r.stem())+suffixLength
+}
+
+// stem is the part of the names of live Jobs before the digest. Pods have the name as a label.
+func (r Run) stem() string {
+	return r.Job[:min(len(r.Job), validation.LabelValueMaxLength-suffixLength-1)] + "-"
+}
+
+func (r Run) digest(spec map[string]any, restarted string) string {
+	chosen := map[string]any{}
+	for field, value := range spec {
+		if r.fields == nil || slices.Contains(r.fields, field) {
+			chosen[field] = value
+		}
+	}
+	set, _ := without(chosen, r.defaults).(map[string]any)
+	return digest(r.Job, set, restarted)
+}
+
+// digest returns 32 hexadecimal characters. Two Jobs of a chart that run the same have different ones.
+func digest(job string, content map[string]any, restarted string) string {
+	text, _ := json.Marshal([]any{job, content, restarted}) // it was JSON
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:])[:32]
+}
+
+// without returns a value without what equals its default, nil for nothing. Where there is no default, an empty list or object is one.
+func without(value, byDefault any) any {
+	if same(value, byDefault) {
+		return nil
+	}
+	switch value := value.(type) {
+	case map[string]any:
+		defaults, _ := byDefault.(map[string]any)
+		out := map[string]any{}
+		for field, set := range value {
+			if set = without(set, defaults[field]); set != nil {
+				out[field] = set
+			}
+		}
+		if len(out) == 0 {
+			return nil
+		}
+		return out
+	case []any:
+		out := make([]any, 0, len(value))
+		for _, entry := range value {
+			out = append(out, without(entry, nil))
+		}
+		if len(out) == 0 && empty(byDefault) {
+			return nil
+		}
+		return out
+	}
+	return value
+}
+
+func same(a, b any) bool {
+	if empty(a) && empty(b) {
+		return true
+	}
+	left, _ := json.Marshal(a)
+	right, _ := json.Marshal(b)
+	return bytes.Equal(left, right)
+}
+
+func empty(value any) bool {
+	switch value := value.(type) {
+	case nil:
+		return true
+	case []any:
+		return len(value) == 0
+	case map[string]any:
+		return len(value) == 0
+	}
+	return false
+}
+
+// Names returns the names of the Jobs that the status of a resource notes for some runs, by rendered name.
+func Names(runs []Run, noted []v1.RunStatus) map[string]string {
+	var names map[string]string
+	for _, run := range runs {
+		for _, known := range noted {
+			if known.Digest == run.Digest {
+				if names == nil {
+					names = map[string]string{}
+				}
+				names[run.Job] = known.Job
+			}
+		}
+	}
+	return names
+}

@@ -1,0 +1,312 @@
+package integration
+
+import (
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
+	"sigs.k8s.io/controller-runtime/pkg/client"
+
+	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/test/files"
+	"github.com/example/appservice-operator/test/harness"
+)
+
+// takes waits until the pods of an AppService have the termination grace period of a chart.
+func takes(t *testing.T, app *v1.AppService, seconds int64) {
+	t.Helper()
+	harness.Eventually(t, fmt.Sprintf("%s/%s takes the chart with %d s", app.Namespace, app.Name, seconds), func() error {
+		return want("seconds", *deployment(t, app).Spec.Template.Spec.TerminationGracePeriodSeconds, seconds)
+	})
+}
+
+// heldBack waits until an AppService says that a new chart is held back, or waits.
+func heldBack(t *testing.T, app *v1.AppService, why string) {
+	t.Helper()
+	harness.Eventually(t, app.Name+" is held back: "+why, func() error {
+		if err := present(t, app); err != nil {
+			return err
+		}
+		if !slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool {
+			return p.Reason == v1.ReasonRolloutHeldBack && strings.Contains(p.Message, why)
+		}) {
+			return fmt.Errorf("got the problems %+v", app.Status.Problems)
+		}
+		return nil
+	})
+}
+
+// charts are a folder of charts in use, with a new version of them whenever it is asked for.
+type charts struct {
+	dir     string
+	seconds int64
+}
+
+// next changes both charts; that of AppService restarts pods.
+func (c *charts) next(t *testing.T) {
+	t.Helper()
+	seconds := c.seconds + 1
+	if c.seconds == 0 {
+		c.seconds, seconds = 30, 31
+	}
+	chartChanged(t, c.dir, "values.yaml", fmt.Sprintf("terminationGracePeriodSeconds: %d", c.seconds), fmt.Sprintf("terminationGracePeriodSeconds: %d", seconds))
+	files.Write(t, filepath.Join(c.dir, "helm-charts/appjob/templates/note.yaml"), fmt.Sprintf(
+		"apiVersion: v1\nkind: ConfigMap\nmetadata: {name: {{ .Release.Name }}-note, labels: {chart: \"%d\"}}\n", seconds))
+	c.seconds = seconds
+}
+
+// What never ends, or is never available, keeps no place: several charts in a row reach everybody in time.
+func TestNobodyHoldsUpAChart(t *testing.T) {
+	t.Parallel()
+	cases := map[string]func(namespace string) client.Object{
+		"a suspended job": func(namespace string) client.Object {
+			return appJob(namespace, map[string]any{"image": "busybox:1.36", "suspend": true})
+		},
+		"pods that are never available": func(namespace string) client.Object {
+			app := harness.Seed(namespace, "never")
+			app.Spec.MinReadySeconds, app.Spec.ProgressDeadlineSeconds = ptr.To[int32](2147483645), ptr.To[int32](2147483646)
+			return app
+		},
+	}
+	for name, object := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			namespace := cluster.Namespace(t)
+			in := &charts{dir: files.Charts(t)}
+			cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+				options.ChartDir, options.MaxConcurrentRollouts = in.dir, 1
+			})
+			blocks := object(namespace)
+			cluster.Create(t, blocks)
+			apps := []*v1.AppService{harness.Seed(namespace, "one"), harness.Seed(namespace, "two")}
+			for _, app := range apps {
+				cluster.CreateReady(t, app)
+			}
+			for range 3 {
+				in.next(t)
+				for _, app := range apps {
+					takes(t, app, in.seconds)
+					cluster.Ready(t, app)
+				}
+			}
+		})
+	}
+}
+
+// One tenant's applications that fail with a chart halt that tenant alone.
+func TestOneTenantDoesNotHoldUpAChart(t *testing.T) {
+	t.Parallel()
+	const count = 4
+	tenant, other := cluster.Namespace(t), cluster.Namespace(t)
+	both := func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces = []string{tenant, other}
+	}
+	first := cluster.Manager(t, tenant, both)
+	createMany(t, tenant, count)
+	waitForAll(t, tenant, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
+	app := harness.Seed(other, "web")
+	cluster.CreateReady(t, app)
+	first.Stop(t)
+
+	broken := fmt.Sprintf("merge (ternary (dict %q `%s`) (dict) (eq .Release.Namespace %q))", "script.kwok.x-k8s.io/status",
+		waits("ImagePullBackOff", "Back-off pulling image", "", 0), tenant)
+	cluster.Manager(t, tenant, both, withChart(t, "templates/_pod.tpl", "merge (dict)", broken), func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir = chartChanged(t, options.ChartDir, "values.yaml", "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 31")
+		options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline = 1, 1, 10*time.Second
+	})
+	takes(t, app, 31)
+	cluster.Ready(t, app)
+	heldBack(t, notTouched(t, tenant, count), "is halted, because")
+}
+
+// notTouched returns an AppService of several that has its first release, once two others have not.
+func notTouched(t *testing.T, namespace string, count int) (found *v1.AppService) {
+	t.Helper()
+	harness.Eventually(t, "two are touched", func() error {
+		touched := 0
+		for i := range count {
+			app := harness.Seed(namespace, nameOf(i))
+			if err := present(t, app); err != nil {
+				return err
+			}
+			if app.Status.Release.Revision > 1 {
+				touched++
+			} else {
+				found = app
+			}
+		}
+		return want("touched", touched, 2)
+	})
+	return found
+}
+
+// A Secret that one tenant deletes is that tenant's matter: the chart reaches everybody else.
+func TestAMissingSecretHoldsBackNoChart(t *testing.T) {
+	t.Parallel()
+	tenant, other := cluster.Namespace(t), cluster.Namespace(t)
+	both := func(options *operator.Options, _ *harness.Requests) {
+		options.WatchNamespaces = []string{tenant, other}
+	}
+	first := cluster.Manager(t, tenant, both)
+	database := secret(tenant, "database", "url")
+	cluster.Create(t, database)
+	lacking, app := harness.Seed(tenant, "web"), harness.Seed(other, "web")
+	lacking.Spec.Config = fromSecret("database")
+	cluster.CreateReady(t, lacking)
+	cluster.CreateReady(t, app)
+	first.Stop(t)
+	cluster.Delete(t, database)
+
+	cluster.Manager(t, tenant, both, withChart(t, "values.yaml", "terminationGracePeriodSeconds: 30", "terminationGracePeriodSeconds: 31"))
+	takes(t, app, 31)
+	cluster.Condition(t, lacking, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+}
+
+// A chart that is held back holds back nothing that users do, and what users do does not bring it.
+func TestWhatIsHeldBackIsRestartedByItsUser(t *testing.T) {
+	t.Parallel()
+	namespace, first := cluster.ManagedNamespace(t)
+	database := secret(namespace, "database", "url")
+	cluster.Create(t, database)
+	app, unfit := harness.Seed(namespace, "web"), harness.Seed(namespace, "unfit")
+	app.Spec.Config, unfit.Spec.Config = fromSecret("database"), fromSecret("database")
+	cluster.CreateReady(t, app)
+	cluster.CreateReady(t, unfit)
+	first.Stop(t)
+
+	in := &charts{dir: chartWith(t, "templates/refused.yaml", `{{ if eq .Release.Name "unfit" }}{{ fail "no more" }}{{ end }}`)}
+	in.next(t)
+	cluster.Manager(t, namespace, func(options *operator.Options, _ *harness.Requests) {
+		options.ChartDir, options.MaxFailedRollouts = in.dir, 0
+	})
+	heldBack(t, app, "is halted, because")
+	heldBack(t, unfit, "no more")
+	apps := []*v1.AppService{app, unfit}
+	restarted := func(what string, generations map[string]int64) {
+		t.Helper()
+		for _, app := range apps {
+			harness.Eventually(t, app.Name+": "+what, func() error { return want("generation", deployment(t, app).Generation, generations[app.Name]+1) })
+			takes(t, app, 30)
+			cluster.Ready(t, app)
+		}
+	}
+	generations := func() map[string]int64 {
+		out := map[string]int64{}
+		for _, app := range apps {
+			out[app.Name] = deployment(t, app).Generation
+		}
+		return out
+	}
+
+	before := generations()
+	database.StringData = map[string]string{"url": "rotated"}
+	cluster.Update(t, database)
+	restarted("a rotated Secret restarts pods", before)
+	if a, b := references(t, app), references(t, unfit); a != b || a == "" {
+		t.Errorf("pods have the content %q and %q", a, b)
+	}
+
+	before = generations()
+	for _, app := range apps {
+		cluster.Change(t, app, func(app *v1.AppService) { app.Annotations = map[string]string{v1.AnnotationRestartedAt: "now"} })
+	}
+	restarted("pods restart on request", before)
+
+	cluster.Delete(t, database)
+	for _, app := range apps {
+		cluster.Condition(t, app, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonDependencyMissing)
+	}
+	before = generations()
+	again := secret(namespace, "database", "url")
+	again.StringData = map[string]string{"url": "other"}
+	cluster.Create(t, again)
+	restarted("a Secret that is made again restarts pods", before)
+	for _, app := range apps {
+		heldBack(t, app, "")
+	}
+
+	before = generations()
+	files.Write(t, filepath.Join(in.dir, "helm-charts/appservice/templates/refused.yaml"), "")
+	for _, app := range apps {
+		takes(t, app, 31)
+		cluster.Ready(t, app)
+		harness.Eventually(t, app.Name+" has no problem", func() error {
+			if err := present(t, app); err != nil {
+				return err
+			}
+			return want("problems", len(app.Status.Problems), 0)
+		})
+		if got := deployment(t, app); got.Generation != before[app.Name]+1 || got.Spec.Template.Annotations[v1.AnnotationRestartedAt] != "now" {
+			t.Errorf("%s is at generation %d with the annotations %v, want one restart by the chart", app.Name, got.Generation, got.Spec.Template.Annotations)
+		}
+	}
+}
+
+// references returns the version of the content that pods take.
+func references(t *testing.T, app *v1.AppService) string {
+	t.Helper()
+	return deployment(t, app).Spec.Template.Annotations[postrender.AnnotationReferences]
+}
+
+// A rollout that has begun is known to the next process: it has a place, and its deadline.
+func TestARolloutIsKnownAfterARestart(t *testing.T) {
+	t.Parallel()
+	const count = 3
+	namespace, first := cluster.ManagedNamespace(t)
+	createMany(t, namespace, count)
+	waitForAll(t, namespace, count, func(app *v1.AppService) error { return want("phase", app.Status.Phase, v1.PhaseRunning) })
+	first.Stop(t)
+	refused := fmt.Sprintf("merge (dict %q `%s`)", "script.kwok.x-k8s.io/status", waits("ImagePullBackOff", "Back-off pulling image", "", 0))
+	chart := withChart(t, "templates/_pod.tpl", "merge (dict)", refused)
+	dir := ""
+	same := func(options *operator.Options, requests *harness.Requests) {
+		if dir == "" {
+			chart(options, requests)
+			dir = options.ChartDir
+		}
+		options.ChartDir, options.MaxConcurrentRollouts = dir, 1
+	}
+	touched := func() (names []string) {
+		for i := range count {
+			app := harness.Seed(namespace, nameOf(i))
+			if err := present(t, app); err == nil && app.Status.Release.Revision > 1 {
+				names = append(names, app.Name)
+			}
+		}
+		return names
+	}
+	second := cluster.Manager(t, namespace, same)
+	harness.Eventually(t, "one is touched", func() error { return want("touched", len(touched()), 1) })
+	begun := touched()[0]
+	records := &corev1.SecretList{}
+	harness.Eventually(t, "its record says so", func() error {
+		cluster.List(t, records, client.InNamespace(namespace), client.MatchingLabels{"name": begun, "status": "deployed"})
+		for _, record := range records.Items {
+			if record.Labels["version"] == "2" && strings.Count(record.Labels[v1.LabelRollout], ".") == 4 {
+				return nil
+			}
+		}
+		return fmt.Errorf("got %d records", len(records.Items))
+	})
+	second.Stop(t)
+	third := cluster.Manager(t, namespace, same)
+	waitForAll(t, namespace, count, func(app *v1.AppService) error {
+		waits := slices.ContainsFunc(app.Status.Problems, func(p v1.Problem) bool { return p.Reason == v1.ReasonRolloutHeldBack })
+		if waits == (app.Name == begun) {
+			return fmt.Errorf("it waits: %t", waits)
+		}
+		return nil
+	})
+	third.Rest(t)
+	if got := touched(); !slices.Equal(got, []string{begun}) {
+		t.Errorf("%v are touched, want %s alone", got, begun)
+	}
+}
