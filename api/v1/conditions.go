@@ -105,6 +105,8 @@ const (
 	ReasonRepairFailed = "RepairFailed"
 	// ReasonResourceExists: an object or a Helm release of the name belongs to another owner.
 	ReasonResourceExists = "ResourceExists"
+	// ReasonContended: another writer changes a field each time it is put back.
+	ReasonContended = "Contended"
 	// ReasonAdoptionRefused: what is there under the names that are rendered cannot be taken over as app.example.com/adopt asks.
 	ReasonAdoptionRefused = "AdoptionRefused"
 	// ReasonPodSecurityViolation: the pods would be below the Pod Security Standard that the namespace enforces by its label, or, if it
@@ -174,7 +176,7 @@ const (
 	ReasonStarted = "Started"
 	// ReasonAdopted: objects that others made were taken over.
 	ReasonAdopted = "Adopted"
-	// ReasonLeftOver: objects of an adopted Helm release are not rendered, and stay as they are.
+	// ReasonLeftOver: objects of an adopted Helm release, or of a kind that may not be read any more, are not rendered, and stay as they are.
 	ReasonLeftOver = "LeftOver"
 	// ReasonReleaseResumed: a release that an earlier operator process left unfinished was taken up.
 	ReasonReleaseResumed = "ReleaseResumed"

@@ -38,6 +38,8 @@ type action struct {
 	queued bool
 	// unfit is the error of rendering the resource with a new chart, or new defaults, if it could be rendered before.
 	unfit error
+	// contended says that a field is not repaired for now, because another writer changes it each time; nil if there is no such field.
+	contended error
 	// reload is the time until changed content restarts the pods of a resource that waits; 0 if it has.
 	reload time.Duration
 	took   time.Duration
@@ -57,11 +59,20 @@ func (a action) released() bool {
 // it was applied, if only in part. One that only deletes objects is recorded first.
 func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
 	began := r.Clock.Now()
+	there, err := r.watchRecorded(ctx, s, wanted, there)
+	if err != nil {
+		return action{there: there, err: err}
+	}
 	desired, plan, err := r.compare(ctx, s, wanted, there)
 	if err != nil {
 		return action{there: there, err: err}
 	}
-	a := action{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there, changes: plan.String()}
+	a := action{state: release.Decide(wanted.outline.Digest, there, plan), plan: plan, there: there}
+	if a.state == release.Drifted {
+		a.contended = r.spareContended(ctx, s, plan, there)
+		a.state = release.Decide(wanted.outline.Digest, there, plan)
+	}
+	a.changes = plan.String()
 	if a.state == release.InSync {
 		return a
 	}
@@ -90,6 +101,9 @@ func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there 
 		var taken []kube.Key
 		created, taken, a.err = r.write(ctx, s, wanted, task)
 		a.changes = plan.Adopting(taken).String()
+		if a.err == nil && a.state == release.Drifted {
+			r.noteRepairs(s, plan)
+		}
 	}
 	if a.err == nil && records && !recordFirst {
 		a.err = r.record(ctx, s, wanted, task, a, created)
@@ -206,7 +220,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	}
 	plan, there, err := r.lastGood(ctx, s, wanted, record)
 	if err == nil {
-		a.there = there
+		a.there, a.contended = there, r.spareContended(ctx, s, plan, there)
 		err = r.Actor.KeepAlive(ctx, s.resource, plan)
 	}
 	switch {
@@ -221,6 +235,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 		return a
 	}
 	a.repaired = plan
+	r.noteRepairs(s, plan)
 	there, err = r.observe(ctx, s, wanted)
 	if err != nil {
 		a.err = errors.Join(a.err, err)

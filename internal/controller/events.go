@@ -69,6 +69,20 @@ func (r *Reconciler) recordLeftOver(ctx context.Context, s *scope, objects []str
 	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("of Helm release %q, whose records are deleted, these stay as they are: %s. Keep them, or delete them", of, list))
 }
 
+// recordUnwatched warns of objects that are rendered no more and cannot be deleted, because nothing is known of their kind.
+func (r *Reconciler) recordUnwatched(ctx context.Context, s *scope, objects []kube.Key, err error) {
+	if len(objects) == 0 {
+		return
+	}
+	var list []string
+	for _, key := range objects {
+		list = append(list, key.String())
+	}
+	log.FromContext(ctx).Info("objects of the release before are not rendered, and cannot be watched", "objects", list, "reason", err.Error())
+	r.event(s, corev1.EventTypeWarning, v1.ReasonLeftOver, fmt.Sprintf("these are rendered no more, and stay as they are, because the operator cannot see them: %s (%v). Keep them, or delete them",
+		strings.Join(list, ", "), err))
+}
+
 // measureDrift counts objects whose drift was repaired.
 func (r *Reconciler) measureDrift(plan *release.Plan) {
 	for _, object := range plan.Create {

@@ -59,7 +59,7 @@ func (r *Reconciler) reconcileDelete(ctx context.Context, s *scope) (metrics.Out
 		}
 		return metrics.Gone, after(retry.Stale), nil
 	case going:
-		return metrics.Gone, after(retry.Previous), nil
+		return metrics.Gone, after(s.memory.backoff.Again(r.Clock.Now(), s.version(), true)), nil // unless the deletion of one is seen before
 	}
 	released := s.resource.DeepCopy()
 	controllerutil.RemoveFinalizer(released, v1.Finalizer)

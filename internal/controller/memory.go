@@ -26,6 +26,8 @@ type remembered struct {
 	verified release.Verified
 	// recorded release, of a resource that waits; nil if it was not read.
 	recorded *recorded
+	// contests are the fields that were repaired; nil if none was.
+	contests map[string]*contest
 	// looks at the pods of workloads that are not as desired.
 	looks schedules
 	// backoff after failed attempts.

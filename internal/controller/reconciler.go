@@ -4,6 +4,7 @@
 package controller
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -101,7 +102,9 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 }
 
 // reconcile runs the list of steps. It returns the outcome and when to reconcile again.
-func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
+func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
+	ctx, cancel := untilReport(whole)
+	defer cancel()
 	s, err := r.read(ctx, request)
 	if err != nil || s == nil {
 		return metrics.Gone, reconcile.Result{}, err
@@ -160,13 +163,23 @@ func (r *Reconciler) reconcile(ctx context.Context, request reconcile.Request) (
 	if done = r.runJobs(ctx, s, wanted, done); problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		return metrics.Deferred, after(retry.Stale), nil
 	}
+	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
 		return metrics.Acted, after(retry.Notice), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
 		done.err = wanted.held[0].Err
 	}
-	return r.report(ctx, s, wanted, done)
+	done.err = problem.TimedOut(ctx, done.err)
+	return r.report(whole, s, wanted, done)
+}
+
+// untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.
+func untilReport(whole context.Context) (context.Context, context.CancelFunc) {
+	if end, limited := whole.Deadline(); limited {
+		return context.WithDeadline(whole, end.Add(-time.Until(end)/4))
+	}
+	return whole, func() {}
 }
 
 // after returns the result that requeues after a duration.

@@ -134,10 +134,10 @@ func failureOf(done action) string {
 // next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the period of the kind
 // at the latest.
 func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
-	var previous *release.PreviousError
+	var contended *release.ContendedError
 	switch {
-	case errors.As(done.err, &previous):
-		return after(retry.Previous)
+	case errors.As(done.err, &contended):
+		return after(contended.Wait)
 	case done.err != nil:
 		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
 	}
@@ -154,7 +154,11 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 
 // nextAttempt returns when a failed action is tried again, if only the next attempt can end the failure; else the zero time.
 func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
-	if !problem.Retried(done.err) {
+	var contended *release.ContendedError
+	switch {
+	case errors.As(done.err, &contended):
+		return r.Clock.Now().Add(contended.Wait)
+	case !problem.Retried(done.err):
 		return time.Time{}
 	}
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))

@@ -50,6 +50,7 @@ var hints = map[string]string{
 	v1.ReasonImmutableChange:           "set the field back, or delete the object so that it is created again",
 	v1.ReasonTooLarge:                  "move large content into ConfigMaps of your own",
 	v1.ReasonResourceExists:            "delete or rename that object, or give the AppService another name",
+	v1.ReasonContended:                 "have the other writer leave that field alone; kubectl get --show-managed-fields shows what it writes",
 	v1.ReasonAdoptionRefused:           "change what the message names in the spec or in that object; docs/adopt.md explains each refusal",
 	v1.ReasonLeftOver:                  "keep the objects or delete them: they stay as they are",
 	v1.ReasonRecordDamaged:             "delete the Secret that the message names: the release is recorded again, objects stay",

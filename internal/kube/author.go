@@ -7,7 +7,9 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/controller-runtime/pkg/client"
 )
 
 // ChangedBy returns which field manager changed the spec of a resource last, and when; empty if its managed fields do not show that.
@@ -33,6 +35,18 @@ func ChangedBy(resource *unstructured.Unstructured) (manager string, at time.Tim
 		}
 	}
 	return manager, at
+}
+
+// OtherWriter returns which field manager besides the operator wrote an object last, apart from its status; empty if its managed fields do not
+// show that.
+func OtherWriter(object client.Object) string {
+	var last metav1.ManagedFieldsEntry
+	for _, entry := range object.GetManagedFields() {
+		if entry.Manager != FieldManager && entry.Subresource != "status" && entry.Time != nil && !entry.Time.Before(last.Time) {
+			last = entry
+		}
+	}
+	return last.Manager
 }
 
 // written returns metadata without what clients add for themselves, which are managed fields and kubectl's annotation with the whole resource,

@@ -144,7 +144,13 @@ func mayBeOurs(object client.Object, kinds []schema.GroupVersionKind) bool {
 		return true
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
-	return controller != nil && mayExist(controller) && slices.Contains(kinds, schema.FromAPIVersionAndKind(controller.APIVersion, controller.Kind))
+	return controller != nil && mayExist(controller) && slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return OfKind(controller, kind.GroupKind()) })
+}
+
+// OfKind reports whether a reference is to an object of a kind, in whatever version: an object keeps the reference that was written last, and
+// the kind may have got another version since.
+func OfKind(reference *metav1.OwnerReference, kind schema.GroupKind) bool {
+	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
 }
 
 // mayExist reports whether an object with the name and the UID of a reference may exist. The API server accepts references of any length.

@@ -56,6 +56,11 @@ func TestWhatTheCachesKeep(t *testing.T) {
 			owner.Kind = "Widget"
 			o.SetOwnerReferences([]metav1.OwnerReference{*owner})
 		}}, "identity"},
+		"an object of a resource in another version": {configMaps, []func(*unstructured.Unstructured){func(o *unstructured.Unstructured) {
+			owner := metav1.GetControllerOf(o)
+			owner.APIVersion = appServices.Group + "/v0"
+			o.SetOwnerReferences([]metav1.OwnerReference{*owner})
+		}}, "whole"},
 		"whose owner has a name that no object has":       {configMaps, []func(*unstructured.Unstructured){ownedBy(long, "u")}, "identity"},
 		"whose owner has a UID that no object has":        {configMaps, []func(*unstructured.Unstructured){ownedBy("web", long)}, "identity"},
 		"a claim that is kept":                            {claims, []func(*unstructured.Unstructured){nobodys, annotated(v1.AnnotationRetainedFor, "web")}, "whole"},

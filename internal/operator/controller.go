@@ -69,6 +69,8 @@ type shared struct {
 	Recorder     record.EventRecorder
 	Metrics      *metrics.Metrics
 	Clock        clock.PassiveClock
+	// ReconcileTimeout is how long one reconcile may take; 0 for any time.
+	ReconcileTimeout time.Duration
 	// Rollouts are the limits of rollouts of a kind.
 	Rollouts rolloutLimits
 	// Kinds are all that are served.
@@ -127,6 +129,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 		Reconciler:              reconciler,
 		MaxConcurrentReconciles: ptr.Deref(entry.MaxConcurrentReconciles, shared.MaxConcurrentReconciles),
 		SkipNameValidation:      ptr.To(true),
+		ReconciliationTimeout:   shared.ReconcileTimeout,
 		NewQueue:                queue.New,
 		RateLimiter:             rateLimiter(),
 	})

@@ -125,6 +125,7 @@ func New(config *rest.Config, options Options) (manager.Manager, error) {
 		Recorder:                recorder,
 		Metrics:                 counters,
 		Clock:                   clock.RealClock{},
+		ReconcileTimeout:        options.ReconcileTimeout,
 		Rollouts:                rolloutLimits{options.MaxConcurrentRollouts, options.MaxFailedRollouts, options.RolloutDeadline},
 		HistoryMax:              options.HistoryMax,
 		Kinds:                   served(list),

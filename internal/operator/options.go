@@ -31,6 +31,8 @@ type Options struct {
 	WatchNamespaces []string
 	// MaxConcurrentReconciles is how many resources of a kind are reconciled at a time.
 	MaxConcurrentReconciles int
+	// ReconcileTimeout is how long one reconcile may take; 0 for any time.
+	ReconcileTimeout time.Duration
 	// MaxConcurrentRollouts is how many resources roll their pods at a time if a new chart or operator causes it.
 	MaxConcurrentRollouts int
 	// MaxFailedRollouts is how many resources of a kind may not become ready with a new chart or operator before that is halted.
@@ -70,6 +72,7 @@ func (o *Options) Bind(flags *flag.FlagSet) {
 		return nil
 	})
 	flags.IntVar(&o.MaxConcurrentReconciles, "max-concurrent-reconciles", 16, "resources of a kind that are reconciled at a time")
+	flags.DurationVar(&o.ReconcileTimeout, "reconcile-timeout", 2*time.Minute, "time after which a reconcile ends, to be tried again: requests that are never answered must not hold up other resources")
 	flags.IntVar(&o.MaxConcurrentRollouts, "max-concurrent-rollouts", 10, "resources that roll their pods at a time where a new chart or operator causes it")
 	flags.IntVar(&o.MaxFailedRollouts, "max-failed-rollouts", 3, "resources of a kind that may not become ready with a new chart or operator before it goes no further")
 	flags.DurationVar(&o.RolloutDeadline, "rollout-deadline", 15*time.Minute,
@@ -100,6 +103,9 @@ func (o *Options) validate() error {
 	}
 	if o.MaxConcurrentReconciles < 1 {
 		return fmt.Errorf("--max-concurrent-reconciles must be at least 1, not %d", o.MaxConcurrentReconciles)
+	}
+	if o.ReconcileTimeout < 0 {
+		return fmt.Errorf("--reconcile-timeout must not be below 0, as %s is", o.ReconcileTimeout)
 	}
 	if o.MaxConcurrentRollouts < 1 {
 		return fmt.Errorf("--max-concurrent-rollouts must be at least 1, not %d", o.MaxConcurrentRollouts)

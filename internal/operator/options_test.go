@@ -25,7 +25,7 @@ import (
 // byDefault are the options of a manager that is started without flags.
 func byDefault() Options {
 	return Options{
-		MaxConcurrentReconciles: 16, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, RolloutDeadline: 15 * time.Minute, HistoryMax: 5, MetricsAddress: "0", MetricsSecure: true,
+		MaxConcurrentReconciles: 16, ReconcileTimeout: 2 * time.Minute, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, RolloutDeadline: 15 * time.Minute, HistoryMax: 5, MetricsAddress: "0", MetricsSecure: true,
 		MetricsCertificate: Certificate{Name: "tls.crt", Key: "tls.key"}, ProbeAddress: "127.0.0.1:8081",
 	}
 }
@@ -53,7 +53,7 @@ func TestFlags(t *testing.T) {
 			},
 			want: func(o *Options) {
 				*o = Options{
-					WatchesFile: "w.yaml", ChartDir: "charts", Policy: "p.yaml", Check: true, WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, RolloutDeadline: 15 * time.Minute, HistoryMax: 1, LeaderElection: true,
+					WatchesFile: "w.yaml", ChartDir: "charts", Policy: "p.yaml", Check: true, WatchNamespaces: []string{"one"}, MaxConcurrentReconciles: 3, ReconcileTimeout: 2 * time.Minute, MaxConcurrentRollouts: 10, MaxFailedRollouts: 3, RolloutDeadline: 15 * time.Minute, HistoryMax: 1, LeaderElection: true,
 					LeaderElectionNamespace: "system", MetricsAddress: ":8443", MetricsCertificate: Certificate{"certs", "a.crt", "a.key"}, HTTP2: true, ProbeAddress: "0",
 				}
 			},
@@ -175,6 +175,7 @@ func TestWatches(t *testing.T) {
 		"no reconciles at all":       {nil, func(_ string, o *Options) { o.MaxConcurrentReconciles = 0 }, "", "--max-concurrent-reconciles must be at least 1, not 0"},
 		"no rollouts at all":         {nil, func(_ string, o *Options) { o.MaxConcurrentRollouts = 0 }, "", "--max-concurrent-rollouts must be at least 1, not 0"},
 		"fewer failures than none":   {nil, func(_ string, o *Options) { o.MaxFailedRollouts = -1 }, "", "--max-failed-rollouts must not be below 0, as -1 is"},
+		"a time before it began":     {nil, func(_ string, o *Options) { o.ReconcileTimeout = -1 }, "", "--reconcile-timeout must not be below 0, as -1ns is"},
 		"no time for rollouts":       {nil, func(_ string, o *Options) { o.RolloutDeadline = 0 }, "", "--rollout-deadline must be above 0, not 0s"},
 		"a certificate that is missing": {
 			nil, func(dir string, o *Options) { o.MetricsAddress, o.MetricsCertificate.Path = ":8443", dir }, "",

@@ -129,14 +129,13 @@ func Blocked(err error) bool {
 // fault.
 func Retried(err error) bool {
 	var decaying *DecayingError
-	var previous *release.PreviousError
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
 	case errors.As(err, &decaying):
 		return true // the running release is repaired then
-	case Awaited(err), Stale(err), Unrenderable(err), errors.As(err, &previous):
+	case Awaited(err), Stale(err), Unrenderable(err):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // otherwise the API server was not asked
@@ -162,5 +161,6 @@ func Awaited(err error) bool {
 	var insecure *postrender.PodSecurityError
 	var disallowed *policy.Error
 	var earlier *release.EarlierRunError
-	return errors.As(err, &earlier) || errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
+	var previous *release.PreviousError
+	return errors.As(err, &previous) || errors.As(err, &earlier) || errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
 }

@@ -11,6 +11,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -72,7 +73,7 @@ func (a *Actor) attempt(ctx context.Context, session *cluster.Session, writes *a
 		}
 		task.Plan = plan
 		if task.First {
-			if err := a.records(session, task.Owner).free(ctx); err != nil {
+			if err := a.records(session, task.Owner).free(ctx, next(task.Snapshot.Records)); err != nil {
 				return nil, err
 			}
 		}
@@ -134,6 +135,15 @@ func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, 
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).recorded(ctx, record)
+}
+
+// OtherWriter returns the field manager that changed a live object last, besides the operator; empty if that is not known.
+func (a *Actor) OtherWriter(ctx context.Context, object client.Object) string {
+	live := kube.Metadata(object.GetObjectKind().GroupVersionKind())
+	if a.live.Get(ctx, client.ObjectKeyFromObject(object), live) != nil {
+		return ""
+	}
+	return kube.OtherWriter(live)
 }
 
 // KeepAlive carries out a plan of CompareLastGood.

@@ -249,6 +249,9 @@ func TestAnInstallWhereTheNameOfTheReleaseIsTaken(t *testing.T) {
 	}{
 		"by somebody's release": {record(""), new(*NotOursError), `Helm release "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
+		"by a Secret that is no record": {object(t, `{apiVersion: v1, kind: Secret, metadata: {name: sh.helm.release.v1.web.v1, namespace: demo}}`), new(*NotOursError),
+			`Secret "sh.helm.release.v1.web.v1" exists and is no release record of this resource, though it has the name of one: delete or rename it, or choose another name`,
+			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed", "delete ConfigMap a in the background", "delete ConfigMap b in the background"}},
 		"by an earlier resource": {record("earlier"), new(*PreviousError), `waiting until the garbage collector has deleted what is left of an earlier resource of this name: Helm release "web"`,
 			[]string{"apply ConfigMap a", "apply ConfigMap b", "create record 1 deployed"}},
 		"by our own, which lost the label that it is found by": {

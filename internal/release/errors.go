@@ -1,8 +1,10 @@
 package release
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
+	"time"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
@@ -77,6 +79,23 @@ func (e *DamagedError) Unwrap() error { return e.Err }
 
 // Reason returns the reason of Ready.
 func (e *DamagedError) Reason() string { return v1.ReasonRecordDamaged }
+
+// ContendedError reports that another writer changes a field each time it is repaired.
+type ContendedError struct {
+	// Field is the object and the path of the field, for example "Deployment web: spec.replicas".
+	Field string
+	// By is the field manager of the other writer; empty if it is not known.
+	By string
+	// Every is the time between repairs, and Wait that until the next one.
+	Every, Wait time.Duration
+}
+
+func (e *ContendedError) Error() string {
+	return fmt.Sprintf("%s is changed each time it is put back, last by %s: it is put back every %s at most", e.Field, cmp.Or(e.By, "another writer"), e.Every)
+}
+
+// Reason returns the reason of Ready.
+func (e *ContendedError) Reason() string { return v1.ReasonContended }
 
 // StaleError reports that the caches are behind the cluster, so that nothing could be decided. Trying again helps.
 type StaleError struct{ Err error }

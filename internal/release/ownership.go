@@ -4,7 +4,6 @@ import (
 	"fmt"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -35,7 +34,7 @@ func disowned(desired, live client.Object) bool {
 func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 	controller := metav1.GetControllerOfNoCopy(object)
 	switch {
-	case controller != nil && sameKind(controller, owner) && controller.Name == owner.GetName():
+	case controller != nil && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()) && controller.Name == owner.GetName():
 		return &PreviousError{[]Remnant{{key, object.GetFinalizers()}}}
 	case controller != nil:
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("controlled by %s %q", controller.Kind, controller.Name)}
@@ -43,9 +42,4 @@ func inTheWay(owner client.Object, key kube.Key, object client.Object) error {
 		return &NotOursError{Key: key, Owner: fmt.Sprintf("part of Helm release %q, which this operator did not make", object.GetAnnotations()[helmReleaseName])}
 	}
 	return &NotOursError{Key: key, Owner: "not managed by this operator"}
-}
-
-func sameKind(reference *metav1.OwnerReference, object client.Object) bool {
-	kind := object.GetObjectKind().GroupVersionKind().GroupKind()
-	return schema.FromAPIVersionAndKind(reference.APIVersion, reference.Kind).GroupKind() == kind
 }

@@ -175,6 +175,20 @@ func (p *Plan) String() string {
 	return strings.Join(parts, "; ")
 }
 
+// Repairs returns what a plan that repairs a release puts back, by object, for example "Deployment web: spec.replicas"; the object alone stands
+// for one that is created.
+func (p *Plan) Repairs() map[kube.Key]string {
+	repairs := make(map[kube.Key]string, len(p.Create)+len(p.Apply))
+	for _, object := range p.Create {
+		repairs[kube.KeyOf(object)] = kube.KeyOf(object).String()
+	}
+	for _, change := range p.Apply {
+		key := kube.KeyOf(change.Desired)
+		repairs[key] = strings.TrimSuffix(key.String()+": "+change.Field, ": ")
+	}
+	return repairs
+}
+
 // HoldBack removes objects from the plan.
 func (p *Plan) HoldBack(keys ...kube.Key) {
 	p.Create = slices.DeleteFunc(p.Create, func(o *unstructured.Unstructured) bool { return slices.Contains(keys, kube.KeyOf(o)) })

@@ -41,22 +41,27 @@ type records struct {
 // add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
 // of another owner has the name, a StaleError if the record exists already.
 func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) error {
-	revision := 1
-	if len(former) > 0 {
-		revision = former[0].Revision + 1
-	}
+	revision := next(former)
 	secret, err := r.secret(task, revision)
 	if err != nil {
 		return err
 	}
 	err = r.session.CreateRecord(ctx, secret)
 	if apierrors.IsAlreadyExists(err) {
-		return r.explainTakenName(ctx)
+		return r.explainTakenName(ctx, revision)
 	}
 	if err != nil {
 		return r.makeRoom(ctx, former, fmt.Errorf("cannot record release %d: %w", revision, err))
 	}
 	return nil
+}
+
+// next returns the revision that follows former ones, the newest first.
+func next(former []*cluster.Record) int {
+	if len(former) == 0 {
+		return 1
+	}
+	return former[0].Revision + 1
 }
 
 // replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a StaleError if the
@@ -172,16 +177,16 @@ func nameOf(owner client.Object, revision int) string {
 }
 
 // explainTakenName looks up which release has the name: the caches show only records that carry our label.
-func (r *records) explainTakenName(ctx context.Context) error {
-	if err := r.free(ctx); err != nil {
+func (r *records) explainTakenName(ctx context.Context, revision int) error {
+	if err := r.free(ctx, revision); err != nil {
 		return err
 	}
 	return &StaleError{fmt.Errorf("a release of the name is there, the caches do not show it")}
 }
 
-// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own. A record of the resource that
-// lost the label by which records are found gets it back.
-func (r *records) free(ctx context.Context) error {
+// free returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, or if any other Secret has the name of
+// the record of a revision. A record of the resource that lost the label by which records are found gets it back.
+func (r *records) free(ctx context.Context, revision int) error {
 	unlabeled, err := r.strangers(ctx)
 	if err != nil {
 		return err
@@ -192,7 +197,7 @@ func (r *records) free(ctx context.Context) error {
 			return fmt.Errorf("cannot label the release record %s: %w", record.Name, err)
 		}
 	}
-	return nil
+	return r.squatted(ctx, nameOf(r.owner, revision))
 }
 
 // strangers returns a NotOursError or a PreviousError if a release has the name that is not the resource's own, else its records without the
@@ -217,6 +222,19 @@ func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObj
 		}
 	}
 	return unlabeled, nil
+}
+
+// squatted returns a NotOursError if a Secret that has no labels of a release record has the name of one.
+func (r *records) squatted(ctx context.Context, name string) error {
+	secret := kube.Metadata(kube.SecretKind)
+	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.owner.GetNamespace(), Name: name}, secret)
+	switch {
+	case apierrors.IsNotFound(err), err == nil && cluster.IsRecord(secret) && secret.Labels["name"] == r.owner.GetName():
+		return nil
+	case err != nil:
+		return fmt.Errorf("cannot look for release record %s: %w", name, err)
+	}
+	return &NotOursError{Key: kube.KeyOf(secret), Owner: "no release record of this resource, though it has the name of one"}
 }
 
 // labelValue converts a chart version to a label value: build metadata comes after a plus, and a label has 63 characters at most.

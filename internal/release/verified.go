@@ -30,6 +30,9 @@ func remembered(objects map[kube.Key]client.Object) map[kube.Key]client.Object {
 	return out
 }
 
+// None reports whether nothing was found to match yet.
+func (v Verified) None() bool { return v.objects == nil }
+
 // Covers reports whether objects are all objects of a release, and still as they were verified.
 func (v Verified) Covers(digest string, objects map[kube.Key]client.Object) bool {
 	if digest != v.digest || len(objects) != len(v.objects) {

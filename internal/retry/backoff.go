@@ -14,8 +14,6 @@ const (
 	Stale = 250 * time.Millisecond
 	// stalePatience is how long that delay is used before the status reports what it waits for.
 	stalePatience = 2 * time.Second
-	// Previous is the interval at which the objects of an earlier resource of the same name are checked.
-	Previous = time.Second
 	// Notice is how long the status may wait for the Deployment controller to observe a release.
 	Notice = time.Second
 )

@@ -201,7 +201,7 @@ func (t *Tracker) ownerOf(object client.Object) owner {
 		return owner{name, types.UID(uid)}
 	}
 	controller := metav1.GetControllerOfNoCopy(object)
-	if controller == nil || controller.Kind != t.Owner.Kind || controller.APIVersion != t.Owner.GroupVersion().String() {
+	if controller == nil || !kube.OfKind(controller, t.Owner.GroupKind()) {
 		return owner{}
 	}
 	return owner{types.NamespacedName{Namespace: object.GetNamespace(), Name: controller.Name}, controller.UID}

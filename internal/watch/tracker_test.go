@@ -145,7 +145,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 		"an object that a resource owns, no more":         {event: created(only)},
 		"an object that another kind controls":            {event: created(foreign)},
 		"an object of a kind of that name elsewhere":      {event: created(controlled("5", "other.example.org/v1", "AppService", "web", "x"))},
-		"an object of the kind in another version":        {event: created(controlled("5", "app.example.com/v1beta1", "AppService", "web", "x"))},
+		"an object of the kind in another version":        {event: created(controlled("5", "app.example.com/v1beta1", "AppService", "web", "x")), want: []string{"web"}},
 		"an object is shown again as it was":              {event: changed(ours("5"), ours("5"))},
 		"reconciles by dependent resources are off":       {event: created(ours("5")), silent: true},
 		"the echo of a create":                            {wrote: ours("5"), event: created(ours("5"))},

@@ -57,6 +57,7 @@ func (c *Cluster) Launch(t *testing.T, namespace string, change ...func(*operato
 	options := operator.Options{
 		WatchNamespaces:         []string{namespace},
 		MaxConcurrentReconciles: 16,
+		ReconcileTimeout:        2 * time.Minute,
 		MaxConcurrentRollouts:   10,
 		MaxFailedRollouts:       3,
 		RolloutDeadline:         15 * time.Minute,

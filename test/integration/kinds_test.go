@@ -189,13 +189,19 @@ func watching(t *testing.T, lines string) func(*operator.Options, *harness.Reque
 func charted(t *testing.T, chart map[string]string, lines string) func(*operator.Options, *harness.Requests) {
 	t.Helper()
 	installWidgets(t)
+	return serving(t, widgetKind, chart, lines)
+}
+
+// serving has a manager serve a kind by a chart, and nothing else, with further lines in its entry of the watches file.
+func serving(t *testing.T, kind schema.GroupVersionKind, chart map[string]string, lines string) func(*operator.Options, *harness.Requests) {
+	t.Helper()
 	dir := t.TempDir()
 	for name, text := range chart {
 		files.Write(t, filepath.Join(dir, name), text)
 	}
 	entry := map[string]any{}
 	require.NoError(t, yaml.Unmarshal([]byte(lines), &entry))
-	for key, value := range map[string]string{"group": widgetKind.Group, "version": widgetKind.Version, "kind": widgetKind.Kind, "chart": "charts/widget"} {
+	for key, value := range map[string]string{"group": kind.Group, "version": kind.Version, "kind": kind.Kind, "chart": "charts/widget"} {
 		entry[key] = value
 	}
 	text, err := yaml.Marshal([]any{entry})

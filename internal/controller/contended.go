@@ -1,0 +1,64 @@
+package controller
+
+import (
+	"context"
+	"maps"
+	"slices"
+
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/retry"
+)
+
+// contest is what is remembered of a field that was repaired, and of who changed it since.
+type contest struct {
+	retry.Contest
+	by string
+}
+
+// spareContended leaves out of a plan of repairs what other writers change each time it is put back, until it may be put back again. The error
+// is a release.ContendedError about what waits longest; nil if nothing does.
+func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release.Plan, there *cluster.Snapshot) error {
+	now := r.Clock.Now()
+	var longest *release.ContendedError
+	repairs := plan.Repairs()
+	for _, key := range slices.SortedFunc(maps.Keys(repairs), kube.Key.Compare) {
+		field := repairs[key]
+		known := s.memory.contests[field]
+		if known == nil || known.Wait(now) == 0 {
+			continue
+		}
+		plan.HoldBack(key)
+		if object := there.Objects[key]; object != nil && known.by == "" {
+			known.by = r.Actor.OtherWriter(ctx, object)
+		}
+		if longest == nil || known.Wait(now) > longest.Wait {
+			longest = &release.ContendedError{Field: field, By: known.by, Every: known.Every(), Wait: known.Wait(now)}
+		}
+	}
+	if longest == nil {
+		return nil
+	}
+	return longest
+}
+
+// noteRepairs remembers what a plan has put back, and forgets what stays as it was put back.
+func (r *Reconciler) noteRepairs(s *scope, plan *release.Plan) {
+	now := r.Clock.Now()
+	for field, known := range s.memory.contests {
+		if known.Over(now) {
+			delete(s.memory.contests, field)
+		}
+	}
+	for _, field := range plan.Repairs() {
+		if s.memory.contests == nil {
+			s.memory.contests = map[string]*contest{}
+		}
+		if s.memory.contests[field] == nil {
+			s.memory.contests[field] = &contest{}
+		}
+		s.memory.contests[field].Repaired(now)
+		s.memory.contests[field].by = ""
+	}
+}

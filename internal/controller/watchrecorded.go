@@ -1,0 +1,51 @@
+package controller
+
+import (
+	"context"
+	"errors"
+	"slices"
+
+	"k8s.io/apimachinery/pkg/api/meta"
+
+	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/watch"
+)
+
+// watchRecorded watches the kinds of the recorded release before another one follows it, and returns the objects in the cluster: the chart in
+// use may not name a kind of objects that are to be deleted. Once objects were found to match in this process, all their kinds are watched.
+func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*cluster.Snapshot, error) {
+	if there.Record == nil || there.Record.Digest == wanted.outline.Digest || !s.memory.verified.None() {
+		return there, nil
+	}
+	recorded, err := r.lastGoodOf(ctx, s, there.Record)
+	if damaged := (*release.DamagedError)(nil); errors.As(err, &damaged) {
+		return there, nil // the next release heals it
+	}
+	if err != nil {
+		return there, err
+	}
+	var unwatched []kube.Key
+	var why error
+	for _, object := range recorded.Objects {
+		key := kube.KeyOf(object)
+		if slices.Contains(wanted.outline.Keys, key) {
+			continue
+		}
+		err, untracked := r.Tracker.Ensure(ctx, object.GroupVersionKind()), (*watch.UntrackedError)(nil)
+		switch {
+		case err == nil, meta.IsNoMatchError(err): // a cluster that does not serve a kind has no objects of it
+		case errors.As(err, &untracked):
+			unwatched, why = append(unwatched, key), err
+		default:
+			return there, err
+		}
+	}
+	r.recordUnwatched(ctx, s, unwatched, why)
+	seen, err := r.observe(ctx, s, wanted)
+	if err != nil {
+		return there, err
+	}
+	return seen, nil
+}
