@@ -85,7 +85,7 @@ func TestWhatIsLeftOfAnEarlierResourceIsWaitedFor(t *testing.T) {
 		return count
 	}
 	before, began := lookups(), time.Now()
-	harness.Eventually(t, "it looks twice more", func() error { return want("lookups", lookups() >= before+2, true) })
+	harness.Eventually(t, "it looks for it three times more, with two requests each", func() error { return want("lookups", lookups() >= before+6, true) })
 	if most := 2 + int(time.Since(began)/(2*time.Second)); lookups() > before+most {
 		t.Errorf("it looked %d times within %s, want %d at the most", lookups()-before, time.Since(began), most)
 	}
