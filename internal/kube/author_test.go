@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/stretchr/testify/require"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -53,5 +54,20 @@ func TestWhoChangedASpec(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+func TestWhoWroteAnObjectBesidesTheOperator(t *testing.T) {
+	at := func(second int) *metav1.Time { return new(metav1.Unix(int64(second), 0)) }
+	object := Metadata(SecretKind)
+	if got := OtherWriter(object); got != "" {
+		t.Errorf("got %q of an object without managed fields", got)
+	}
+	object.ManagedFields = []metav1.ManagedFieldsEntry{
+		{Manager: "early", Time: at(1)}, {Manager: "late", Time: at(3)}, {Manager: FieldManager, Time: at(4)},
+		{Manager: "kube-controller-manager", Subresource: "status", Time: at(5)}, {Manager: "timeless"},
+	}
+	if got := OtherWriter(object); got != "late" {
+		t.Errorf("got %q, want the last one that wrote no status", got)
 	}
 }
