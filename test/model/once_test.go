@@ -41,6 +41,7 @@ func onceShape() *shape {
 		changes: onceChanges(),
 		writes:  3,
 		allowed: startsOnce,
+		waits:   hasNotRun,
 		ended:   hasRun,
 	}
 }
@@ -61,9 +62,6 @@ func onceChanges() []act {
 				w.server.edit(of, func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 			}
 			w.server.remove(key)
-		}),
-		onJob("somebody takes off the labels of the Job", func(w *world, key kube.Key) {
-			w.server.edit(key, func(o *unstructured.Unstructured) { o.SetLabels(nil) })
 		}),
 		onJob("somebody takes off the stamp of the Job", func(w *world, key kube.Key) {
 			w.server.edit(key, func(o *unstructured.Unstructured) {
@@ -164,6 +162,29 @@ func (w *world) startsAlone(job *unstructured.Unstructured) error {
 	return nil
 }
 
+// interrupted is a Job that is to run otherwise while its pod has not ended.
+func interrupted(ctx context.Context) *world {
+	w := newWorld(once)
+	w.process.reconcile(ctx)
+	for _, kind := range once.kinds() {
+		w.deliver(kind)
+	}
+	w.become(1)
+	w.deliver(appJob.Kind)
+	return w
+}
+
+// hasNotRun reports whether a Job is suspended before it starts, or nobody knows how it ended.
+func hasNotRun(w *world) bool {
+	noted, _, _ := unstructured.NestedSlice(w.resource().Object, "status", "runs")
+	stopped, _, _ := unstructured.NestedBool(w.resource().Object, "spec", "suspend")
+	if len(noted) != 1 {
+		return false
+	}
+	result := noted[0].(map[string]any)["result"]
+	return result == string(v1.RunUnknown) || result == nil && stopped
+}
+
 // hasRun returns an error unless what is asked for last has run, or the status says that nobody knows, or it is suspended.
 func hasRun(w *world) error {
 	noted, _, _ := unstructured.NestedSlice(w.resource().Object, "status", "runs")
@@ -171,9 +192,8 @@ func hasRun(w *world) error {
 		return fmt.Errorf("there is one Job to run, and the status notes %v", noted)
 	}
 	run, _ := noted[0].(map[string]any)
-	stopped, _, _ := unstructured.NestedBool(w.resource().Object, "spec", "suspend")
 	switch {
-	case run["result"] == string(v1.RunUnknown), stopped && run["result"] == nil:
+	case hasNotRun(w):
 		return nil
 	case run["result"] != string(v1.RunComplete):
 		return fmt.Errorf("all pods have ended, and the status notes %v", run)

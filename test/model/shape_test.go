@@ -27,6 +27,8 @@ type shape struct {
 	writes int
 	// allowed returns what is wrong with a write of the operator other than a status or a record; nil for the rules of ConfigMaps.
 	allowed func(w *world, key kube.Key, before *unstructured.Unstructured) error
+	// waits reports whether the resource is not ready once the world has come to rest; nil for never.
+	waits func(w *world) bool
 	// ended returns what is wrong once the world has come to rest; nil for nothing more than that all objects are as rendered.
 	ended func(w *world) error
 }
