@@ -88,8 +88,9 @@ func (w *witness) scaled(event apiwatch.Event) {
 	w.replicas[deployment.UID] = now
 }
 
-// setByOperator reports whether the operator set the replicas: it owns them, or nobody does, since it no longer applies them.
-func setByOperator(object client.Object) bool {
+// setByOperator reports whether the operator set the replicas: it owns them, or nobody does and the API server gave them their default, since
+// the operator no longer applies them. Nobody owns what was scaled to 0 either.
+func setByOperator(object *appsv1.Deployment) bool {
 	for _, entry := range object.GetManagedFields() {
 		var fields struct {
 			Spec map[string]any `json:"f:spec"`
@@ -99,7 +100,7 @@ func setByOperator(object client.Object) bool {
 		}
 		return strings.HasPrefix(entry.Manager, release.FieldManager)
 	}
-	return true
+	return *object.Spec.Replicas == 1
 }
 
 func (w *witness) job(event apiwatch.Event) {
