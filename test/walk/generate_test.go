@@ -169,6 +169,7 @@ func (g *generator) plan(seed, number uint64, count int) plan {
 		return p
 	}
 	p.first = g.someFirst(random, p.role)
+	p.steps = p.role.opening(count)
 	spec := p.first
 	for len(p.steps) < count {
 		next := g.step(random)

@@ -54,9 +54,9 @@ var jobWriters = []jobStep{
 	}},
 }
 
-// someRuns are the steps of a walk of an AppJob. The first one changes what it runs.
+// someRuns are the steps of a walk of an AppJob. First, what it runs changes, and the Job that has ended is deleted.
 func someRuns(random *rand.Rand, count int) []jobStep {
-	list := []jobStep{becomes(runsOtherwise[1])}
+	list := []jobStep{becomes(runsOtherwise[1]), jobWriters[0]}
 	for len(list) < count {
 		switch choice := random.IntN(10); {
 		case choice < 3:

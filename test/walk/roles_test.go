@@ -48,6 +48,19 @@ func (r role) keeping(change func(map[string]any) map[string]any) func(map[strin
 	return func(spec map[string]any) map[string]any { return r.keep(change(spec)) }
 }
 
+// opening are the first steps of a walk: an autoscaler that has scaled sees whether its number stays when the spec changes.
+func (r role) opening(count int) []step {
+	if r != ofAutoscaler {
+		return nil
+	}
+	scales := writer{name: "an autoscaler scales", do: autoscale}
+	list := []step{{text: scales.name, writer: &scales, choice: 1}, {text: "another image", change: func(spec map[string]any) map[string]any {
+		spec["image"] = "nginx:1.29"
+		return spec
+	}}}
+	return list[:min(count, len(list))]
+}
+
 // someFirst is the spec of a case, made one of the role.
 func (g *generator) someFirst(random *rand.Rand, r role) map[string]any {
 	for {

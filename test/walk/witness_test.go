@@ -82,15 +82,15 @@ func (w *witness) scaled(event apiwatch.Event) {
 	}
 	before, known := w.replicas[deployment.UID]
 	now := *deployment.Spec.Replicas
-	if known && now != before && setByOperator(deployment) {
+	if known && now != before && setByOperator(before, deployment) {
 		w.wrong = append(w.wrong, fmt.Errorf("the operator set the replicas of an autoscaled Deployment from %d to %d", before, now))
 	}
 	w.replicas[deployment.UID] = now
 }
 
 // setByOperator reports whether the operator set the replicas: it owns them, or nobody does and the API server gave them their default, since
-// the operator no longer applies them. Nobody owns what was scaled to 0 either.
-func setByOperator(object *appsv1.Deployment) bool {
+// the operator no longer applies them. What the subresource scale sets to 0, and from 0 to anything, has no owner either.
+func setByOperator(before int32, object *appsv1.Deployment) bool {
 	for _, entry := range object.GetManagedFields() {
 		var fields struct {
 			Spec map[string]any `json:"f:spec"`
@@ -100,7 +100,7 @@ func setByOperator(object *appsv1.Deployment) bool {
 		}
 		return strings.HasPrefix(entry.Manager, release.FieldManager)
 	}
-	return *object.Spec.Replicas == 1
+	return *object.Spec.Replicas == 1 && before > 0
 }
 
 func (w *witness) job(event apiwatch.Event) {
