@@ -63,6 +63,9 @@ func onceChanges() []act {
 			}
 			w.server.remove(key)
 		}),
+		onJob("somebody takes off the labels of the Job", func(w *world, key kube.Key) {
+			w.server.edit(key, func(o *unstructured.Unstructured) { o.SetLabels(nil) })
+		}),
 		onJob("somebody takes off the stamp of the Job", func(w *world, key kube.Key) {
 			w.server.edit(key, func(o *unstructured.Unstructured) {
 				annotations := o.GetAnnotations()

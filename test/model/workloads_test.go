@@ -26,7 +26,7 @@ var scaled = &shape{
 		{"image": "one", "size": int64(3)},
 	},
 	renders: []schema.GroupVersionKind{deployment},
-	changes: append(append(takenBack(keyDeployment), workloadChanges(keyDeployment)...), scales(5), scales(1)),
+	changes: append(workloadChanges(keyDeployment), scales(5), scales(1)),
 	writes:  2,
 	allowed: keepsReplicas,
 }
@@ -89,8 +89,8 @@ func chartOf(name, template string) *chart.Chart {
 	}
 }
 
-// takenBack are what others do to a workload after which the caches no longer show that it is the resource's.
-func takenBack(key kube.Key) []act {
+// workloadChanges are what others do to a workload.
+func workloadChanges(key kube.Key) []act {
 	edits := []struct {
 		verb string
 		edit func(*unstructured.Unstructured)
@@ -104,20 +104,14 @@ func takenBack(key kube.Key) []act {
 		list = append(list, changeOf("somebody "+e.verb+" the workload", key, func(w *world) { w.server.edit(key, e.edit) }))
 	}
 	return append(list,
+		changeOf("somebody deletes the workload", key, func(w *world) { w.server.remove(key) }),
 		changeOf("kubectl delete --cascade=orphan, and the resource is made again", resourceKey, func(w *world) {
 			if w.server.objects[key] != nil {
 				w.server.edit(key, func(o *unstructured.Unstructured) { o.SetOwnerReferences(nil) })
 			}
 			w.makeAgain()
-		}))
-}
-
-// workloadChanges are what others do to a workload besides.
-func workloadChanges(key kube.Key) []act {
-	return []act{
-		changeOf("somebody deletes the workload", key, func(w *world) { w.server.remove(key) }),
-		madeAgain(resourceKey), statusOverwritten(resourceKey), recordDeleted(),
-	}
+		}),
+		madeAgain(resourceKey), statusOverwritten(resourceKey), recordDeleted())
 }
 
 func scales(replicas int64) act {
