@@ -243,7 +243,7 @@ func (j *runner) run(ctx context.Context) error {
 				return err
 			}
 			if err := j.Actor.StartJob(ctx, j.s.resource, desired, step.Job, j.state.Runs, j.wanted.runs, present); err != nil {
-				return err
+				return cmp.Or(j.clear(ctx, err, present), err)
 			}
 			log.FromContext(ctx).Info("Job started", "job", step.Job.Name)
 			j.event(j.s, corev1.EventTypeNormal, v1.ReasonStarted, fmt.Sprintf("Job %s runs", step.Job.Name))
@@ -252,6 +252,21 @@ func (j *runner) run(ctx context.Context) error {
 		}
 		j.acted = true
 	}
+}
+
+// clear deletes Jobs of earlier runs that hold back a start and that the caches do not show.
+func (j *runner) clear(ctx context.Context, held error, present func() error) error {
+	var earlier *release.EarlierRunError
+	if !errors.As(held, &earlier) {
+		return nil
+	}
+	for _, job := range earlier.Jobs {
+		if err := j.Actor.DeleteJob(ctx, j.s.resource, job, present); err != nil {
+			return err
+		}
+		log.FromContext(ctx).Info("Job of an earlier run deleted", "job", job.Name)
+	}
+	return nil
 }
 
 // create creates a Job, suspended. The first of a resource needs a name that no other Helm release has.

@@ -43,7 +43,11 @@ func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
 		case live == nil:
 			checked.Create = append(checked.Create, desired)
 		default:
-			checked.Apply = append(checked.Apply, Change{Desired: desired, Live: live})
+			change, err := a.found(ctx, desired, live)
+			if err != nil {
+				return nil, err
+			}
+			checked.Apply = append(checked.Apply, change)
 		}
 	}
 	return checked, nil
@@ -65,6 +69,21 @@ func (a *applier) ours(ctx context.Context, desired *unstructured.Unstructured) 
 		return nil, &StaleError{fmt.Errorf("%s is being deleted", kube.KeyOf(desired))}
 	}
 	return live, nil
+}
+
+// found returns the change of an object that the caches do not show, of which only the metadata were read. Claim templates stay as they are.
+func (a *applier) found(ctx context.Context, desired *unstructured.Unstructured, live client.Object) (Change, error) {
+	if kube.TraitsOf(desired.GroupVersionKind().GroupKind()).Claims == nil {
+		return Change{Desired: desired, Live: live}, nil
+	}
+	whole := identity(live)
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(live), whole); err != nil {
+		return Change{}, fmt.Errorf("cannot read %s: %w", kube.KeyOf(live), err)
+	}
+	if whole.GetUID() != live.GetUID() {
+		return Change{}, &StaleError{fmt.Errorf("%s has changed", kube.KeyOf(live))}
+	}
+	return Change{Desired: asFarAsMutable(desired, whole), Live: whole}, nil
 }
 
 // allLeft extends a PreviousError to all objects that are in the way of a plan, not only the first one found.
@@ -105,7 +124,10 @@ func (a *applier) wouldTake(ctx context.Context, plan *Plan) error {
 	for _, desired := range plan.Create {
 		_, live, err := a.create(ctx, desired, client.DryRunAll)
 		if err == nil && live != nil {
-			_, err = a.apply(ctx, Change{Desired: desired, Live: live}, client.DryRunAll)
+			var change Change
+			if change, err = a.found(ctx, desired, live); err == nil {
+				_, err = a.apply(ctx, change, client.DryRunAll)
+			}
 		}
 		if err != nil {
 			return err
@@ -126,7 +148,10 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 		switch {
 		case err != nil:
 		case live != nil:
-			err = a.change(ctx, Change{Desired: desired, Live: live})
+			var change Change
+			if change, err = a.found(ctx, desired, live); err == nil {
+				err = a.change(ctx, change)
+			}
 		default:
 			created = append(created, written)
 			err = a.handOver(ctx, desired, written)

@@ -33,7 +33,11 @@ const (
 )
 
 // EarlierRunError reports that a Job cannot start because something of an earlier run is left.
-type EarlierRunError struct{ Left []string } // pods first
+type EarlierRunError struct {
+	Left []string // pods first
+	// Jobs are those that are not noted and not being deleted, whether the caches show them or not.
+	Jobs []jobs.Job
+}
 
 func (e *EarlierRunError) Error() string {
 	more := ""
@@ -195,6 +199,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 	}
 	own, others := map[types.UID]bool{}, map[types.UID]bool{}
 	var left, running []string
+	var unnoted []jobs.Job
 	for i := range all.Items {
 		job := &all.Items[i]
 		job.SetGroupVersionKind(jobKind)
@@ -204,6 +209,9 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		case jobs.Asks(job) && !isNoted(job.UID):
 			own[job.UID] = true
 			left = append(left, "Job "+job.Name+finalizers(job))
+			if job.DeletionTimestamp == nil {
+				unnoted = append(unnoted, jobs.Job{Name: job.Name, UID: job.UID})
+			}
 		}
 	}
 	pods := &corev1.PodList{}
@@ -223,7 +231,7 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 		}
 	}
 	if left = append(running, left...); len(left) > 0 {
-		return &EarlierRunError{left}
+		return &EarlierRunError{left, unnoted}
 	}
 	return nil
 }

@@ -46,14 +46,19 @@ func Of(ctx context.Context, live, objects client.Reader, app *v1.AppService) (m
 	return state, nil
 }
 
-// kinds that the chart renders.
-var kinds = sync.OnceValues(func() ([]schema.GroupVersionKind, error) {
-	loaded, err := chart.Load(appservice.Files, "helm-charts/appservice")
+// The kinds that the charts of AppService and AppJob render.
+var (
+	kinds    = sync.OnceValues(func() ([]schema.GroupVersionKind, error) { return kindsOf("helm-charts/appservice") })
+	jobKinds = sync.OnceValues(func() ([]schema.GroupVersionKind, error) { return kindsOf("helm-charts/appjob") })
+)
+
+func kindsOf(folder string) ([]schema.GroupVersionKind, error) {
+	loaded, err := chart.Load(appservice.Files, folder)
 	if err != nil {
 		return nil, err
 	}
 	return chart.Kinds(loaded), nil
-})
+}
 
 // Objects lists what an AppService controls or keeps, release records excepted. Nobody may change what comes from a cache.
 func Objects(ctx context.Context, objects client.Reader, app client.Object) ([]*unstructured.Unstructured, error) {
@@ -61,6 +66,19 @@ func Objects(ctx context.Context, objects client.Reader, app client.Object) ([]*
 	if err != nil {
 		return nil, err
 	}
+	return objectsOf(ctx, objects, app, kinds)
+}
+
+// JobObjects lists the same of an AppJob.
+func JobObjects(ctx context.Context, objects client.Reader, job client.Object) ([]*unstructured.Unstructured, error) {
+	kinds, err := jobKinds()
+	if err != nil {
+		return nil, err
+	}
+	return objectsOf(ctx, objects, job, kinds)
+}
+
+func objectsOf(ctx context.Context, objects client.Reader, app client.Object, kinds []schema.GroupVersionKind) ([]*unstructured.Unstructured, error) {
 	var found []*unstructured.Unstructured
 	for _, kind := range kinds {
 		list := &unstructured.UnstructuredList{}

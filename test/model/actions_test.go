@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -19,7 +18,7 @@ type act struct {
 }
 
 // acts are all that may happen, in the order in which they are tried.
-func acts() []act {
+func (s *shape) acts() []act {
 	list := []act{
 		{"reconcile", func(w *world) bool { return w.process.queued }, func(ctx context.Context, w *world) { w.process.reconcile(ctx) }},
 		{"time passes", func(w *world) bool { return !w.process.queued && len(w.process.timers) > 0 }, func(ctx context.Context, w *world) {
@@ -27,10 +26,10 @@ func acts() []act {
 			w.process.reconcile(ctx)
 		}},
 	}
-	for _, kind := range kinds {
+	for _, kind := range s.kinds() {
 		list = append(list, act{"informers show every " + kind, func(w *world) bool { return w.pending(kind) }, func(_ context.Context, w *world) { w.deliver(kind) }})
 	}
-	for nth := 1; nth <= 3; nth++ {
+	for nth := 1; nth <= s.writes; nth++ {
 		list = append(list,
 			fault(fmt.Sprintf("reconcile, write %d is lost", nth), nth, lost, false),
 			fault(fmt.Sprintf("reconcile, the answer to write %d is lost", nth), nth, mute, false),
@@ -54,7 +53,7 @@ func acts() []act {
 		}},
 		act{"the garbage collector works", (*world).garbage, func(_ context.Context, w *world) { w.collect() }},
 	)
-	return append(list, changes()...)
+	return append(append(list, s.specChanges()...), s.changes...)
 }
 
 // fault is a reconcile of which one write goes wrong, or at which the process ends.
@@ -81,17 +80,9 @@ func fault(text string, nth int, what verdict, killed bool) act {
 	}}
 }
 
-// changes are what others do.
-func changes() []act {
+// pairChanges are what others do to a pair of ConfigMaps.
+func pairChanges() []act {
 	var list []act
-	for i := range specs {
-		list = append(list, changeOf(fmt.Sprintf("the spec becomes %v", specs[i]), resourceKey, func(w *world) {
-			w.server.edit(resourceKey, func(o *unstructured.Unstructured) {
-				o.Object["spec"] = runtime.DeepCopyJSON(specs[i])
-				o.SetGeneration(o.GetGeneration() + 1)
-			})
-		}))
-	}
 	edits := map[string]func(*unstructured.Unstructured){
 		"edits": func(o *unstructured.Unstructured) {
 			_ = unstructured.SetNestedField(o.Object, "tampered", "data", "image")
@@ -107,19 +98,9 @@ func changes() []act {
 	list = append(list,
 		changeOf("somebody deletes a", keyA, func(w *world) { w.server.remove(keyA) }),
 		changeOf("somebody deletes b", keyB, func(w *world) { w.server.remove(keyB) }),
-		changeOf("the resource is made again under its name", resourceKey, func(w *world) {
-			again := w.server.objects[resourceKey].DeepCopy()
-			again.SetGeneration(1)
-			delete(again.Object, "status")
-			w.server.remove(resourceKey)
-			w.server.store(resourceKey, again)
-		}),
-		changeOf("somebody overwrites the status", resourceKey, func(w *world) {
-			w.server.edit(resourceKey, func(o *unstructured.Unstructured) {
-				o.Object["status"] = map[string]any{"phase": "Failed", "replicas": int64(7)}
-			})
-		}),
-		record("somebody deletes the record", func(w *world, key kube.Key) { w.server.remove(key) }),
+		madeAgain(resourceKey),
+		statusOverwritten(resourceKey),
+		recordDeleted(),
 		record("Helm marks the record failed", func(w *world, key kube.Key) {
 			w.server.edit(key, func(o *unstructured.Unstructured) {
 				_ = unstructured.SetNestedField(o.Object, "failed", "metadata", "labels", "status")
@@ -136,6 +117,32 @@ func changes() []act {
 		}},
 	)
 	return list
+}
+
+func madeAgain(key kube.Key) act {
+	return changeOf("the resource is made again under its name", key, func(w *world) { w.makeAgain() })
+}
+
+// makeAgain deletes the resource, and makes it again with its spec.
+func (w *world) makeAgain() {
+	again := w.resource().DeepCopy()
+	again.SetGeneration(1)
+	delete(again.Object, "status")
+	w.server.remove(w.shape.key())
+	w.server.store(w.shape.key(), again)
+	w.runs.ask(w.resource())
+}
+
+func statusOverwritten(key kube.Key) act {
+	return changeOf("somebody overwrites the status", key, func(w *world) {
+		w.server.edit(key, func(o *unstructured.Unstructured) {
+			o.Object["status"] = map[string]any{"phase": "Failed", "replicas": int64(7)}
+		})
+	})
+}
+
+func recordDeleted() act {
+	return record("somebody deletes the record", func(w *world, key kube.Key) { w.server.remove(key) })
 }
 
 // changeOf is a change of an existing object.

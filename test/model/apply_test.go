@@ -15,6 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -63,8 +64,8 @@ func (s *server) apply(body []byte, manager string, force, dryRun bool) (*unstru
 			unset(result.Object, path)
 		}
 	}
-	if dryRun {
-		return result, nil
+	if err := immutable(s.objects[key], result); err != nil || dryRun {
+		return result, err
 	}
 	result = s.store(key, result)
 	s.owners[result.GetUID()] = owners
@@ -87,9 +88,13 @@ func conflict(key kube.Key, why string) error {
 	return apierrors.NewConflict(schema.GroupResource{Resource: strings.ToLower(key.Kind) + "s"}, key.Name, errors.New(why))
 }
 
-// fields are those that a server-side apply merges one by one, as JSON: labels, annotations, owners and data.
+// fields are those that a server-side apply merges one by one, as JSON: labels, annotations, owners and data, and of workloads the
+// fields of the spec. A list is one field.
 func fields(content map[string]any) map[string]string {
 	out := map[string]string{}
+	if content["apiVersion"] != v1.GroupVersion.String() {
+		leaves(out, "spec", content["spec"])
+	}
 	for _, path := range [][]string{{"metadata", "labels"}, {"metadata", "annotations"}, {"data"}} {
 		entries, _, _ := unstructured.NestedMap(content, path...)
 		for entry, value := range entries {
@@ -106,10 +111,22 @@ func fields(content map[string]any) map[string]string {
 	return out
 }
 
+func leaves(out map[string]string, path string, value any) {
+	content, _ := value.(map[string]any)
+	for entry, value := range content {
+		if nested, isMap := value.(map[string]any); isMap && len(nested) > 0 {
+			leaves(out, path+"/"+entry, value)
+			continue
+		}
+		text, _ := json.Marshal(value)
+		out[path+"|"+entry] = string(text)
+	}
+}
+
 func set(content map[string]any, path, text string) {
 	unset(content, path)
 	var value any
-	_ = json.Unmarshal([]byte(text), &value)
+	_ = utiljson.Unmarshal([]byte(text), &value)
 	place, entry, _ := strings.Cut(path, "|")
 	segments := strings.Split(place, "/")
 	if place == "metadata/ownerReferences" {
@@ -136,12 +153,25 @@ func unset(content map[string]any, path string) {
 	_ = unstructured.SetNestedSlice(content, owners, segments...)
 }
 
-// mergeStatus is a merge patch of a status.
-func (s *server) mergeStatus(key kube.Key, patch []byte) (*unstructured.Unstructured, error) {
+// merge is a merge patch by a manager, which owns the changed fields from then on.
+func (s *server) merge(key kube.Key, patch []byte, manager string) (*unstructured.Unstructured, error) {
 	there := s.objects[key]
 	if there == nil {
 		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
 	}
+	merged, err := mergedWith(key, there, patch)
+	if err == nil {
+		err = immutable(there, merged)
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.owned(there, merged, manager+" (Update)")
+	return s.store(key, merged), nil
+}
+
+// mergedWith returns an object with a merge patch applied to it, if it has the UID and version that the patch names.
+func mergedWith(key kube.Key, there *unstructured.Unstructured, patch []byte) (*unstructured.Unstructured, error) {
 	var of struct{ Metadata metav1.ObjectMeta }
 	if err := json.Unmarshal(patch, &of); err != nil {
 		return nil, apierrors.NewBadRequest(err.Error())
@@ -158,7 +188,17 @@ func (s *server) mergeStatus(key kube.Key, patch []byte) (*unstructured.Unstruct
 		return nil, apierrors.NewBadRequest(err.Error())
 	}
 	result := &unstructured.Unstructured{}
-	if err := utiljson.Unmarshal(merged, &result.Object); err != nil {
+	return result, utiljson.Unmarshal(merged, &result.Object)
+}
+
+// mergeStatus is a merge patch of a status.
+func (s *server) mergeStatus(key kube.Key, patch []byte) (*unstructured.Unstructured, error) {
+	there := s.objects[key]
+	if there == nil {
+		return nil, apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
+	}
+	result, err := mergedWith(key, there, patch)
+	if err != nil {
 		return nil, err
 	}
 	changed := there.DeepCopy()

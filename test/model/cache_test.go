@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"slices"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -34,29 +33,24 @@ func (i *informers) ByIndex(kind schema.GroupVersionKind, index, value string) (
 	var list []client.Object
 	for _, key := range sorted(i.store) {
 		object := i.store[key]
-		if controller := metav1.GetControllerOfNoCopy(object); controller == nil || object.GetNamespace()+"/"+string(controller.UID) != value {
+		if kind.GroupKind() != key.GroupKind || belongsTo(object) != value {
 			continue
 		}
-		switch {
-		case kind.GroupKind() != key.GroupKind:
-		case key.Kind == "ConfigMap":
-			item := &corev1.ConfigMap{}
-			if err := fill(item, object); err != nil {
-				return nil, err
-			}
-			item.SetGroupVersionKind(object.GroupVersionKind())
-			list = append(list, item)
-		case key.Kind == kube.SecretKind.Kind:
-			item := &metav1.PartialObjectMetadata{}
-			if err := fill(item, object); err != nil {
-				return nil, err
-			}
-			list = append(list, item)
-		default:
-			return nil, fmt.Errorf("the operator asks for %s", kind.Kind)
+		item := kube.Representation(kind)
+		if err := fill(item, object); err != nil {
+			return nil, err
 		}
+		list = append(list, item)
 	}
 	return list, nil
+}
+
+// belongsTo returns the value of the index for an object.
+func belongsTo(object *unstructured.Unstructured) string {
+	if controller := metav1.GetControllerOfNoCopy(object); controller != nil {
+		return object.GetNamespace() + "/" + string(controller.UID)
+	}
+	return object.GetNamespace() + "/retained/" + kube.RetainedFor(object)
 }
 
 func sorted[V any](objects map[kube.Key]V) []kube.Key {
@@ -75,5 +69,5 @@ func sorted[V any](objects map[kube.Key]V) []kube.Key {
 
 // shown reports whether the caches of the operator show an object: those of objects select by a label.
 func shown(object *unstructured.Unstructured) bool {
-	return object.GetKind() == v1.Kind || object.GetLabels()[v1.LabelManaged] == "true"
+	return isResource(object) || object.GetLabels()[v1.LabelManaged] == "true"
 }

@@ -4,17 +4,21 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	fieldset "k8s.io/apimachinery/pkg/fields"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/client-go/kubernetes/scheme"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
+	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -32,7 +36,7 @@ func (c *connection) Get(_ context.Context, key client.ObjectKey, into client.Ob
 	if *c.dead {
 		return errLost
 	}
-	kind := into.GetObjectKind().GroupVersionKind()
+	kind := kindOf(into)
 	of := kube.Key{GroupKind: kind.GroupKind(), Name: key.Name}
 	from := c.world.server.objects[of]
 	if c.informers != nil {
@@ -54,7 +58,7 @@ func fill(into client.Object, from *unstructured.Unstructured) error {
 	if err != nil {
 		return err
 	}
-	kind := into.GetObjectKind().GroupVersionKind()
+	kind := kindOf(into)
 	if err := json.Unmarshal(text, into); err != nil {
 		return err
 	}
@@ -66,24 +70,39 @@ func (c *connection) List(_ context.Context, list client.ObjectList, options ...
 	if *c.dead {
 		return errLost
 	}
-	into, ok := list.(*metav1.PartialObjectMetadataList)
-	if !ok {
-		return fmt.Errorf("the operator lists %T live", list)
+	kind, err := apiutil.GVKForObject(list, scheme.Scheme)
+	if err != nil {
+		return err
 	}
-	selector := (&client.ListOptions{}).ApplyOptions(options).LabelSelector
-	if selector == nil {
-		selector = labels.Everything()
-	}
-	for key, object := range c.world.server.objects {
-		if key.Kind == kube.SecretKind.Kind && selector.Matches(labels.Set(object.GetLabels())) {
-			item := metav1.PartialObjectMetadata{}
-			if err := fill(&item, object); err != nil {
-				return err
-			}
-			into.Items = append(into.Items, item)
+	of := schema.GroupKind{Group: kind.Group, Kind: strings.TrimSuffix(kind.Kind, "List")}
+	wanted := (&client.ListOptions{}).ApplyOptions(options)
+	items := []any{}
+	for _, key := range sorted(c.world.server.objects) {
+		if object := c.world.server.objects[key]; key.GroupKind == of && selects(wanted, object) {
+			items = append(items, object.Object)
 		}
 	}
-	return nil
+	text, err := json.Marshal(map[string]any{"items": items})
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(text, list)
+}
+
+// selects reports whether a list has an object. Of fields, it knows the phase.
+func selects(options *client.ListOptions, object *unstructured.Unstructured) bool {
+	phase, _, _ := unstructured.NestedString(object.Object, "status", "phase")
+	return (options.LabelSelector == nil || options.LabelSelector.Matches(labels.Set(object.GetLabels()))) &&
+		(options.FieldSelector == nil || options.FieldSelector.Matches(fieldset.Set{"status.phase": phase}))
+}
+
+// kindOf returns the kind of an object that may be typed.
+func kindOf(object client.Object) schema.GroupVersionKind {
+	if kind := object.GetObjectKind().GroupVersionKind(); !kind.Empty() {
+		return kind
+	}
+	kind, _ := apiutil.GVKForObject(object, scheme.Scheme) // it is known, or found nowhere
+	return kind
 }
 
 func (c *connection) Patch(_ context.Context, object client.Object, patch client.Patch, options ...client.PatchOption) error {
@@ -103,10 +122,19 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 			return fill(object, written)
 		})
 	}
+	opts := (&client.PatchOptions{}).ApplyOptions(options)
+	if patch.Type() == types.MergePatchType && len(opts.DryRun) == 0 {
+		return c.world.server.write(c.dead, "patch", kube.KeyOf(object), false, func() error {
+			written, err := c.world.server.merge(kube.KeyOf(object), body, opts.FieldManager)
+			if err != nil {
+				return err
+			}
+			return fill(object, written)
+		})
+	}
 	if patch.Type() != types.ApplyPatchType {
 		return fmt.Errorf("the operator sends %s to %s", body, kube.KeyOf(object))
 	}
-	opts := (&client.PatchOptions{}).ApplyOptions(options)
 	force, dryRun := opts.Force != nil && *opts.Force, len(opts.DryRun) > 0
 	return c.world.server.write(c.dead, "apply", kube.KeyOf(object), dryRun, func() error {
 		written, err := c.world.server.apply(body, opts.FieldManager, force, dryRun)
@@ -117,12 +145,14 @@ func (c *connection) Patch(_ context.Context, object client.Object, patch client
 	})
 }
 
-func (c *connection) Delete(ctx context.Context, object client.Object, options ...client.DeleteOption) error {
+func (c *connection) Delete(_ context.Context, object client.Object, options ...client.DeleteOption) error {
 	if *c.dead {
 		return errLost
 	}
-	only := (&client.DeleteOptions{}).ApplyOptions(options).Preconditions
-	return c.world.server.write(c.dead, "delete", kube.KeyOf(object), false, func() error { return c.world.server.delete(ctx, kube.KeyOf(object), only) })
+	opts := (&client.DeleteOptions{}).ApplyOptions(options)
+	return c.world.server.write(c.dead, "delete", kube.KeyOf(object), false, func() error {
+		return c.world.server.delete(kube.KeyOf(object), opts.Preconditions, opts.PropagationPolicy)
+	})
 }
 
 func (c *connection) Status() client.SubResourceWriter { return &statusOf{connection: c} }
@@ -210,10 +240,10 @@ func (s *secrets) put(secret *corev1.Secret, allowed func(there *unstructured.Un
 	})
 }
 
-func (s *secrets) Delete(ctx context.Context, name string, options metav1.DeleteOptions) error {
+func (s *secrets) Delete(_ context.Context, name string, options metav1.DeleteOptions) error {
 	if *s.connection.dead {
 		return errLost
 	}
 	server := s.connection.world.server
-	return server.write(s.connection.dead, "delete", recordKey(name), false, func() error { return server.delete(ctx, recordKey(name), options.Preconditions) })
+	return server.write(s.connection.dead, "delete", recordKey(name), false, func() error { return server.delete(recordKey(name), options.Preconditions, nil) })
 }

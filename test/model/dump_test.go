@@ -16,6 +16,7 @@ import (
 func (w *world) signature() string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "faults %d changes %d queued %t\n", w.faults, w.changes, w.process.queued)
+	fmt.Fprintf(&out, "runs %v\n", w.runs)
 	var timers []string
 	for _, at := range w.process.timers {
 		timers = append(timers, at.Sub(w.clock.Now()).String())
@@ -34,7 +35,7 @@ func (w *world) signature() string {
 		for _, key := range sorted(p.store) {
 			d.write("informers", p.store[key].Object)
 		}
-		for _, kind := range kinds {
+		for _, kind := range w.shape.kinds() {
 			for _, c := range w.server.log[p.told[kind]:] {
 				if kube.KeyOf(c.object).Kind == kind {
 					d.write("to be told", fmt.Sprint(c.deleted))

@@ -5,7 +5,6 @@ import (
 	"reflect"
 	"time"
 
-	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -41,25 +40,6 @@ var (
 // keeps is how many records the operator keeps: few, so that one has to be deleted soon.
 const keeps = 2
 
-// tiny renders one object, or two for a size above 1, and refuses an image.
-var tiny = &chart.Chart{
-	Metadata: &chart.Metadata{APIVersion: "v2", Name: "tiny", Version: "0.1.0"},
-	Templates: []*chart.File{{Name: "templates/all.yaml", Data: []byte(`
-{{- if eq .Values.image "refused" }}{{ fail "this image is refused" }}{{ end }}
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: a}
-data: {image: {{ .Values.image | quote }}}
-{{- if gt (int .Values.size) 1 }}
----
-apiVersion: v1
-kind: ConfigMap
-metadata: {name: b}
-data: {size: {{ .Values.size | quote }}}
-{{- end }}
-`)}},
-}
-
 // process is one life of the operator: its real reconciler, between a client and informers of the model.
 type process struct {
 	*controller.Reconciler
@@ -79,12 +59,13 @@ func newProcess(w *world) *process {
 	direct := &connection{world: w, dead: &dead}
 	cached := &cachedReads{connection: direct, cached: &connection{world: w, informers: shown, dead: &dead}}
 	observer := cluster.New(nil, shown, direct)
-	observer.Include(configMap, false, allShown)
-	observer.Include(kube.SecretKind, false, allShown)
+	for _, kind := range append([]schema.GroupVersionKind{kube.SecretKind}, w.shape.renders...) {
+		observer.Include(kind, false, allShown)
+	}
 	p := &process{informers: shown, world: w, dead: &dead}
 	p.Reconciler = &controller.Reconciler{
-		Kind:         appService,
-		Charts:       render.NewCurrent(&render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Hooks: postrender.Default()}),
+		Kind:         w.shape.kind,
+		Charts:       render.NewCurrent(&render.Renderer{Chart: w.shape.chart, Translator: values.For(w.shape.kind, w.shape.chart, nil), Hooks: postrender.Default()}),
 		Capabilities: capabilities{},
 		Observer:     observer,
 		Actor:        release.NewActor(&cluster.Writer{Client: cached, Secrets: direct, Observer: observer}, direct, keeps),
@@ -174,7 +155,7 @@ func (p *process) tell(before, after *unstructuredObject, deleted bool) {
 	if deleted {
 		object = before
 	}
-	if object.GetKind() == v1.Kind {
+	if isResource(object) {
 		if before == nil || deleted || before.GetGeneration() != after.GetGeneration() || !reflect.DeepEqual(before.GetAnnotations(), after.GetAnnotations()) {
 			p.queued = true
 		}
@@ -195,8 +176,13 @@ func (p *process) seen(owner types.UID, object *unstructuredObject, deleted bool
 	}
 }
 
+// isResource reports whether an object is of a kind that the operator serves.
+func isResource(object *unstructuredObject) bool {
+	return object.GetAPIVersion() == v1.GroupVersion.String()
+}
+
 func ownerOf(object *unstructuredObject) types.UID {
-	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.Kind == v1.Kind {
+	if owner := metav1.GetControllerOfNoCopy(object); owner != nil && owner.APIVersion == v1.GroupVersion.String() {
 		return owner.UID
 	}
 	return ""

@@ -1,7 +1,6 @@
 package model
 
 import (
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -34,6 +33,8 @@ type server struct {
 	// log of all changes, as watches report them.
 	log      []change
 	versions int
+	// resource is the key of the resource.
+	resource kube.Key
 	// of maps versions and UIDs to their objects.
 	of   map[string]string
 	uids int
@@ -67,8 +68,8 @@ const (
 	refused         // it arrives and is refused
 )
 
-func newServer() *server {
-	return &server{objects: map[kube.Key]*unstructured.Unstructured{}, owners: map[types.UID]map[string]map[string]bool{}, of: map[string]string{}, authors: map[string]*bool{}}
+func newServer(resource kube.Key) *server {
+	return &server{resource: resource, objects: map[kube.Key]*unstructured.Unstructured{}, owners: map[types.UID]map[string]map[string]bool{}, of: map[string]string{}, authors: map[string]*bool{}}
 }
 
 var errLost = errors.New("the connection was lost")
@@ -92,7 +93,9 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 		return err
 	}
 	if len(s.log) > marked && !dryRun {
-		s.authors[s.log[len(s.log)-1].object.GetResourceVersion()] = by
+		for _, c := range s.log[marked:] {
+			s.authors[c.object.GetResourceVersion()] = by
+		}
 		s.writes = append(s.writes, verb+" "+key.String())
 		if err := s.check(verb, key, before); err != nil {
 			s.wrong = append(s.wrong, fmt.Sprintf("%s %s: %v", verb, key, err))
@@ -108,6 +111,7 @@ func (s *server) write(by *bool, verb string, key kube.Key, dryRun bool, commit 
 func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstructured.Unstructured {
 	if before := s.objects[key]; before != nil {
 		object.SetResourceVersion(before.GetResourceVersion())
+		control(before, object)
 		if equal(before, object) {
 			return before
 		}
@@ -115,14 +119,16 @@ func (s *server) store(key kube.Key, object *unstructured.Unstructured) *unstruc
 		s.uids++
 		object.SetUID(types.UID(fmt.Sprintf("uid-%03d-", s.uids)))
 		s.of[string(object.GetUID())] = "UID of " + key.String()
-		if key == resourceKey {
+		if key == s.resource {
 			object.SetGeneration(1) // ConfigMaps and Secrets have none
 		}
+		control(nil, object)
 		s.owners[object.GetUID()] = map[string]map[string]bool{}
 	}
 	object.SetResourceVersion(s.next(key))
 	s.objects[key] = object
 	s.log = append(s.log, change{object: object})
+	s.follow(object)
 	return object
 }
 
@@ -153,19 +159,24 @@ func (s *server) remove(key kube.Key) {
 func (s *server) edit(key kube.Key, edit func(*unstructured.Unstructured)) {
 	changed := s.objects[key].DeepCopy()
 	edit(changed)
-	before, after := fields(s.objects[key].Object), fields(changed.Object)
-	owners := s.owners[changed.GetUID()]
-	for path, value := range after {
-		if before[path] != value {
-			owners[path] = map[string]bool{"somebody": true}
-		}
-	}
-	maps.DeleteFunc(owners, func(path string, _ map[string]bool) bool { _, found := after[path]; return !found })
+	s.owned(s.objects[key], changed, "somebody")
 	s.store(key, changed)
 }
 
-// delete deletes an object, if it has the UID that is meant.
-func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditions) error {
+// owned notes that a manager owns the fields that it has changed, and nobody those that are gone.
+func (s *server) owned(there, changed *unstructured.Unstructured, manager string) {
+	before, after := fields(there.Object), fields(changed.Object)
+	owners := s.owners[changed.GetUID()]
+	for path, value := range after {
+		if before[path] != value {
+			owners[path] = map[string]bool{manager: true}
+		}
+	}
+	maps.DeleteFunc(owners, func(path string, _ map[string]bool) bool { _, found := after[path]; return !found })
+}
+
+// delete deletes an object, if it has the UID that is meant; in the foreground, once its pods are gone.
+func (s *server) delete(key kube.Key, only *metav1.Preconditions, how *metav1.DeletionPropagation) error {
 	there := s.objects[key]
 	if there == nil {
 		return apierrors.NewNotFound(schema.GroupResource{Resource: key.Kind}, key.Name)
@@ -181,6 +192,10 @@ func (s *server) delete(_ context.Context, key kube.Key, only *metav1.Preconditi
 		if err := precondition(key, there, uid, version); err != nil {
 			return err
 		}
+	}
+	if how != nil && *how == metav1.DeletePropagationForeground {
+		s.condemn(key)
+		return nil
 	}
 	s.remove(key)
 	return nil

@@ -8,9 +8,9 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 	clocktesting "k8s.io/utils/clock/testing"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -19,12 +19,15 @@ type unstructuredObject = unstructured.Unstructured
 // world is an API server, the informers that lag behind it, a process of the operator, and all other clients.
 type world struct {
 	clock   *clocktesting.FakePassiveClock
+	shape   *shape
 	server  *server
 	process *process
 	// former is a leader that hangs, and does not know that it no longer leads; nil if there is none.
 	former *process
 	// made is each object as the operator wrote it.
 	made map[madeKey]map[string]string
+	// runs is what was asked of a Job, and what was started.
+	runs runs
 	// faults that may still happen, and changes by others.
 	faults, changes int
 }
@@ -33,29 +36,24 @@ var (
 	resourceKey = kube.Key{GroupKind: appService.GroupKind(), Name: name}
 	keyA        = kube.Key{GroupKind: configMap.GroupKind(), Name: "a"}
 	keyB        = kube.Key{GroupKind: configMap.GroupKind(), Name: "b"}
-	kinds       = []string{v1.Kind, configMap.Kind, kube.SecretKind.Kind}
 )
 
 // newWorld returns a world with a resource that has not been reconciled yet.
-func newWorld() *world {
-	w := &world{clock: clocktesting.NewFakePassiveClock(start), server: newServer(), made: map[madeKey]map[string]string{}, faults: 1, changes: 2}
+func newWorld(s *shape) *world {
+	w := &world{shape: s, clock: clocktesting.NewFakePassiveClock(start), server: newServer(s.key()), made: map[madeKey]map[string]string{}, faults: 1, changes: 2}
 	w.server.check = w.allowed
-	resource := &unstructured.Unstructured{Object: map[string]any{"spec": specs[0]}}
-	resource.SetGroupVersionKind(appService)
+	resource := &unstructured.Unstructured{Object: map[string]any{"spec": runtime.DeepCopyJSON(s.specs[0])}}
+	resource.SetGroupVersionKind(s.kind)
 	resource.SetNamespace(namespace)
 	resource.SetName(name)
 	resource.SetCreationTimestamp(metav1.NewTime(start))
-	w.server.store(resourceKey, resource)
+	w.server.store(s.key(), resource)
+	w.runs = newRuns(w.resource())
 	w.restart()
 	return w
 }
 
-// specs that the resource may have.
-var specs = []map[string]any{
-	{"image": "one", "size": int64(1)},
-	{"image": "two", "size": int64(2)},
-	{"image": "refused", "size": int64(1)},
-}
+func (w *world) resource() *unstructured.Unstructured { return w.server.objects[w.shape.key()] }
 
 // restart is the end of one process and the beginning of the next.
 func (w *world) restart() {
@@ -68,7 +66,7 @@ func (w *world) restart() {
 // begin is the beginning of a process, whose informers list first.
 func (w *world) begin() {
 	w.process = newProcess(w)
-	for _, kind := range kinds {
+	for _, kind := range w.shape.kinds() {
 		w.process.told[kind] = len(w.server.log)
 	}
 	for _, key := range sorted(w.server.objects) {
@@ -80,21 +78,12 @@ func (w *world) begin() {
 }
 
 // garbage reports whether there is something to collect.
-func (w *world) garbage() bool {
-	uid := w.server.objects[resourceKey].GetUID()
-	for _, object := range w.server.objects {
-		if owner := ownerOf(object); owner != "" && owner != uid {
-			return true
-		}
-	}
-	return false
-}
+func (w *world) garbage() bool { return len(w.server.garbage()) > 0 }
 
-// collect does the garbage collector's work: it deletes the objects of deleted resources.
+// collect does the garbage collector's work: it deletes the objects of deleted owners, and what is deleted in the foreground.
 func (w *world) collect() {
-	resource := w.server.objects[resourceKey]
-	for _, key := range sorted(w.server.objects) {
-		if owner := ownerOf(w.server.objects[key]); owner != "" && owner != resource.GetUID() {
+	for gone := w.server.garbage(); len(gone) > 0; gone = w.server.garbage() {
+		for _, key := range gone {
 			w.server.remove(key)
 		}
 	}
@@ -127,13 +116,15 @@ func (w *world) deliver(kind string) {
 
 // allowed is what each write of the operator must comply with.
 func (w *world) allowed(verb string, key kube.Key, before *unstructured.Unstructured) error {
-	resource := w.server.objects[resourceKey]
-	seen := w.process.store[resourceKey]
+	resource := w.resource()
+	seen := w.process.store[w.shape.key()]
 	w.note(verb, key)
 	ours := before == nil || ownerOf(before) == resource.GetUID() || seen != nil && ownerOf(before) == seen.GetUID()
 	switch {
 	case verb == "status":
 		return w.untrulyReady()
+	case w.shape.allowed != nil && !isRecord(key):
+		return w.shape.allowed(w, key, before)
 	case !ours && !disowned(before):
 		return fmt.Errorf("it is not ours")
 	case before != nil && w.former != nil && w.server.by == w.former.dead && !w.former.knows(w.server, key, before):
@@ -184,7 +175,7 @@ func (w *world) foreign() bool {
 // done is what the operator has done, in words, without the time of the next attempt: attempts that fail continue forever and report it.
 func (w *world) done() string {
 	objects := slices.DeleteFunc(slices.Clone(w.server.writes), func(write string) bool { return strings.HasPrefix(write, "status ") })
-	status, _, _ := unstructured.NestedMap(w.server.objects[resourceKey].Object, "status")
+	status, _, _ := unstructured.NestedMap(w.resource().Object, "status")
 	delete(status, "nextAttemptTime")
 	return fmt.Sprint(objects, status)
 }
@@ -200,7 +191,9 @@ func (w *world) calm(ctx context.Context) error {
 	const bound = 60
 	quiet := 0
 	for range bound {
-		for _, kind := range kinds {
+		w.server.endPods()
+		w.collect()
+		for _, kind := range w.shape.kinds() {
 			w.deliver(kind)
 		}
 		if !w.process.queued && !w.process.wake() {

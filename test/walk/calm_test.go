@@ -115,6 +115,7 @@ func (w *walker) revert(ctx context.Context, s step) error {
 	back := w.accepted
 	if back == nil {
 		back = map[string]any{"image": "nginx:1.7.9", "size": int64(1), "ports": []any{map[string]any{"port": int64(80)}}}
+		back = w.role.keep(back)
 	}
 	if err := w.write(ctx, back); err != nil {
 		return err

@@ -1,6 +1,7 @@
 package walk
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -53,7 +54,7 @@ func (w *walker) end(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := w.noteStays(ctx); err != nil {
+	if err := cmp.Or(w.noteStays(ctx), w.witness.err()); err != nil {
 		return err
 	}
 	return w.rests(ctx)

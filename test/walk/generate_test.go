@@ -29,8 +29,11 @@ type generator struct {
 
 // plan is a walk before it is taken: the first spec and what happens then.
 type plan struct {
+	role  role
 	first map[string]any
 	steps []step
+	// runs are the steps of an AppJob, in the place of those of an AppService.
+	runs []jobStep
 }
 
 // step changes the spec, or is a write by another client.
@@ -49,6 +52,10 @@ func (p plan) print(chosen []int) string {
 	var out strings.Builder
 	fmt.Fprintf(&out, "     begin with %s\n", short(p.first))
 	for _, i := range chosen {
+		if p.role == ofJob {
+			fmt.Fprintf(&out, "%3d. %s\n", i, p.runs[i].text)
+			continue
+		}
 		fmt.Fprintf(&out, "%3d. %s", i, p.steps[i].text)
 		if p.steps[i].hurry {
 			out.WriteString(", without waiting")
@@ -66,8 +73,8 @@ func short(value any) string {
 	return string(text)
 }
 
-// perReplica are the fields that walks leave out: an AppService never goes from a Deployment to a StatefulSet, and the others who write here
-// know Deployments.
+// perReplica are the fields that no step sets: an AppService never goes from a Deployment to a StatefulSet. Some walks have one from the first
+// spec on.
 var perReplica = []string{"persistence.perReplica", "persistence.podManagementPolicy", "persistence.whenScaled"}
 
 func newGenerator() (*generator, error) {
@@ -156,11 +163,18 @@ func (g *generator) add(path string, value any) {
 // plan makes a walk. The same arguments make the same walk.
 func (g *generator) plan(seed, number uint64, count int) plan {
 	random := rand.New(rand.NewPCG(seed, number))
-	p := plan{first: g.someCase(random).change(nil)}
+	p := plan{role: roleOf(number)}
+	if p.role == ofJob {
+		p.first, p.runs = map[string]any{"image": images[0]}, someRuns(random, count)
+		return p
+	}
+	p.first = g.someFirst(random, p.role)
+	p.steps = p.role.opening(count)
 	spec := p.first
 	for len(p.steps) < count {
 		next := g.step(random)
 		if next.change != nil {
+			next.change = p.role.keeping(next.change)
 			// One of many refused specs is kept: the API server must refuse it, and nothing may come of it.
 			changed := next.change(runtime.DeepCopyJSON(spec))
 			if err := g.check(changed); err != nil && random.IntN(40) > 0 {

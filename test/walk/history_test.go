@@ -89,6 +89,10 @@ func autoscaled(wanted, got map[string]any) {
 			unstructured.RemoveNestedField(deployment, "spec", "replicas")
 			unstructured.RemoveNestedField(deployment, "metadata", "annotations", v1.AnnotationStartedWith)
 		}, "Deployment "+name)
+		within(side, func(set map[string]any) {
+			unstructured.RemoveNestedField(set, "spec", "replicas")
+			unstructured.RemoveNestedField(set, "metadata", "annotations", v1.AnnotationStartedWith)
+		}, "StatefulSet "+name)
 		within(side, func(autoscaler map[string]any) { delete(autoscaler, "currentMetrics") }, "HorizontalPodAutoscaler "+name, "status")
 		// The words count pods, too, and a size that was changed meanwhile is reported as a problem.
 		within(side, func(status map[string]any) {

@@ -23,11 +23,19 @@ func shorter(t *testing.T, p plan, chosen []int, failure error) ([]int, error) {
 // statistics count what walks were made of.
 type statistics struct {
 	walks, changes, refusedBySchema, refused, writes int
+	// byRole are the walks of each role, and runs are the Jobs that were started.
+	byRole map[role]int
+	runs   int
 
 	mu sync.Mutex
 }
 
-var taken statistics
+var taken = statistics{byRole: map[role]int{}}
+
+func (s *statistics) ended(r role) {
+	s.walks++
+	s.byRole[r]++
+}
 
 func (s *statistics) add(count func(*statistics)) {
 	s.mu.Lock()
@@ -36,5 +44,6 @@ func (s *statistics) add(count func(*statistics)) {
 }
 
 func (s *statistics) summary() string {
-	return fmt.Sprintf("WALKS ended=%d changes=%d refused_by_schema=%d refused=%d foreign_writes=%d", s.walks, s.changes, s.refusedBySchema, s.refused, s.writes)
+	return fmt.Sprintf("WALKS ended=%d changes=%d refused_by_schema=%d refused=%d foreign_writes=%d stateful_sets=%d autoscaled=%d jobs=%d runs=%d",
+		s.walks, s.changes, s.refusedBySchema, s.refused, s.writes, s.byRole[ofReplicas], s.byRole[ofAutoscaler], s.byRole[ofJob], s.runs)
 }

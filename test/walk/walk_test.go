@@ -78,7 +78,7 @@ func TestWalks(t *testing.T) {
 			plan := g.plan(*seed, uint64(number), *steps)
 			chosen := kept
 			if chosen == nil {
-				chosen = all(len(plan.steps))
+				chosen = all(*steps)
 			}
 			failure := attempt(t, plan, chosen)
 			if failure == nil {

@@ -23,7 +23,9 @@ const name = "web"
 // walker takes one walk.
 type walker struct {
 	t       *testing.T
+	role    role
 	app     *v1.AppService
+	witness *witness
 	fresh   string // the namespace of the fresh install
 	manager *harness.Manager
 
@@ -40,8 +42,9 @@ type walker struct {
 
 // attempt takes the chosen steps of a plan.
 func attempt(t *testing.T, p plan, chosen []int) error {
-	w := &walker{t: t, app: &v1.AppService{}, fresh: cluster.Namespace(t)}
+	w := &walker{t: t, role: p.role, app: &v1.AppService{}, fresh: cluster.Namespace(t)}
 	w.app.Namespace, w.app.Name = cluster.Namespace(t), name
+	w.witness = watch(t, w.app.Namespace, p.role)
 	for _, namespace := range []string{w.app.Namespace, w.fresh} {
 		if err := makeFixtures(t.Context(), namespace); err != nil {
 			return err
@@ -50,6 +53,9 @@ func attempt(t *testing.T, p plan, chosen []int) error {
 	w.startManager()
 	defer w.manager.Stop(t)
 	ctx := t.Context()
+	if p.role == ofJob {
+		return w.runJobs(ctx, p, chosen)
+	}
 	if err := w.begin(ctx, p.first); err != nil {
 		return fmt.Errorf("at the beginning: %w", err)
 	}
@@ -61,7 +67,7 @@ func attempt(t *testing.T, p plan, chosen []int) error {
 	if err := w.end(ctx); err != nil {
 		return fmt.Errorf("at the end, with the spec %s: %w", short(w.spec), err)
 	}
-	taken.add(func(s *statistics) { s.walks++ })
+	taken.add(func(s *statistics) { s.ended(p.role) })
 	return nil
 }
 

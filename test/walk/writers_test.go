@@ -45,6 +45,7 @@ var writers = []writer{
 	{name: "somebody takes off the owner reference", do: strip(`{"metadata":{"ownerReferences":null}}`), alone: true},
 	{name: "somebody takes off the label that the caches select by", do: strip(fmt.Sprintf(`{"metadata":{"labels":{%q:null}}}`, v1.LabelManaged)), alone: true},
 	{name: "somebody takes off the stamp", do: strip(fmt.Sprintf(`{"metadata":{"annotations":{%q:null}}}`, postrender.AnnotationStamp))},
+	{name: "kubectl delete --cascade=orphan, and it is made again", do: orphan, alone: true},
 	{name: "somebody overwrites the status", do: overwriteStatus},
 	{name: "somebody deletes the release record", do: deleteRecord},
 	{name: "the operator restarts", do: func(_ context.Context, w *walker, _ uint64) (string, error) {
@@ -62,9 +63,33 @@ func writersAmong(expression string) ([]writer, error) {
 	return slices.DeleteFunc(slices.Clone(writers), func(w writer) bool { return !pattern.MatchString(w.name) }), nil
 }
 
-// onDeployment changes the Deployment the way kubectl does: it reads, and patches the difference.
+// workload is the AppService's Deployment or StatefulSet, without content.
+func (w *walker) workload() client.Object {
+	if w.role == ofReplicas {
+		return &appsv1.StatefulSet{}
+	}
+	return &appsv1.Deployment{}
+}
+
+// onSet changes the pod template and the annotations of the StatefulSet as onDeployment does those of a Deployment.
+func onSet(ctx context.Context, w *walker, manager string, change func(*appsv1.Deployment) string) (string, error) {
+	set := &appsv1.StatefulSet{}
+	if err := w.get(ctx, set); err != nil {
+		return "", client.IgnoreNotFound(err)
+	}
+	before := set.DeepCopy()
+	like := &appsv1.Deployment{ObjectMeta: set.ObjectMeta, Spec: appsv1.DeploymentSpec{Template: set.Spec.Template}}
+	said := change(like)
+	set.Annotations, set.Spec.Template = like.Annotations, like.Spec.Template
+	return said, cluster.Client.Patch(ctx, set, client.StrategicMergeFrom(before), client.FieldOwner(manager))
+}
+
+// onDeployment changes the workload the way kubectl does: it reads, and patches the difference.
 func onDeployment(manager string, change func(deployment *appsv1.Deployment, choice uint64) string) func(context.Context, *walker, uint64) (string, error) {
 	return func(ctx context.Context, w *walker, choice uint64) (string, error) {
+		if w.role == ofReplicas {
+			return onSet(ctx, w, manager, func(like *appsv1.Deployment) string { return change(like, choice) })
+		}
 		deployment := &appsv1.Deployment{}
 		if err := w.get(ctx, deployment); err != nil {
 			return "", client.IgnoreNotFound(err)
@@ -154,20 +179,23 @@ func autoscale(ctx context.Context, w *walker, choice uint64) (string, error) {
 }
 
 func (w *walker) scale(ctx context.Context, manager string, replicas int32) (string, error) {
-	deployment := &appsv1.Deployment{}
-	if err := w.get(ctx, deployment); err != nil {
+	workload := w.workload()
+	if err := w.get(ctx, workload); err != nil {
 		return "", client.IgnoreNotFound(err)
 	}
 	scale := &autoscalingv1.Scale{Spec: autoscalingv1.ScaleSpec{Replicas: replicas}}
-	err := cluster.Client.SubResource("scale").Update(ctx, deployment, client.WithSubResourceBody(scale), client.FieldOwner(manager))
+	err := cluster.Client.SubResource("scale").Update(ctx, workload, client.WithSubResourceBody(scale), client.FieldOwner(manager))
 	return fmt.Sprintf("%d replicas", replicas), err
 }
 
 // forceApply applies a manifest of a few fields over those that are rendered.
 func forceApply(ctx context.Context, w *walker, choice uint64) (string, error) {
-	deployment := &appsv1.Deployment{}
-	if err := w.get(ctx, deployment); err != nil {
+	if err := w.get(ctx, w.workload()); err != nil {
 		return "", client.IgnoreNotFound(err)
+	}
+	kind := "Deployment"
+	if w.role == ofReplicas {
+		kind = "StatefulSet"
 	}
 	applied := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
 		"replicas": int64(choice % 3),
@@ -175,7 +203,7 @@ func forceApply(ctx context.Context, w *walker, choice uint64) (string, error) {
 			map[string]any{"name": "app", "image": "foreign:applied", "env": []any{map[string]any{"name": "FOREIGN", "value": "1"}}},
 		}}},
 	}}}
-	applied.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind("Deployment"))
+	applied.SetGroupVersionKind(appsv1.SchemeGroupVersion.WithKind(kind))
 	applied.SetNamespace(w.app.Namespace)
 	applied.SetName(name)
 	if w.spec["autoscaling"] != nil { // the number would stay as the last writer set it
@@ -212,6 +240,28 @@ func strip(patch string) func(context.Context, *walker, uint64) (string, error) 
 		err = cluster.Client.Patch(ctx, object, client.RawPatch(types.MergePatchType, []byte(patch)), client.FieldOwner("somebody"))
 		return "from " + object.GetKind(), client.IgnoreNotFound(err)
 	}
+}
+
+// orphan deletes the AppService, leaves its objects, and makes it again: it takes them back.
+func orphan(ctx context.Context, w *walker, _ uint64) (string, error) {
+	if w.spec["paused"] == true || w.refused {
+		return "", nil
+	}
+	app := inNamespace(w.app.Namespace, w.spec)
+	return "it is made again", deletedAndMade(ctx, app)
+}
+
+// deletedAndMade deletes a resource without its objects, and makes it again.
+func deletedAndMade(ctx context.Context, resource *unstructured.Unstructured) error {
+	if err := cluster.Client.Delete(ctx, resource.DeepCopy(), client.PropagationPolicy("Orphan")); err != nil {
+		return err
+	}
+	return eventually(ctx, func() error {
+		again := resource.DeepCopy()
+		again.SetResourceVersion("")
+		again.SetUID("")
+		return cluster.Client.Create(ctx, again)
+	})
 }
 
 func overwriteStatus(ctx context.Context, w *walker, choice uint64) (string, error) {
