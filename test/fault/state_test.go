@@ -26,7 +26,7 @@ type state map[string]string
 // neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
+	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
@@ -50,8 +50,10 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 	var replicaSets []*unstructured.Unstructured
 	for _, object := range objects {
 		switch object.GetKind() {
-		case v1.Kind:
+		case v1.Kind, jobKind:
 			names = append(names, string(object.GetUID()), "UID")
+		case "Job":
+			names = append(names, string(object.GetUID()), "JOB-UID")
 		case "ReplicaSet":
 			replicaSets = append(replicaSets, object)
 		}
@@ -79,7 +81,7 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
 		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers process them sooner or later
 			delete(content, "status")
-		case v1.Kind:
+		case v1.Kind, jobKind:
 			delete(metadata, "labels") // they name the operator that serves it
 		}
 		flatten(out, same, key, content)
