@@ -52,6 +52,7 @@ type ledger struct {
 	plan     string
 	asked    []string             // what is to run, again each time that this changed
 	wanted   bool                 // the AppJob was not deleted
+	held     bool                 // spec.suspend holds it back
 	ran      []string             // the Jobs that were ever not suspended, in order
 	jobs     map[types.UID]bool   // those Jobs
 	pods     map[types.UID]jobPod // that have not ended
@@ -88,6 +89,7 @@ func (w *world) asked(app *unstructured.Unstructured) {
 		l.asked = append(l.asked, what)
 	}
 	l.wanted = true
+	l.held, _, _ = unstructured.NestedBool(app.Object, "spec", "suspend")
 }
 
 // unasked records that an AppJob is deleted.
@@ -183,7 +185,7 @@ func (l *ledger) twice() []string {
 
 // lost returns what was asked for last, if that is not what ran last.
 func (l *ledger) lost() string {
-	if l.wanted && (len(l.ran) == 0 || l.ran[len(l.ran)-1] != l.asked[len(l.asked)-1]) {
+	if l.wanted && !l.held && (len(l.ran) == 0 || l.ran[len(l.ran)-1] != l.asked[len(l.asked)-1]) {
 		return l.asked[len(l.asked)-1]
 	}
 	return ""

@@ -41,7 +41,6 @@ var (
 		{name: "there-and-back", kind: jobKind, before: []step{stepTo(long)}, act: []step{stepTo(with(long, second)), stepTo(long)}},
 		{name: "restarted", kind: jobKind, before: []step{{spec: once}}, act: []step{restart}},
 		{name: "resumed", kind: jobKind, before: []step{{spec: with(once, `suspend: true`), ready: metav1.ConditionFalse}}, act: []step{{spec: once}}},
-		{name: "removed", kind: jobKind, before: []step{stepTo(long)}, act: []step{{remove: []string{jobKind}}}},
 		{name: "removed-and-made-again", kind: jobKind, before: []step{{spec: once}}, act: []step{{remove: []string{jobKind}}, {spec: once}}},
 	}
 )
@@ -69,8 +68,8 @@ func (p *player) jobScenarios() []scenario {
 				continue
 			}
 			name := fmt.Sprintf("%s/%d/%s", changing, i+1, fault)
-			for what, spec := range map[string]string{"third": with(once, third), "back": long} {
-				list = append(list, scenario{"changed/" + name + "/" + what, func(s *scene) { s.changesWhileDead(point, fault, spec) }})
+			for what, change := range changesWhileDead {
+				list = append(list, scenario{"changed/" + name + "/" + what, func(s *scene) { s.changesWhileDead(point, fault, change) }})
 			}
 			for _, late := range []string{"appjobs", "jobs"} {
 				list = append(list, scenario{"standby/" + name + "/" + late, func(s *scene) { s.standbyIsLate(late, &harness.Fault{At: point, Kind: fault}) }})
@@ -91,16 +90,32 @@ func ofJobs(list []scenario) []scenario {
 	return list
 }
 
+// changesWhileDead are changes of an AppJob that is about to run second; its spec afterwards, empty if it is deleted.
+var changesWhileDead = map[string]func(*scene) string{
+	"third":   func(s *scene) string { s.want(with(once, third)); return with(once, third) },
+	"back":    func(s *scene) string { s.want(long); return long },
+	"removed": func(s *scene) string { s.drop(jobKind); return "" },
+	"made-again": func(s *scene) string {
+		s.drop(jobKind)
+		s.want(with(once, second))
+		return with(once, second)
+	},
+}
+
 // changesWhileDead lets the operator die at a request of a change, and changes the AppJob once more before it starts again.
-func (s *scene) changesWhileDead(at harness.Point, fault harness.FaultKind, spec string) {
+func (s *scene) changesWhileDead(at harness.Point, fault harness.FaultKind, change func(*scene) string) {
 	s.with(long)
 	s.line.Start()
 	s.line.Arm(harness.Fault{At: at, Kind: fault})
 	s.want(with(once, second))
 	s.dies()
-	s.want(spec)
+	spec := change(s)
 	s.process.revive()
 	s.fault()
+	if spec == "" {
+		s.gone()
+		return
+	}
 	s.endsAs(spec)
 }
 

@@ -26,7 +26,7 @@ type state map[string]string
 // neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
+	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
