@@ -79,6 +79,9 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		case "ReplicaSet": // how often it was scaled is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
+		case "Job": // its pod may end before the Job controller notes that it is resumed
+			conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")
+			_ = unstructured.SetNestedSlice(content, slices.DeleteFunc(conditions, isSuspended), "status", "conditions")
 		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers process them sooner or later
 			delete(content, "status")
 		case v1.Kind, jobKind:
@@ -87,6 +90,12 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		flatten(out, same, key, content)
 	}
 	return out, nil
+}
+
+// isSuspended reports whether a condition of a Job is about its suspension.
+func isSuspended(condition any) bool {
+	fields, _ := condition.(map[string]any)
+	return fields["type"] == "Suspended"
 }
 
 // revisionOf returns the revision of a Deployment that a ReplicaSet belongs to.
