@@ -51,6 +51,19 @@ func untrueRuns(objects map[string]*unstructured.Unstructured) error {
 	if meta.IsStatusConditionTrue(app.Status.Conditions, v1.ConditionReady) {
 		return untrulyComplete(app, objects)
 	}
+	return miscounted(app, jobs)
+}
+
+// miscounted returns in what the pods of a Job that runs, in the status, differ from those that the Job counts. They are written at intervals.
+func miscounted(app *v1.AppService, jobs map[types.UID]*batchv1.Job) error {
+	for _, resource := range app.Status.Resources {
+		for _, job := range jobs {
+			counted := fmt.Sprintf("%d pods run", job.Status.Active)
+			if resource.Kind == "Job" && resource.Name == job.Name && strings.Contains(resource.Message, " pods run") && !strings.Contains(resource.Message, counted) {
+				return fmt.Errorf("status says of Job %s that %s, and it has %d", job.Name, resource.Message, job.Status.Active)
+			}
+		}
+	}
 	return nil
 }
 

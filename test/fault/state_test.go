@@ -86,10 +86,18 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 			delete(content, "status")
 		case v1.Kind, jobKind:
 			delete(metadata, "labels") // they name the operator that serves it
+			withoutPhase(content)
 		}
 		flatten(out, same, key, content)
 	}
 	return out, nil
+}
+
+// withoutPhase removes the phase of an AppJob that goes on: of one that was never ready, it tells whether it failed before.
+func withoutPhase(content map[string]any) {
+	if phase, _, _ := unstructured.NestedString(content, "status", "phase"); content["kind"] == jobKind && phase != string(v1.PhaseRunning) {
+		unstructured.RemoveNestedField(content, "status", "phase")
+	}
 }
 
 // isSuspended reports whether a condition of a Job is about its suspension.
