@@ -3,6 +3,7 @@ package fault
 import (
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -47,9 +48,9 @@ const (
 func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
-	fleet := shared(t, together)
+	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads)
 	t.Run("reference", func(t *testing.T) {
-		for _, w := range workloads {
+		for _, w := range all {
 			if needed(w) {
 				t.Run(w.name, func(t *testing.T) { t.Parallel(); p.learn(t, w) })
 			}
@@ -65,7 +66,7 @@ func TestFaults(t *testing.T) {
 			}
 		}
 		n := 0
-		for _, w := range workloads {
+		for _, w := range all {
 			if p.references[w.name] == nil {
 				continue
 			}
@@ -75,7 +76,7 @@ func TestFaults(t *testing.T) {
 				}
 			}
 		}
-		for n, scenario := range scenarios() {
+		for n, scenario := range slices.Concat(scenarios(), p.jobScenarios()) {
 			if chosen(scenario.name, n) {
 				t.Run(scenario.name, func(t *testing.T) { t.Parallel(); p.playScenario(t, scenario) })
 			}
@@ -86,11 +87,12 @@ func TestFaults(t *testing.T) {
 		p.playOutage(t, o)
 	}
 	p.verify(t)
+	seen.judge(t)
 }
 
 // learn plays a workload twice without faults.
 func (p *player) learn(t *testing.T, w workload) {
-	stages := []*stage{newStage(t, w.name, together), newStage(t, w.name, together)}
+	stages := []*stage{w.stage(t, w.name, together), w.stage(t, w.name, together)}
 	var states [2][]state
 	for i, step := range w.steps() {
 		if i == len(w.before) {
@@ -137,7 +139,7 @@ func (p *player) play(t *testing.T, plan plan) {
 		p.alive <- struct{}{}
 		defer func() { <-p.alive }()
 	}
-	act.stage = newStage(t, plan.name(), server)
+	act.stage = plan.workload.stage(t, plan.name(), server)
 	if plan.dies() {
 		act.process = launch(t, cluster, act.stage.namespace, &harness.View{})
 	}

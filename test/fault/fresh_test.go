@@ -16,27 +16,28 @@ type freshState struct {
 	mask  map[string]bool
 }
 
-// fresh makes two AppServices with a spec, once for all plans, and compares them.
-func (p *player) fresh(t *testing.T, spec string) *freshState {
+// fresh makes two AppServices, or AppJobs, with a spec, once for all plans, and compares them.
+func (p *player) fresh(t *testing.T, kind, spec string) *freshState {
 	t.Helper()
 	p.mu.Lock()
 	if p.freshStates == nil {
 		p.freshStates = map[string]*freshState{}
 	}
-	known := p.freshStates[spec]
+	known := p.freshStates[kind+" "+spec]
 	if known == nil {
 		known = &freshState{}
-		p.freshStates[spec] = known
+		p.freshStates[kind+" "+spec] = known
 	}
 	p.mu.Unlock()
 	known.once.Do(func() {
 		stages := []*stage{newStage(t, "fresh", together), newStage(t, "fresh", together)}
 		var states []state
 		for _, stage := range stages {
+			stage.kind = kind
 			stage.do(t, step{spec: spec})
 		}
 		for _, stage := range stages {
-			states = append(states, timeless(stage.settled(t, step{spec: spec})))
+			states = append(states, timeless(stage.settled(t, stepTo(spec))))
 		}
 		known.state, known.mask = states[0], masked(states[0], states[1])
 	})

@@ -10,7 +10,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -144,7 +143,7 @@ func lateWrite(s *scene, write, before, during, after string) {
 	}
 }
 
-// versions lists those of all objects but the AppService, whose status may have to be repaired.
+// versions lists those of all objects but the AppService or AppJob, whose status may have to be repaired.
 func (s *scene) versions() map[string]string {
 	s.Helper()
 	objects, err := seen.objects(s.Context(), s.namespace)
@@ -153,7 +152,7 @@ func (s *scene) versions() map[string]string {
 	}
 	found := map[string]string{}
 	for key, object := range objects {
-		if object.GetKind() != v1.Kind {
+		if object.GetKind() != s.kind {
 			found[key] = object.GetResourceVersion()
 		}
 	}

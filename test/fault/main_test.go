@@ -10,6 +10,7 @@ package fault
 
 import (
 	"context"
+	stderrors "errors"
 	"flag"
 	"fmt"
 	"testing"
@@ -49,8 +50,12 @@ func TestMain(m *testing.M) {
 			return code, nil
 		}
 		fmt.Println(tally.line())
+		fmt.Println(tally.jobLine())
 		if tally.plans == 0 {
 			return 1, fmt.Errorf("no plan has the name %q, or one that begins with it", *only)
+		}
+		if tally.jobs.plans == 0 && *only == "" {
+			return 1, stderrors.New("no plan of an AppJob was played")
 		}
 		return code, nil
 	})

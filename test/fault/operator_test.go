@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"net/http"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
@@ -52,12 +54,15 @@ func (p *process) revive() bool {
 	return true
 }
 
-// shared starts an operator that serves all AppServices with a label, in whatever namespace they are.
+// shared starts an operator that serves all AppServices and AppJobs with a label, in whatever namespace they are.
 func shared(t *testing.T, server string, change ...func(*operator.Options)) *harness.Manager {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "watches.yaml")
-	text := fmt.Sprintf("- {group: app.example.com, version: v1, kind: AppService, chart: helm-charts/appservice, selector: {matchLabels: {%s: %q}}}\n",
-		serverLabel, server)
+	text := ""
+	for _, kind := range []string{v1.Kind, jobKind} {
+		text += fmt.Sprintf("- {group: app.example.com, version: v1, kind: %s, chart: helm-charts/%s, selector: {matchLabels: {%s: %q}}}\n",
+			kind, strings.ToLower(kind), serverLabel, server)
+	}
 	files.Write(t, file, text)
 	return cluster.Manager(t, "", func(options *operator.Options, requests *harness.Requests) {
 		options.WatchNamespaces, options.WatchesFile, options.ChartDir = nil, file, files.Root(t)

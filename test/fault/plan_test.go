@@ -23,6 +23,9 @@ func (p plan) name() string {
 	if p.again {
 		name += "-again"
 	}
+	if p.workload.kind == jobKind {
+		return jobPlans + name
+	}
 	return name
 }
 
@@ -88,6 +91,11 @@ func chosen(name string, n int) bool {
 func needed(w workload) bool {
 	return slices.ContainsFunc(strings.Split(*only, ","), func(one string) bool {
 		parts := strings.Split(one, "/")
+		if ofJobs := parts[0] == strings.TrimSuffix(jobPlans, "/"); *only != "" && ofJobs != (w.kind == jobKind) {
+			return false
+		} else if ofJobs {
+			parts = parts[1:]
+		}
 		return len(parts) < 2 || w.name == parts[1] || len(parts) == 2 && strings.HasPrefix(w.name, parts[1])
 	})
 }

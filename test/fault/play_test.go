@@ -32,6 +32,7 @@ const (
 // stage is a namespace in which a workload is played.
 type stage struct {
 	namespace, server string
+	kind              string // AppService, or AppJob
 	line              *harness.Line
 }
 
@@ -46,13 +47,14 @@ func newStage(t *testing.T, name, server string) *stage {
 	if current, _ := controlplane.CurrentWanted(); current {
 		t.Cleanup(func() { _ = cluster.Client.Delete(context.WithoutCancel(t.Context()), namespace) })
 	}
-	return &stage{namespace.Name, server, wire.Line(namespace.Name)}
+	return &stage{namespace.Name, server, v1.Kind, wire.Line(namespace.Name)}
 }
 
 // do runs a step, and returns when all caches show its effect.
 func (s *stage) do(t *testing.T, step step) {
 	t.Helper()
 	defer seen.touch(s.namespace)
+	s.holdPods(t)
 	if step.spec != "" {
 		harness.Eventually(t, "change the spec", func() error { return s.set(t, step.spec) })
 	}
@@ -65,6 +67,7 @@ func (s *stage) do(t *testing.T, step step) {
 		if err := cluster.Client.Patch(t.Context(), object, client.RawPatch(kindOfPatch, []byte(patch))); err != nil {
 			t.Fatalf("cannot edit %s: %v", what, err)
 		}
+		seen.asked(object)
 		s.shown(t, object, false)
 	}
 	for _, what := range step.remove {
@@ -75,6 +78,7 @@ func (s *stage) do(t *testing.T, step step) {
 		if err := cluster.Client.Delete(t.Context(), object, client.PropagationPolicy(metav1.DeletePropagationBackground)); err != nil {
 			t.Fatalf("cannot delete %s: %v", what, err)
 		}
+		seen.unasked(object)
 		s.shown(t, object, true)
 	}
 }
@@ -115,7 +119,7 @@ func (s *stage) shown(t *testing.T, object *unstructured.Unstructured, deleted b
 }
 
 func (s *stage) set(t *testing.T, spec string) error {
-	app := s.object(v1.Kind)
+	app := s.object(s.kind)
 	err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(app), app)
 	if client.IgnoreNotFound(err) != nil {
 		return err
@@ -128,6 +132,7 @@ func (s *stage) set(t *testing.T, spec string) error {
 		err = cluster.Client.Update(t.Context(), app)
 	}
 	if err == nil {
+		seen.asked(app)
 		s.shown(t, app, false)
 	}
 	return err
@@ -165,12 +170,12 @@ func (s *stage) settled(t *testing.T, step step) state {
 }
 
 func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) error {
-	if len(step.remove) > 0 && step.remove[0] == v1.Kind {
+	if len(step.remove) > 0 && step.remove[0] == s.kind {
 		return left(objects)
 	}
-	app, err := appOf(objects)
+	app, err := servedOf(s.kind, objects)
 	if err != nil || app == nil {
-		return fmt.Errorf("there is no AppService yet: %w", err)
+		return fmt.Errorf("there is no %s yet: %w", s.kind, err)
 	}
 	wanted := metav1.ConditionTrue
 	if step.ready != "" {
@@ -185,7 +190,10 @@ func (s *stage) over(step step, objects map[string]*unstructured.Unstructured) e
 			return fmt.Errorf("the autoscaler has not been looked at yet")
 		}
 	}
-	return untrue(app, objects)
+	if err := podless(objects); err != nil {
+		return err
+	}
+	return lie(objects)
 }
 
 // left returns the objects that still exist after the AppService was deleted: oracle O6. Retained claims are allowed.

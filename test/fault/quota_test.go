@@ -5,8 +5,10 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/meta"
 	"k8s.io/apimachinery/pkg/api/resource"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -103,17 +105,21 @@ func (s *scene) lift(object client.Object) {
 	s.fault()
 }
 
-// mentions waits until the AppService is not ready, with a message that contains a text.
+// mentions waits until the AppService or AppJob is not ready, with a message that contains a text.
 func (s *scene) mentions(text string) {
 	s.Helper()
 	harness.Eventually(s.T, "Ready mentions "+text, func() error {
-		app := &v1.AppService{ObjectMeta: metav1.ObjectMeta{Namespace: s.namespace, Name: appName}}
-		condition, err := cluster.ConditionNow(s.Context(), app, v1.ConditionReady)
+		live := s.object(s.kind)
+		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(live), live); err != nil {
+			return err
+		}
+		app, err := servedOf(s.kind, map[string]*unstructured.Unstructured{s.kind + " " + appName: live})
 		if err != nil {
 			return err
 		}
-		if condition.Status != metav1.ConditionFalse || !strings.Contains(condition.Message, text) {
-			return fmt.Errorf("it is %s %s: %s", condition.Status, condition.Reason, condition.Message)
+		condition := meta.FindStatusCondition(app.Status.Conditions, v1.ConditionReady)
+		if condition == nil || condition.ObservedGeneration != app.Generation || condition.Status != metav1.ConditionFalse || !strings.Contains(condition.Message, text) {
+			return fmt.Errorf("it is %+v in generation %d", condition, app.Generation)
 		}
 		return nil
 	})

@@ -5,16 +5,24 @@ import (
 	"fmt"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"testing"
 	"time"
 )
+
+// jobPlans is what the names of plans of AppJobs begin with.
+const jobPlans = "jobs/"
+
+// jobResults sums up the runs of AppJobs.
+type jobResults struct{ plans, twice, overlapped, lost int }
 
 // results sums up the outcomes of all plans.
 type results struct {
 	mu            sync.Mutex
 	plans, missed int
 	failed, stuck map[string]bool
+	jobs          jobResults
 	slowest       time.Duration
 	slowestPlan   string
 }
@@ -24,12 +32,35 @@ func (r *results) played(plan string, struck bool, recovery time.Duration) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.plans++
+	if strings.HasPrefix(plan, jobPlans) {
+		r.jobs.plans++
+	}
 	if !struck {
 		r.missed++
 	}
 	if recovery > r.slowest {
 		r.slowest, r.slowestPlan = recovery, plan
 	}
+}
+
+// ran records what was wrong with the runs of an AppJob.
+func (r *results) ran(twice int, overlapped, lost bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.jobs.twice += twice
+	if overlapped {
+		r.jobs.overlapped++
+	}
+	if lost {
+		r.jobs.lost++
+	}
+}
+
+// jobLine sums up the plans of AppJobs.
+func (r *results) jobLine() string {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return fmt.Sprintf("JOBS plans=%d twice=%d overlapped=%d lost=%d", r.jobs.plans, r.jobs.twice, r.jobs.overlapped, r.jobs.lost)
 }
 
 // fail fails a plan, once or several times, and prints how to play it again.

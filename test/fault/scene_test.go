@@ -95,7 +95,7 @@ func (s *scene) with(spec string) {
 // endsAs waits until everything is as if the AppService had been created with this spec.
 func (s *scene) endsAs(spec string) {
 	s.Helper()
-	fresh := s.player.fresh(s.T, spec)
+	fresh := s.player.fresh(s.T, s.kind, spec)
 	var differs []string
 	err := poll.UntilWithin(s.Context(), patience, func(context.Context) error {
 		objects, err := seen.objects(s.Context(), s.namespace)
@@ -114,7 +114,7 @@ func (s *scene) endsAs(spec string) {
 		if differs = differences(fresh.state, timeless(got), fresh.mask); len(differs) > 0 {
 			return fmt.Errorf("%d fields differ from a fresh one", len(differs))
 		}
-		return s.over(step{}, objects)
+		return s.over(stepTo(spec), objects)
 	})
 	if err != nil {
 		s.Fatalf("%v\n    %s", err, listed(differs))
@@ -220,7 +220,7 @@ func (s *scene) uid(what string) string {
 func (s *scene) version() string {
 	s.Helper()
 	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(v1.GroupVersion.WithKind(v1.Kind + "List"))
+	list.SetGroupVersionKind(v1.GroupVersion.WithKind(s.kind + "List"))
 	if err := cluster.Client.List(s.Context(), list, client.InNamespace(s.namespace)); err != nil {
 		s.Fatal(err)
 	}

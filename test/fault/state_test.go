@@ -26,7 +26,7 @@ type state map[string]string
 // neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
+	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
@@ -50,8 +50,10 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 	var replicaSets []*unstructured.Unstructured
 	for _, object := range objects {
 		switch object.GetKind() {
-		case v1.Kind:
+		case v1.Kind, jobKind:
 			names = append(names, string(object.GetUID()), "UID")
+		case "Job":
+			names = append(names, string(object.GetUID()), "JOB-UID")
 		case "ReplicaSet":
 			replicaSets = append(replicaSets, object)
 		}
@@ -77,14 +79,31 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		case "ReplicaSet": // how often it was scaled is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
+		case "Job": // its pod may end before the Job controller notes that it is resumed
+			conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")
+			_ = unstructured.SetNestedSlice(content, slices.DeleteFunc(conditions, isSuspended), "status", "conditions")
 		case "PodDisruptionBudget", "HorizontalPodAutoscaler": // their controllers process them sooner or later
 			delete(content, "status")
-		case v1.Kind:
+		case v1.Kind, jobKind:
 			delete(metadata, "labels") // they name the operator that serves it
+			withoutPhase(content)
 		}
 		flatten(out, same, key, content)
 	}
 	return out, nil
+}
+
+// withoutPhase removes the phase of an AppJob that goes on: of one that was never ready, it tells whether it failed before.
+func withoutPhase(content map[string]any) {
+	if phase, _, _ := unstructured.NestedString(content, "status", "phase"); content["kind"] == jobKind && phase != string(v1.PhaseRunning) {
+		unstructured.RemoveNestedField(content, "status", "phase")
+	}
+}
+
+// isSuspended reports whether a condition of a Job is about its suspension.
+func isSuspended(condition any) bool {
+	fields, _ := condition.(map[string]any)
+	return fields["type"] == "Suspended"
 }
 
 // revisionOf returns the revision of a Deployment that a ReplicaSet belongs to.

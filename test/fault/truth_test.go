@@ -1,6 +1,7 @@
 package fault
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -18,23 +19,21 @@ import (
 // lie returns what is untrue in the status of the AppService of a plan, if there is one.
 func lie(objects map[string]*unstructured.Unstructured) error {
 	app, err := appOf(objects)
-	if err != nil || app == nil {
+	if err != nil {
 		return err
 	}
-	return untrue(app, objects)
+	if app != nil {
+		err = untrue(app, objects)
+	}
+	return cmp.Or(err, untrueRuns(objects))
 }
 
 // untrue returns what is untrue in the status of an AppService, compared with the objects: oracle O4. It does not use the operator's code, only the
 // documented meaning of the fields.
 func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) error {
 	status := &app.Status
-	if status.ObservedGeneration != app.Generation {
-		return fmt.Errorf("status speaks of generation %d, not %d", status.ObservedGeneration, app.Generation)
-	}
-	for _, condition := range status.Conditions {
-		if condition.ObservedGeneration != app.Generation {
-			return fmt.Errorf("condition %s speaks of generation %d, not %d", condition.Type, condition.ObservedGeneration, app.Generation)
-		}
+	if err := outdated(app); err != nil {
+		return err
 	}
 	deployment := &appsv1.Deployment{}
 	if found := objects["Deployment "+app.Name]; found != nil {
@@ -53,6 +52,30 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 			return err
 		}
 	}
+	if err := untrueResources(status, objects); err != nil {
+		return err
+	}
+	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
+		return untrulyReady(app, deployment, objects)
+	}
+	return nil
+}
+
+// outdated returns what in a status is about another generation.
+func outdated(app *v1.AppService) error {
+	if status := app.Status; status.ObservedGeneration != app.Generation {
+		return fmt.Errorf("status speaks of generation %d, not %d", status.ObservedGeneration, app.Generation)
+	}
+	for _, condition := range app.Status.Conditions {
+		if condition.ObservedGeneration != app.Generation {
+			return fmt.Errorf("condition %s speaks of generation %d, not %d", condition.Type, condition.ObservedGeneration, app.Generation)
+		}
+	}
+	return nil
+}
+
+// untrueResources returns what a status says that is ready and is not.
+func untrueResources(status *v1.AppServiceStatus, objects map[string]*unstructured.Unstructured) error {
 	for _, resource := range status.Resources {
 		if objectOf(resource.Kind).GetKind() == "" {
 			continue // of another project; the plans that are about one check it themselves
@@ -63,9 +86,6 @@ func untrue(app *v1.AppService, objects map[string]*unstructured.Unstructured) e
 		if resource.Ready && resource.Kind == "HorizontalPodAutoscaler" && !scales(objects[resource.Kind+" "+resource.Name]) {
 			return fmt.Errorf("status says that the autoscaler is ready, and it says that it is not")
 		}
-	}
-	if meta.IsStatusConditionTrue(status.Conditions, v1.ConditionReady) {
-		return untrulyReady(app, deployment, objects)
 	}
 	return nil
 }
@@ -99,6 +119,11 @@ func untrulyReady(app *v1.AppService, deployment *appsv1.Deployment, objects map
 	case deployment.Spec.Template.Spec.Containers[0].Image != app.Spec.Image || app.Status.Image != app.Spec.Image:
 		return fmt.Errorf("Ready with image %s, the spec wants %s", deployment.Spec.Template.Spec.Containers[0].Image, app.Spec.Image)
 	}
+	return unlisted(app, objects)
+}
+
+// unlisted returns in what the resources and the release in the status of something that is ready differ from the objects.
+func unlisted(app *v1.AppService, objects map[string]*unstructured.Unstructured) error {
 	listed := map[string]bool{}
 	for _, resource := range app.Status.Resources {
 		listed[resource.Kind+" "+resource.Name] = true

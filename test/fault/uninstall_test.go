@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/controlplane"
 )
@@ -24,7 +25,7 @@ func TestTheKindGoes(t *testing.T) {
 	}
 	p := &player{alive: make(chan struct{}, ownOperators)}
 	forFresh := shared(t, together)
-	p.fresh(t, small)
+	p.fresh(t, v1.Kind, small)
 	forFresh.Stop(t)
 	t.Run(crdDeleted.name, func(t *testing.T) { p.playScenario(t, crdDeleted) })
 	p.verify(t)

@@ -11,7 +11,6 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/metrics"
 
-	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/test/harness"
 	"github.com/example/appservice-operator/tools/poll"
 )
@@ -31,7 +30,7 @@ func (p *player) verify(t *testing.T) {
 	p.calm(t, before)
 	before = reconciles(t)
 	for _, one := range p.played { // a change without effect causes another reconcile
-		app := objectOf(v1.Kind)
+		app := objectOf(one.stage.kind)
 		app.SetNamespace(one.stage.namespace)
 		app.SetName(appName)
 		patch := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"faults.example.com/touched":"yes"}}}`))
@@ -62,7 +61,7 @@ func (p *player) unchanged(t *testing.T) {
 		}
 		end, err := one.stage.state(t)
 		require.NoError(t, err)
-		delete(end, v1.Kind+" "+appName+".metadata.annotations.faults.example.com/touched")
+		delete(end, one.stage.kind+" "+appName+".metadata.annotations.faults.example.com/touched")
 		if differs := differences(one.end, end, one.mask); len(differs) > 0 {
 			tally.fail(t, one.plan, false, "O5: after a restart\n    %s", listed(differs))
 		}
@@ -73,7 +72,7 @@ func (p *player) unchanged(t *testing.T) {
 func (p *player) disband(t *testing.T) {
 	t.Helper()
 	for _, one := range p.played {
-		app := objectOf(v1.Kind)
+		app := objectOf(one.stage.kind)
 		app.SetNamespace(one.stage.namespace)
 		app.SetName(appName)
 		if err := cluster.Client.Delete(t.Context(), app); client.IgnoreNotFound(err) != nil {
@@ -100,7 +99,7 @@ func (p *player) calm(t *testing.T, before float64) {
 	harness.Eventually(t, "nothing happens any more", func() error {
 		alive := 0.0
 		for _, one := range p.played {
-			if one.end[v1.Kind+" "+appName+".kind"] != "" {
+			if one.end[one.stage.kind+" "+appName+".kind"] != "" {
 				alive++
 			}
 			if !one.stage.quiet() {

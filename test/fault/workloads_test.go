@@ -17,6 +17,7 @@ const appName = "web"
 // workload is a sequence of changes to an AppService: first the initial state, then the steps during which something fails.
 type workload struct {
 	name        string
+	kind        string // AppService if empty
 	before, act []step
 }
 

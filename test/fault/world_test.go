@@ -3,6 +3,7 @@ package fault
 import (
 	"context"
 	"fmt"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,6 +21,7 @@ import (
 // names are random, and ReplicaSets and the status cover them.
 var kinds = []schema.GroupVersionKind{
 	v1.GroupVersion.WithKind(v1.Kind),
+	v1.GroupVersion.WithKind(jobKind),
 	{Version: "v1", Kind: "Service"},
 	{Version: "v1", Kind: "ConfigMap"},
 	{Version: "v1", Kind: "Secret"},
@@ -27,6 +29,7 @@ var kinds = []schema.GroupVersionKind{
 	{Version: "v1", Kind: "PersistentVolumeClaim"},
 	{Group: "apps", Version: "v1", Kind: "Deployment"},
 	{Group: "apps", Version: "v1", Kind: "ReplicaSet"},
+	{Group: "batch", Version: "v1", Kind: "Job"},
 	{Group: "networking.k8s.io", Version: "v1", Kind: "Ingress"},
 	{Group: "networking.k8s.io", Version: "v1", Kind: "NetworkPolicy"},
 	{Group: "policy", Version: "v1", Kind: "PodDisruptionBudget"},
@@ -41,15 +44,16 @@ type world struct {
 	versions map[string]int
 	changed  map[string]time.Time
 	shelves  map[string]*shelf
+	ledgers  map[string]*ledger
 }
 
 func newWorld(ctx context.Context, cluster *harness.Cluster) (*world, error) {
-	informers, err := cache.New(cluster.Config, cache.Options{Scheme: cluster.Client.Scheme()})
+	informers, err := cache.New(cluster.Config, cache.Options{Scheme: cluster.Client.Scheme(), ByObject: onlyPodsOfJobs()})
 	if err != nil {
 		return nil, err
 	}
-	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}, shelves: map[string]*shelf{}}
-	for _, kind := range kinds {
+	w := &world{cache: informers, versions: map[string]int{}, changed: map[string]time.Time{}, shelves: map[string]*shelf{}, ledgers: map[string]*ledger{}}
+	for _, kind := range append(slices.Clone(kinds), podKind) {
 		object := &unstructured.Unstructured{}
 		object.SetGroupVersionKind(kind)
 		informer, err := informers.GetInformer(ctx, object, cache.BlockUntilSynced(false))
@@ -76,9 +80,13 @@ func (w *world) note(of any, gone bool) {
 	if last, missed := of.(toolscache.DeletedFinalStateUnknown); missed {
 		of = last.Obj
 	}
-	object := of.(client.Object)
+	object := of.(*unstructured.Unstructured)
+	w.noteRuns(object, gone)
+	if object.GetKind() == podKind.Kind {
+		return
+	}
 	w.touch(object.GetNamespace())
-	if object.GetObjectKind().GroupVersionKind().Kind == "Secret" {
+	if object.GetKind() == "Secret" {
 		w.mu.Lock()
 		defer w.mu.Unlock()
 		if w.shelves[object.GetNamespace()] == nil {
