@@ -47,6 +47,7 @@ const (
 // TestFaults plays the plans in which one request fails, and in parallel the scenarios.
 func TestFaults(t *testing.T) {
 	cluster.CollectsGarbage(t)
+	defer seen.judge(t)
 	p := &player{references: map[string]*reference{}, alive: make(chan struct{}, ownOperators)}
 	fleet, all := shared(t, together), slices.Concat(workloads, jobWorkloads)
 	t.Run("reference", func(t *testing.T) {
@@ -87,7 +88,6 @@ func TestFaults(t *testing.T) {
 		p.playOutage(t, o)
 	}
 	p.verify(t)
-	seen.judge(t)
 }
 
 // learn plays a workload twice without faults.

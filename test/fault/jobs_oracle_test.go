@@ -156,13 +156,16 @@ func (l *ledger) noteJob(job *unstructured.Unstructured) {
 func (l *ledger) notePod(pod *unstructured.Unstructured, gone bool) {
 	controller := metav1.GetControllerOf(pod)
 	phase, _, _ := unstructured.NestedString(pod.Object, "status", "phase")
+	held := slices.Contains(pod.GetFinalizers(), holdFinalizer)
 	if gone || controller == nil || phase == string(corev1.PodSucceeded) || phase == string(corev1.PodFailed) {
 		delete(l.pods, pod.GetUID())
+		if !gone && held && !l.freed[pod.GetUID()] {
+			l.freed[pod.GetUID()] = true
+			go free(pod.GetNamespace(), pod.GetName())
+		}
 		return
 	}
-	l.pods[pod.GetUID()] = jobPod{
-		controller.UID, pod.GetName(), slices.Contains(pod.GetFinalizers(), holdFinalizer), pod.GetDeletionTimestamp() != nil,
-	}
+	l.pods[pod.GetUID()] = jobPod{controller.UID, pod.GetName(), held, pod.GetDeletionTimestamp() != nil}
 	for _, other := range l.pods {
 		if other.job != controller.UID {
 			l.overlaps = append(l.overlaps, other.name+" and "+pod.GetName())

@@ -64,7 +64,7 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		names = append(names, replicaSet.GetLabels()["pod-template-hash"], fmt.Sprintf("HASH-%d", i))
 	}
 	same := strings.NewReplacer(names...)
-	out := state{}
+	out, moving := state{}, jobGoesOn(objects)
 	for key, object := range objects {
 		content := object.DeepCopy().Object
 		if record, found, _ := unstructured.NestedString(content, "data", "release"); found {
@@ -73,6 +73,10 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 				return nil, fmt.Errorf("%s: %w", key, err)
 			}
 			content["data"] = release
+			if moving { // records of earlier releases are updated when it has settled
+				unstructured.RemoveNestedField(content, "metadata", "labels", "status")
+				unstructured.RemoveNestedField(content, "data", "info", "status")
+			}
 		}
 		metadata, _ := content["metadata"].(map[string]any)
 		switch object.GetKind() {
@@ -86,18 +90,23 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 			delete(content, "status")
 		case v1.Kind, jobKind:
 			delete(metadata, "labels") // they name the operator that serves it
-			withoutPhase(content)
+			if moving {                // of one that was never ready, the phase tells whether it failed before
+				unstructured.RemoveNestedField(content, "status", "phase")
+			}
 		}
 		flatten(out, same, key, content)
 	}
 	return out, nil
 }
 
-// withoutPhase removes the phase of an AppJob that goes on: of one that was never ready, it tells whether it failed before.
-func withoutPhase(content map[string]any) {
-	if phase, _, _ := unstructured.NestedString(content, "status", "phase"); content["kind"] == jobKind && phase != string(v1.PhaseRunning) {
-		unstructured.RemoveNestedField(content, "status", "phase")
+// jobGoesOn reports whether an AppJob has not settled yet.
+func jobGoesOn(objects map[string]*unstructured.Unstructured) bool {
+	app := objects[jobKind+" "+appName]
+	if app == nil {
+		return false
 	}
+	phase, _, _ := unstructured.NestedString(app.Object, "status", "phase")
+	return phase != string(v1.PhaseRunning)
 }
 
 // isSuspended reports whether a condition of a Job is about its suspension.

@@ -77,8 +77,8 @@ func outdated(app *v1.AppService) error {
 // untrueResources returns what a status says that is ready and is not.
 func untrueResources(status *v1.AppServiceStatus, objects map[string]*unstructured.Unstructured) error {
 	for _, resource := range status.Resources {
-		if objectOf(resource.Kind).GetKind() == "" {
-			continue // of another project; the plans that are about one check it themselves
+		if objectOf(resource.Kind).GetKind() == "" || resource.Kind == "Job" {
+			continue // one that has ended may be gone, or it is of another project; the plans that are about one check it themselves
 		}
 		if there := objects[resource.Kind+" "+resource.Name] != nil; resource.Ready && !there {
 			return fmt.Errorf("status says that %s %s is ready, and it is not there", resource.Kind, resource.Name)
@@ -127,7 +127,7 @@ func unlisted(app *v1.AppService, objects map[string]*unstructured.Unstructured)
 	listed := map[string]bool{}
 	for _, resource := range app.Status.Resources {
 		listed[resource.Kind+" "+resource.Name] = true
-		if objectOf(resource.Kind).GetKind() != "" && objects[resource.Kind+" "+resource.Name] == nil {
+		if objectOf(resource.Kind).GetKind() != "" && resource.Kind != "Job" && objects[resource.Kind+" "+resource.Name] == nil {
 			return fmt.Errorf("Ready, and %s %s is not there", resource.Kind, resource.Name)
 		}
 	}
