@@ -132,9 +132,10 @@ func job(j *batchv1.Job) State {
 			return State{Reason: v1.ReasonComplete, Message: "it is complete"}
 		case batchv1.JobFailed:
 			return State{Verdict: Stuck, Reason: v1.ReasonJobFailed, Message: fmt.Sprintf("it failed: %s: %s", condition.Reason, condition.Message)}
-		case batchv1.JobSuspended:
-			return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "it is suspended"}
 		}
+	}
+	if ptr.Deref(j.Spec.Suspend, false) { // the condition may stay after it has run
+		return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: "it is suspended"}
 	}
 	return State{Verdict: Waiting, Reason: v1.ReasonRollingOut, Message: fmt.Sprintf("%d pods run, %d of %d have succeeded",
 		j.Status.Active, j.Status.Succeeded, ptr.Deref(j.Spec.Completions, 1))}

@@ -149,7 +149,7 @@ func (a *Actor) DeleteJob(ctx context.Context, owner *unstructured.Unstructured,
 		a.writer.Observer.Deleted(owner.GetUID(), live)
 		return nil
 	}
-	if err != nil {
+	if err != nil || live.DeletionTimestamp != nil {
 		return err
 	}
 	if err := present(); err != nil {
@@ -203,7 +203,11 @@ func (a *Actor) EarlierRuns(ctx context.Context, owner client.Object, noted []v1
 	for i := range all.Items {
 		job := &all.Items[i]
 		job.SetGroupVersionKind(jobKind)
+		controller := metav1.GetControllerOfNoCopy(job)
 		switch mine := metav1.IsControlledBy(job, owner); {
+		case !mine && controller != nil && controller.Name == owner.GetName() && kube.OfKind(controller, owner.GetObjectKind().GroupVersionKind().GroupKind()):
+			own[job.UID] = true // of an earlier resource of the name: the garbage collector deletes it
+			left = append(left, "Job "+job.Name+finalizers(job))
 		case !mine:
 			others[job.UID] = true
 		case jobs.Asks(job) && !isNoted(job.UID):

@@ -76,7 +76,7 @@ func TestPauseOfAnotherKindNamesWhatItHasInstead(t *testing.T) {
 		for _, dry := range []string{"", " --dry-run=client"} {
 			got := u.run(t, "kubectl appservice "+step.verb+" appjob/migrate"+dry, nil)
 			refusal, remedy, _ := strings.Cut(strings.TrimSpace(got.stderr), ": kubectl ")
-			want := "error: cannot " + step.verb + " appjob/migrate: the operator honors spec.paused of AppServices only. AppJob has spec.suspend (Suspend starts no run, and ends one that goes on; taken off, it starts again)"
+			want := "error: cannot " + step.verb + " appjob/migrate: the operator honors spec.paused of AppServices only. AppJob has spec.suspend (Suspend starts no run, and stops one that goes on; taken off, that one goes on)"
 			if got.code != 2 || got.stdout != "" || refusal != want {
 				t.Errorf("got %d: %s", got.code, got.stderr)
 			}

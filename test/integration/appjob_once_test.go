@@ -276,9 +276,33 @@ func TestAnAppJobWhoseJobIsGone(t *testing.T) {
 	require.NoError(t, counted.are("report:1"))
 }
 
-// A changed AppJob does not start while a pod of the run before is still there, and says which one.
+// An AppJob that was changed, or made again, does not start while a pod of the run before is still there, and says which one.
 func TestAnAppJobWaitsForTheRunBefore(t *testing.T) {
 	t.Parallel()
+	cases := map[string]func(t *testing.T, job *unstructured.Unstructured) *unstructured.Unstructured{
+		"it is changed": func(t *testing.T, job *unstructured.Unstructured) *unstructured.Unstructured {
+			set(t, job, "podAnnotations", map[string]any{})
+			set(t, job, "image", "report:2")
+			return job
+		},
+		"it is made again": func(t *testing.T, job *unstructured.Unstructured) *unstructured.Unstructured {
+			cluster.Delete(t, job)
+			again := appJob(job.GetNamespace(), map[string]any{"image": "report:2"})
+			cluster.Create(t, again)
+			return again
+		},
+	}
+	for name, another := range cases {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			waitsForTheRunBefore(t, another)
+		})
+	}
+}
+
+// waitsForTheRunBefore has an AppJob run another image while the pod of its first run cannot end.
+func waitsForTheRunBefore(t *testing.T, another func(*testing.T, *unstructured.Unstructured) *unstructured.Unstructured) {
+	t.Helper()
 	namespace, _ := cluster.ManagedNamespace(t)
 	counted := countRuns(t, namespace)
 	job := appJob(namespace, map[string]any{"image": "report:1", "podAnnotations": map[string]any{"script.kwok.x-k8s.io/status": "{phase: Running}"}})
@@ -291,8 +315,7 @@ func TestAnAppJobWaitsForTheRunBefore(t *testing.T) {
 		return cluster.Client.Patch(t.Context(), &pods.Items[0], client.RawPatch(types.JSONPatchType, []byte(`[{"op":"add","path":"/metadata/finalizers/-","value":"example.com/hold"}]`)))
 	})
 	pod := pods.Items[0].Name
-	set(t, job, "podAnnotations", map[string]any{})
-	set(t, job, "image", "report:2")
+	job = another(t, job)
 	harness.Eventually(t, "the status names the pod", func() error {
 		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(job), job); err != nil {
 			return err
