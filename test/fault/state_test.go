@@ -26,7 +26,7 @@ type state map[string]string
 // neverTheSame are fields with an identity, a time or a counter, or that the cluster allocates.
 var neverTheSame = map[string]bool{
 	"uid": true, "resourceVersion": true, "managedFields": true,
-	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true,
+	"creationTimestamp": true, "startTime": true, "completionTime": true, "lastProbeTime": true, "lastTransitionTime": true, "lastUpdateTime": true, "lastScaleTime": true, "nextAttemptTime": true, "since": true,
 	"first_deployed": true, "last_deployed": true, "modifiedAt": true, "createdAt": true,
 	"clusterIP": true, "clusterIPs": true, "nodePort": true, "healthCheckNodePort": true,
 	"collisionCount": true, // of a Deployment that was created again before the earlier ReplicaSet was deleted
@@ -170,7 +170,9 @@ func decode(payload string) (map[string]any, error) {
 func masked(first, second state) map[string]bool {
 	mask := map[string]bool{}
 	for path := range union(first, second) {
-		if first[path] != second[path] {
+		a, inFirst := first[path]
+		b, inSecond := second[path]
+		if a != b || inFirst != inSecond {
 			mask[path] = true
 		}
 	}

@@ -64,8 +64,8 @@ func TestRequestsOfAnInstallAnUpgradeAndANoOp(t *testing.T) {
 		cluster.Change(t, app, func(app *v1.AppService) { app.Spec.Image = "nginx:1.27" })
 		cluster.Ready(t, app)
 	})
-	if got := withoutStatus(upgrade); len(got) != 3 { // no record is deleted before there are more than are kept
-		t.Errorf("an upgrade of one object took %d requests besides status, want 3: %v", len(got), got)
+	if got := withoutStatus(upgrade); len(got) != 4 { // no record is deleted before there are more than are kept
+		t.Errorf("an upgrade of one object took %d requests besides status, want 4: %v", len(got), got)
 	}
 	t.Logf("upgrade of 1 object: %d requests: %s", len(upgrade), harness.Count(upgrade))
 

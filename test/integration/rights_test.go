@@ -17,6 +17,7 @@ import (
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
@@ -74,7 +75,7 @@ func TestAKindThatMayNotBeWritten(t *testing.T) {
 }
 
 // An upgrade deletes what is no longer rendered. If a right is missing before it is complete, what it has deleted is not created again, as keeping
-// the whole recorded release alive would do.
+// the whole recorded release alive would do; what it has not reached is repaired.
 func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	t.Parallel()
 	account := newAccount(t)
@@ -88,11 +89,16 @@ func TestWhatAnUpgradeDeletedStaysAwayWhileARightIsMissing(t *testing.T) {
 	cluster.Change(t, scaled, func(app *v1.AppService) { app.Spec.ServiceAccount, app.Spec.Image = nil, "nginx:1.28" })
 	deleted := named(scaled, &corev1.ServiceAccount{})
 	cluster.Delete(t, deleted)
+	stamped := client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"annotations":{"`+v1.AnnotationStamp+`":"of the upgrade"}}}`))
+	cluster.Patch(t, named(scaled, &appsv1.Deployment{}), stamped)
 	account.allow(t, autoscalers)
 	second := account.run(t)
 	namesTheRight(t, scaled, "list and watch", func() {})
 	service := named(scaled, &corev1.Service{})
-	returns(t, service, vanish(t, service))
+	cluster.Patch(t, service, client.RawPatch(types.MergePatchType, []byte(`{"metadata":{"labels":{"app.kubernetes.io/instance":"another"}}}`)))
+	cluster.Becomes(t, "the Service is repaired", service, func() error {
+		return want("label", service.Labels["app.kubernetes.io/instance"], scaled.Name)
+	})
 	if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(deleted), deleted); !apierrors.IsNotFound(err) {
 		t.Errorf("got the ServiceAccount %v and error %v, want none", deleted.UID, err)
 	}
