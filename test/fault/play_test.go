@@ -24,7 +24,7 @@ import (
 
 const (
 	// patience is how long a plan may take to reach the state of the reference. The operator retries after 5, then 10, then 20 s.
-	patience = 2 * time.Minute
+	patience = 5 * time.Minute
 	// calm is for how long nothing may happen once nothing is expected any more.
 	calm = 2 * time.Second
 )

@@ -71,7 +71,7 @@ func statusRefused(s *scene, lasts time.Duration) {
 		}
 	}
 	s.Logf("%d attempts to write the status were refused in %s", attempts, lasts)
-	if least := int(lasts / patience); attempts < least {
+	if least := int(lasts / (2 * time.Minute)); attempts < least {
 		s.Errorf("the status was tried %d times in %s, want at least %d", attempts, lasts, least)
 	}
 	s.giveBack(role, all)
