@@ -35,9 +35,9 @@ const refusedSpec = `spec: {podTemplate: {spec: {unknown: 1}}}`
 
 // Release records are Secrets. While a spec is refused, the operator keeps the release in the newest one alive.
 var _ = register(vectors{
-	"a forged record brings a privileged Deployment": {
-		may: writesSecrets, does: keepsAlive(deploymentOf("NAMESPACE", "UID")),
-		harm:  is("evil", anything[*appsv1.Deployment]),
+	"a forged record makes a Deployment privileged": {
+		may: writesSecrets, does: makesPrivileged,
+		harm:  is("app", func(d *appsv1.Deployment) bool { return d.Spec.Template.Spec.HostPID }),
 		guard: "the admission policy for release records", words: []string{"release record"},
 	},
 	"a forged record brings objects of another namespace": {
@@ -89,6 +89,26 @@ func keepsAlive(manifest string) func(*scene) error {
 			return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "info": map[string]any{}, "manifest": text})
 		})
 	}
+}
+
+// makesPrivileged has the tenant forge a record with the live Deployment, its stamp included, and privileged pods: what has the stamp of the record
+// is repaired.
+func makesPrivileged(s *scene) error {
+	return recordsForged(s, func(to io.Writer, app *v1.AppService) error {
+		live := &appsv1.Deployment{}
+		if err := cluster.Client.Get(s.Context(), client.ObjectKeyFromObject(app), live); err != nil {
+			return err
+		}
+		live.TypeMeta = metav1.TypeMeta{APIVersion: "apps/v1", Kind: "Deployment"}
+		live.ManagedFields, live.ResourceVersion, live.UID, live.Status = nil, "", "", appsv1.DeploymentStatus{}
+		live.Spec.Template.Spec.HostPID = true
+		object, err := json.Marshal(live)
+		if err != nil {
+			return err
+		}
+		manifest := "---\n# Source: appservice/templates/deployment.yaml\n" + string(object) + "\n"
+		return json.NewEncoder(to).Encode(map[string]any{"name": app.Name, "info": map[string]any{}, "manifest": manifest})
+	})
 }
 
 // recordsForged does that with a record whose release is written by a function.
