@@ -65,7 +65,7 @@ const (
 	Failed
 )
 
-// Judge returns how a rollout fares whose release is recorded or not, and the rollout itself, which begins anew if a further replica became
+// Judge returns how a rollout fares whose release is recorded or not, and the rollout itself, which begins again if a further replica became
 // available until its deadline, or after it.
 func (r Rollout) Judge(recorded bool, there health.Replicas, now time.Time, deadline time.Duration) (Rollout, State) {
 	fresh := min(there.New, mostCounted)

@@ -56,7 +56,7 @@ func TestWhenARolloutIsOverOrHasFailed(t *testing.T) {
 		there    health.Replicas
 		after    time.Duration
 		want     State
-		again    bool // it begins anew
+		again    bool // it begins again
 	}{
 		"its objects are being written":              {set.Begin(7, start, of(3, 3, 3)), false, of(3, 3, 3), 0, Moving, false},
 		"its controller has not observed it":         {set.Begin(7, start, of(3, 3, 3)), true, unnoticed, 0, Moving, false},
@@ -80,7 +80,7 @@ func TestWhenARolloutIsOverOrHasFailed(t *testing.T) {
 				t.Errorf("got state %d and %s, want %d of %s", state, got, test.want, test.rollout)
 			}
 			if test.again && got.Since != start.Add(test.after) {
-				t.Errorf("it begins anew at %s", got.Since)
+				t.Errorf("it begins again at %s", got.Since)
 			}
 		})
 	}

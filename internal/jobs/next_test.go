@@ -132,7 +132,7 @@ func TestNext(t *testing.T) {
 			State{Known: true, Wanted: []Wanted{{Run: v1.RunStatus{Job: "m-old", Digest: "a", Result: v1.RunUnknown}}}},
 			note(v1.RunStatus{Job: "m-old", Digest: "a", Result: v1.RunUnknown}),
 		},
-		"a chart that names one more field: noted anew": {
+		"a chart that names one more field: noted again": {
 			State{Known: true, Wanted: []Wanted{{Run: v1.RunStatus{Job: "m-a", Digest: "a2", UID: "1", Result: v1.RunComplete}}}, Runs: []v1.RunStatus{run("a", "1", v1.RunComplete)}},
 			note(v1.RunStatus{Job: "m-a", Digest: "a2", UID: "1", Result: v1.RunComplete}),
 		},

@@ -90,7 +90,7 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 			delete(content, "status")
 		case v1.Kind, jobKind:
 			delete(metadata, "labels") // they name the operator that serves it
-			if moving {                // of one that was never ready, the phase tells whether it failed before
+			if moving {                // of one that was never ready, the phase reports whether it failed before
 				unstructured.RemoveNestedField(content, "status", "phase")
 			}
 		}

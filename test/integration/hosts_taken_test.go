@@ -87,7 +87,7 @@ func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	cluster.Ready(t, login)
 	hasHost(t, login, host)
 	if cluster.Refresh(t, login); toldOfAnother(login) {
-		t.Errorf("who has served it longest is told: %v", login.Status.Problems)
+		t.Errorf("a warning is reported to who has served it longest: %v", login.Status.Problems)
 	}
 }
 
@@ -155,7 +155,7 @@ func TestAGrantWritesBesideWhoServes(t *testing.T) {
 	writePolicy(t, policy, "default: {}")
 	cluster.Ready(t, serving)
 	cluster.Ready(t, waiting)
-	cluster.Becomes(t, "who came later is told", waiting, func() error {
+	cluster.Becomes(t, "who came later is warned", waiting, func() error {
 		return want("a warning", toldOfAnother(waiting), true)
 	})
 	manager.Rest(t)

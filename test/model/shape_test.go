@@ -58,7 +58,7 @@ func (s *shape) specChanges() []act {
 	return list
 }
 
-// become gives the resource one of its specs.
+// become writes one of its specs to the resource.
 func (w *world) become(spec int) {
 	w.server.edit(w.shape.key(), func(o *unstructured.Unstructured) {
 		o.Object["spec"] = runtime.DeepCopyJSON(w.shape.specs[spec])
