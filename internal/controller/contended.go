@@ -46,19 +46,16 @@ func (r *Reconciler) spareContended(ctx context.Context, s *scope, plan *release
 // noteRepairs remembers what a plan has put back, and forgets what stays as it was put back.
 func (r *Reconciler) noteRepairs(s *scope, plan *release.Plan) {
 	now := r.Clock.Now()
-	for field, known := range s.memory.contests {
-		if known.Over(now) {
-			delete(s.memory.contests, field)
-		}
+	if s.memory.contests == nil {
+		s.memory.contests = map[string]*contest{}
 	}
+	maps.DeleteFunc(s.memory.contests, func(_ string, known *contest) bool { return known.Over(now) })
 	for _, field := range plan.Repairs() {
-		if s.memory.contests == nil {
-			s.memory.contests = map[string]*contest{}
+		next := contest{}
+		if known := s.memory.contests[field]; known != nil {
+			next.Contest = known.Contest
 		}
-		if s.memory.contests[field] == nil {
-			s.memory.contests[field] = &contest{}
-		}
-		s.memory.contests[field].Repaired(now)
-		s.memory.contests[field].by = ""
+		next.Repaired(now)
+		s.memory.contests[field] = &next // who changes it now is not known
 	}
 }

@@ -227,10 +227,9 @@ func (j *runner) run(ctx context.Context) error {
 			}
 			j.state.Runs = step.Runs
 		case jobs.Delete:
-			if err := j.Actor.DeleteJob(ctx, j.s.resource, step.Job, present); err != nil {
+			if err := j.delete(ctx, step.Job, present); err != nil {
 				return err
 			}
-			log.FromContext(ctx).Info("Job of an earlier run deleted", "job", step.Job.Name)
 			j.state.Jobs[at].Deleting = true
 		case jobs.Wait:
 			if err := j.Actor.EarlierRuns(ctx, j.s.resource, j.state.Runs, j.wanted.runs); err != nil {
@@ -261,11 +260,19 @@ func (j *runner) clear(ctx context.Context, held error, present func() error) er
 		return nil
 	}
 	for _, job := range earlier.Jobs {
-		if err := j.Actor.DeleteJob(ctx, j.s.resource, job, present); err != nil {
+		if err := j.delete(ctx, job, present); err != nil {
 			return err
 		}
-		log.FromContext(ctx).Info("Job of an earlier run deleted", "job", job.Name)
 	}
+	return nil
+}
+
+// delete deletes the Job of an earlier run.
+func (j *runner) delete(ctx context.Context, job jobs.Job, present func() error) error {
+	if err := j.Actor.DeleteJob(ctx, j.s.resource, job, present); err != nil {
+		return err
+	}
+	log.FromContext(ctx).Info("Job of an earlier run deleted", "job", job.Name)
 	return nil
 }
 

@@ -33,8 +33,8 @@ func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted renderi
 		if slices.Contains(wanted.outline.Keys, key) {
 			continue
 		}
-		err, untracked := r.Tracker.Ensure(ctx, object.GroupVersionKind()), (*watch.UntrackedError)(nil)
-		switch {
+		var untracked *watch.UntrackedError
+		switch err := r.Tracker.Ensure(ctx, object.GroupVersionKind()); {
 		case err == nil, meta.IsNoMatchError(err): // a cluster that does not serve a kind has no objects of it
 		case errors.As(err, &untracked):
 			unwatched, why = append(unwatched, key), err
