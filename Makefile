@@ -254,7 +254,8 @@ test-integration: ## Run the integration tests on a control plane of their own, 
 	@[ "$$CLUSTER" = current ] || go run ./tools/cmd/cluster build
 	@go run ./tools/cmd/tool prometheus --version >/dev/null
 	@mkdir -p bin/security
-	SECURITY_FIGURES='$(CURDIR)/bin/security/rights' CGO_ENABLED=1 go test -race -timeout=40m -count=1 -v -parallel=8 $(TESTFLAGS) ./test/integration/...
+	SECURITY_FIGURES='$(CURDIR)/bin/security/rights' CGO_ENABLED=1 $(call tool,gotestsum) --format=standard-verbose --hide-summary=skipped,output -- \
+	  -race -timeout=40m -count=1 -parallel=8 $(TESTFLAGS) ./test/integration/...
 
 .PHONY: test-walk
 test-walk: WALKS = -seed=5 -walks=5 -steps=5
