@@ -418,7 +418,8 @@ func (h *Hosts) precedent(s *stake) error {
 	for _, claim := range s.claims {
 		var found *stake
 		h.all.rivals(s, claim, h.rules, func(other *stake) bool {
-			longer := cmp.Or(other.serves(claim.Host, now).Compare(s.serves(claim.Host, now)), cmp.Compare(other.born.name, s.born.name)) < 0
+			age := other.serves(claim.Host, now).Compare(s.serves(claim.Host, now))
+			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name // no route was there when this one was granted
 			if other.waits == nil && (h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
 				found = other
 			}

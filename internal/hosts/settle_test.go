@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -262,15 +263,22 @@ func TestSettle(t *testing.T) {
 			w.serves(late)
 		},
 		"a live host is not taken by writing an Ingress, also while its own is made again": func(_ *testing.T, w *world) {
-			serving := w.app("one", "serving", 0, shop)
-			w.rest()
-			w.remove(nil, w.at(serving))
-			w.foreign("two", "thief", shop)
-			w.restart()
-			w.rest()
-			w.serves(serving)
-			if len(serving.beside) != 0 {
-				w.t.Errorf("its status says %v", serving.beside)
+			for _, sameSecond := range []bool{false, true} {
+				w := newWorld(w.t)
+				serving := w.app("one", "serving", 0, shop)
+				w.rest()
+				began := metav1.NewTime(w.hosts.now())
+				w.remove(nil, w.at(serving))
+				w.foreign("a", "thief", shop)
+				if sameSecond {
+					w.events[len(w.events)-1].object.SetCreationTimestamp(began)
+				}
+				w.restart()
+				w.rest()
+				w.serves(serving)
+				if len(serving.beside) != 0 {
+					w.t.Errorf("same second: %t, its status says %v", sameSecond, serving.beside)
+				}
 			}
 		},
 		"a grant lets its namespace write beside a live route, and deletes none": func(_ *testing.T, w *world) {
