@@ -26,8 +26,9 @@ const (
 
 // change is a change that a command makes to a resource.
 type change struct {
-	// verb names a command that works on AppServices only, as in "pause"; empty if it works on all kinds.
-	verb string
+	// verb names a command that works on AppServices only, as in "pause"; empty if it works on all kinds. For a kind with
+	// spec.suspend, suspend is the value of that field with the same effect.
+	verb, suspend string
 	// done is printed after the change, as in "paused"; already if there is nothing to do.
 	done, already string
 	// patch returns the fields to set; nil if they already have these values.
@@ -45,7 +46,7 @@ kubectl appservice pause web --dry-run=server
 
 # pause it during an investigation
 kubectl appservice pause web`,
-	}, change{verb: "pause", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
+	}, change{verb: "pause", suspend: "true", done: "paused", already: "is paused already", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if isPaused(resource) {
 			return nil
 		}
@@ -60,7 +61,7 @@ func resumeCommand(s *shell) *cobra.Command {
 		Long:  "Resume removes spec.paused. The operator then applies changes of the spec, and corrects drift of the objects, since the pause.",
 		Example: `# resume reconciliation
 kubectl appservice resume web`,
-	}, change{verb: "resume", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
+	}, change{verb: "resume", suspend: "null", done: "resumed", already: "is not paused", patch: func(resource *unstructured.Unstructured) map[string]any {
 		if !isPaused(resource) {
 			return nil
 		}
@@ -132,7 +133,7 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 		return err
 	}
 	if c.verb != "" && name.Kind != appServices {
-		return s.insteadOf(c.verb, name)
+		return c.refusal(name)
 	}
 	writer, err := s.client()
 	if err != nil {
@@ -155,6 +156,15 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 	}
 	_, err = fmt.Fprintf(s.Out, "%s %s%s\n", name, c.done, drySuffix[dry])
 	return err
+}
+
+// refusal returns the error for a resource of another kind than AppService.
+func (c change) refusal(name named) error {
+	kind := strings.ToLower(name.Kind.Kind)
+	return fmt.Errorf("cannot %s %s: the operator honors spec.paused of AppServices only. "+
+		"kubectl explain %s.spec lists the fields that its chart declares; a kind with spec.suspend, such as AppJob, is %s by "+
+		"kubectl patch %s %s --namespace=%s --type=merge --patch='{\"spec\":{\"suspend\":%s}}'",
+		c.verb, name, kind, c.done, kind, name.Name, name.Namespace, c.suspend)
 }
 
 // patch sends fields as a merge patch. It carries the UID of the resource that was read, so a resource deleted and created again is not patched.

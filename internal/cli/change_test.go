@@ -37,3 +37,18 @@ func TestWhatTheAPIServerRefusesIsExplained(t *testing.T) {
 		})
 	}
 }
+
+// The error names a command that works for AppJob, a kind of the operator with spec.suspend.
+func TestPauseOfAnotherKindIsRefusedWithARemedy(t *testing.T) {
+	kind := schema.GroupVersionKind{Group: "app.example.com", Version: "v1", Kind: "AppJob"}
+	name := named{kind, types.NamespacedName{Namespace: "shop", Name: "migrate"}}
+	got := change{verb: "pause", suspend: "true", done: "paused"}.refusal(name).Error()
+	for _, words := range []string{
+		"cannot pause appjob/migrate: ", "kubectl explain appjob.spec lists",
+		`is paused by kubectl patch appjob migrate --namespace=shop --type=merge --patch='{"spec":{"suspend":true}}'`,
+	} {
+		if !strings.Contains(got, words) {
+			t.Errorf("got %q, which lacks %q", got, words)
+		}
+	}
+}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -70,33 +71,19 @@ func lay(over, under map[string]any, at fields.Place, path []string, note func(p
 
 // says reports whether a layer contributes to the value at a path, though others are above it.
 func says(layer Layer, above []Layer, path []string) bool {
-	value, there := valueAt(layer.Values, path)
+	value, there, _ := unstructured.NestedFieldNoCopy(layer.Values, path...)
 	if !there {
 		return false
 	}
 	_, isMap := value.(map[string]any)
 	for _, higher := range above {
-		if other, covers := valueAt(higher.Values, path); covers {
+		if other, covers, _ := unstructured.NestedFieldNoCopy(higher.Values, path...); covers {
 			if _, merges := other.(map[string]any); !merges || !isMap {
 				return false
 			}
 		}
 	}
 	return true
-}
-
-func valueAt(values map[string]any, path []string) (value any, there bool) {
-	value = values
-	for _, key := range path {
-		in, isMap := value.(map[string]any)
-		if !isMap {
-			return nil, false
-		}
-		if value, there = in[key]; !there {
-			return nil, false
-		}
-	}
-	return value, there
 }
 
 // mostFields is the number of fields of a source that a status lists.

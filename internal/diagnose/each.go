@@ -43,7 +43,13 @@ func LastWords(pod *corev1.Pod, source string, lines int) []string {
 	if c == nil {
 		return nil
 	}
-	return lastLines(ended.Message, lines)
+	var list []string
+	for line := range strings.Lines(ended.Message) {
+		if line = Brief(line); line != "" {
+			list = append(list, line)
+		}
+	}
+	return list[max(0, len(list)-lines):]
 }
 
 // LogsOf returns the command that shows all output of a container before it ended; empty if none ended.
@@ -68,14 +74,4 @@ func endedOf(pod *corev1.Pod, source string) (*container, *corev1.ContainerState
 		}
 	}
 	return nil, nil
-}
-
-func lastLines(message string, most int) []string {
-	var list []string
-	for line := range strings.Lines(message) {
-		if line = Brief(line); line != "" {
-			list = append(list, line)
-		}
-	}
-	return list[max(0, len(list)-most):]
 }

@@ -114,11 +114,8 @@ func lastJob(c *batchv1.CronJob) string {
 
 // tries returns the pods of a Job: those that are running, and the one that failed last.
 func tries(pods []*corev1.Pod) *cast {
-	out := &cast{}
+	out := byVersion(pods, all)
 	for _, pod := range pods {
-		if !going(pod) {
-			out.present = append(out.present, pod)
-		}
 		if pod.Status.Phase == corev1.PodFailed && (out.ended == nil || created(pod, out.ended) > 0) {
 			out.ended = pod
 		}

@@ -6,6 +6,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/utils/ptr"
 )
 
 // annotationRevision is the annotation in which the Deployment controller numbers ReplicaSets.
@@ -18,7 +19,7 @@ func revision(set *appsv1.ReplicaSet) int64 {
 
 // deployment returns a workload whose pods belong to ReplicaSets, of which the newest has the present version.
 func deployment(d *appsv1.Deployment) *Workload {
-	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status, wanted(d.Spec.Replicas)
+	w, have, want := workload(appsv1.GroupName, "Deployment", d, d.Spec.Selector, &d.Spec.Template), d.Status, ptr.Deref(d.Spec.Replicas, 1)
 	repeated, failed := "", false // the message of a ReplicaSet
 	for _, condition := range have.Conditions {
 		if condition.Type == appsv1.DeploymentReplicaFailure && condition.Status == corev1.ConditionTrue {
@@ -44,10 +45,7 @@ func newest(f *Findings, d *appsv1.Deployment) *appsv1.ReplicaSet {
 	var newest *appsv1.ReplicaSet
 	for i := range f.ReplicaSets {
 		set := &f.ReplicaSets[i]
-		if !metav1.IsControlledBy(set, d) {
-			continue
-		}
-		if newest == nil || revision(set) > revision(newest) {
+		if metav1.IsControlledBy(set, d) && (newest == nil || revision(set) > revision(newest)) {
 			newest = set
 		}
 	}
@@ -60,23 +58,13 @@ func bySets(f *Findings, d *appsv1.Deployment) *cast {
 	if newest == nil {
 		return nil
 	}
-	out := &cast{}
+	var pods []*corev1.Pod
 	for i := range f.ReplicaSets {
-		set := &f.ReplicaSets[i]
-		if !metav1.IsControlledBy(set, d) {
-			continue
-		}
-		for _, pod := range f.controlled(set.UID) {
-			switch {
-			case going(pod):
-			case set.UID == newest.UID:
-				out.present = append(out.present, pod)
-			default:
-				out.earlier = append(out.earlier, pod)
-			}
+		if set := &f.ReplicaSets[i]; metav1.IsControlledBy(set, d) {
+			pods = append(pods, f.controlled(set.UID)...)
 		}
 	}
-	return out
+	return byVersion(pods, func(pod *corev1.Pod) bool { return metav1.IsControlledBy(pod, newest) })
 }
 
 // refusalOf returns the API server's message when it refused a pod of a ReplicaSet.
@@ -91,23 +79,12 @@ func refusalOf(set *appsv1.ReplicaSet) (string, bool) {
 
 // replicaSet returns a workload without versions: a new template applies only to new pods.
 func replicaSet(set *appsv1.ReplicaSet) *Workload {
-	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status, wanted(set.Spec.Replicas)
+	w, have, want := workload(appsv1.GroupName, "ReplicaSet", set, set.Spec.Selector, &set.Spec.Template), set.Status, ptr.Deref(set.Spec.Replicas, 1)
 	message, failed := refusalOf(set)
 	w.Noticed = have.ObservedGeneration >= set.Generation
 	w.Settled = w.Noticed && !failed && have.Replicas == want && have.ReadyReplicas == want
 	w.progress = progress{have.Replicas, have.FullyLabeledReplicas, have.ReadyReplicas, have.AvailableReplicas}
-	w.cast = func(f *Findings) *cast { return w.all(f) }
+	w.cast = func(f *Findings) *cast { return byVersion(f.controlled(set.UID), all) }
 	w.refusal = func(*Findings) (string, bool) { return message, failed }
 	return w
-}
-
-// all treats each pod that a workload controls as one of the present version.
-func (w *Workload) all(f *Findings) *cast {
-	out := &cast{}
-	for _, pod := range f.controlled(w.UID) {
-		if !going(pod) {
-			out.present = append(out.present, pod)
-		}
-	}
-	return out
 }

@@ -6,47 +6,40 @@ import (
 
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/utils/ptr"
 )
 
 // statefulSet returns a workload whose pods are labeled with their revision, and whose status names the new one.
 func statefulSet(s *appsv1.StatefulSet) *Workload {
-	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, wanted(s.Spec.Replicas)
+	w, have, want := workload(appsv1.GroupName, "StatefulSet", s, s.Spec.Selector, &s.Spec.Template), s.Status, ptr.Deref(s.Spec.Replicas, 1)
 	byHand := s.Spec.UpdateStrategy.Type == appsv1.OnDeleteStatefulSetStrategyType
-	update := want
-	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		update = max(0, want-*rolling.Partition)
+	below := int32(0) // the partition
+	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil {
+		below = ptr.Deref(rolling.Partition, 0)
 	}
 	w.Noticed = have.ObservedGeneration >= s.Generation
-	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && (byHand || have.UpdatedReplicas >= update)
+	w.Settled = w.Noticed && have.Replicas == want && have.ReadyReplicas == want && (byHand || have.UpdatedReplicas >= want-below)
 	w.progress = progress{have.Replicas, have.UpdatedReplicas, have.ReadyReplicas, have.AvailableReplicas}
 	w.short = have.Replicas < want
 	w.cast = func(f *Findings) *cast {
 		if byHand { // whoever deletes a pod decides when it is updated
-			return w.all(f)
+			return byVersion(f.controlled(s.UID), all)
 		}
-		return byRevision(f, s)
+		return byRevision(f, s, below)
 	}
 	w.refusal = w.refusedByEvent
 	return w
 }
 
-// byRevision returns the pods of a StatefulSet by their revision. Those below the partition are to stay as they are. A StatefulSet that
-// creates its pods in order waits for each to be ready, even if it is of an earlier version.
-func byRevision(f *Findings, s *appsv1.StatefulSet) *cast {
-	out, below := &cast{}, int32(0)
-	if rolling := s.Spec.UpdateStrategy.RollingUpdate; rolling != nil && rolling.Partition != nil {
-		below = *rolling.Partition
-	}
-	for _, pod := range f.controlled(s.UID) {
-		switch {
-		case going(pod):
-		case pod.Labels[appsv1.StatefulSetRevisionLabel] == s.Status.UpdateRevision || ordinal(pod) < below:
-			out.present = append(out.present, pod)
-		default:
-			out.earlier = append(out.earlier, pod)
-			if s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && !isReady(pod) {
-				out.blocking = append(out.blocking, pod)
-			}
+// byRevision returns the pods of a StatefulSet by their revision. Those below a number are to stay as they are. A
+// StatefulSet that creates its pods in order waits for each to be ready, even if it is of an earlier version.
+func byRevision(f *Findings, s *appsv1.StatefulSet, below int32) *cast {
+	out := byVersion(f.controlled(s.UID), func(pod *corev1.Pod) bool {
+		return pod.Labels[appsv1.StatefulSetRevisionLabel] == s.Status.UpdateRevision || ordinal(pod) < below
+	})
+	for _, pod := range out.earlier {
+		if s.Spec.PodManagementPolicy != appsv1.ParallelPodManagement && !isReady(pod) {
+			out.blocking = append(out.blocking, pod)
 		}
 	}
 	return out
@@ -75,7 +68,7 @@ func daemonSet(s *appsv1.DaemonSet) *Workload {
 	w.short = have.CurrentNumberScheduled < want
 	w.cast = func(f *Findings) *cast {
 		if byHand || have.UpdatedNumberScheduled >= have.CurrentNumberScheduled {
-			return w.all(f)
+			return byVersion(f.controlled(s.UID), all)
 		}
 		return byGeneration(f, s)
 	}
@@ -92,15 +85,5 @@ func byGeneration(f *Findings, s *appsv1.DaemonSet) *cast {
 			hashes[pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]] = true
 		}
 	}
-	out := &cast{}
-	for _, pod := range list {
-		switch {
-		case going(pod):
-		case hashes[pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]]:
-			out.present = append(out.present, pod)
-		default:
-			out.earlier = append(out.earlier, pod)
-		}
-	}
-	return out
+	return byVersion(list, func(pod *corev1.Pod) bool { return hashes[pod.Labels[appsv1.DefaultDaemonSetUniqueLabelKey]] })
 }

@@ -86,20 +86,29 @@ func workload(group, kind string, object client.Object, selector *metav1.LabelSe
 	}
 }
 
-// wanted returns a number of replicas; 1 if it is not set.
-func wanted(replicas *int32) int32 {
-	if replicas == nil {
-		return 1
-	}
-	return *replicas
-}
-
 // going reports whether a pod is being deleted, or has ended.
-func going(pod *corev1.Pod) bool { return pod.DeletionTimestamp != nil || ended(pod) }
-
-func ended(pod *corev1.Pod) bool {
-	return pod.Status.Phase == corev1.PodFailed || pod.Status.Phase == corev1.PodSucceeded
+func going(pod *corev1.Pod) bool {
+	phase := pod.Status.Phase
+	return pod.DeletionTimestamp != nil || phase == corev1.PodFailed || phase == corev1.PodSucceeded
 }
+
+// byVersion returns the pods that are not going: those of the present version, and those of earlier ones.
+func byVersion(pods []*corev1.Pod, present func(*corev1.Pod) bool) *cast {
+	out := &cast{}
+	for _, pod := range pods {
+		switch {
+		case going(pod):
+		case present(pod):
+			out.present = append(out.present, pod)
+		default:
+			out.earlier = append(out.earlier, pod)
+		}
+	}
+	return out
+}
+
+// all treats each pod as one of the present version.
+func all(*corev1.Pod) bool { return true }
 
 // isReady reports whether a pod may receive traffic.
 func isReady(pod *corev1.Pod) bool {

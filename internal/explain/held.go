@@ -2,6 +2,7 @@ package explain
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,12 +87,7 @@ func suspended(object *Object) string {
 const kedaPaused = "autoscaling.keda.sh/paused"
 
 func hasProblem(status *v1.AppServiceStatus, reason string) bool {
-	for _, problem := range status.Problems {
-		if problem.Reason == reason {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(status.Problems, func(p v1.Problem) bool { return p.Reason == reason })
 }
 
 func finalizers(names []string) string {

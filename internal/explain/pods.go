@@ -12,8 +12,7 @@ import (
 // ofPod returns the node of a pod, with the state of its containers.
 func ofPod(sight diagnose.Sight) *Node {
 	pod := sight.Pod
-	created := pod.CreationTimestamp
-	n := &Node{Type: TypePod, Name: "Pod " + pod.Name, State: StateWaiting, Since: &created}
+	n := &Node{Type: TypePod, Name: "Pod " + pod.Name, State: StateWaiting, Since: &pod.CreationTimestamp}
 	ready, all := 0, len(pod.Spec.Containers)
 	var words []string
 	if sight.Earlier {

@@ -103,17 +103,9 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 	if err != nil {
 		return nil, err
 	}
-	builtIn := func(kind schema.GroupVersionKind) bool { return scheme.Scheme.Recognizes(kind) }
-	slices.SortStableFunc(kinds, func(a, b schema.GroupVersionKind) int {
-		switch {
-		case builtIn(a) && !builtIn(b):
-			return -1
-		case builtIn(b) && !builtIn(a):
-			return 1
-		}
-		return 0
-	})
-	for _, kind := range kinds {
+	custom := slices.DeleteFunc(slices.Clone(kinds), scheme.Scheme.Recognizes)
+	builtIn := slices.DeleteFunc(kinds, func(kind schema.GroupVersionKind) bool { return !scheme.Scheme.Recognizes(kind) })
+	for _, kind := range append(builtIn, custom...) {
 		if kind.Kind != entry.Kind {
 			continue
 		}

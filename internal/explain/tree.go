@@ -26,8 +26,7 @@ func Tree(f *Findings) *Node {
 	for _, object := range f.Objects {
 		n := &Node{Type: TypeObject, Name: object.Said.Kind + " " + object.Said.Name, State: stateOf(object.Said.State), Message: object.Said.Message}
 		if object.Live != nil {
-			created := object.Live.GetCreationTimestamp()
-			n.Since = &created
+			n.Since = ptr.To(object.Live.GetCreationTimestamp())
 			if object.Live.GetAnnotations()[v1.AnnotationRetainedFor] != "" {
 				n.Message = join(n.Message, "kept when the "+f.Resource.GetKind()+" goes")
 			}
@@ -44,10 +43,16 @@ func Tree(f *Findings) *Node {
 			Message: "the Helm release",
 		})
 	}
+	return root.add(f.gaps()...)
+}
+
+// gaps returns nodes for what could not be read.
+func (f *Findings) gaps() []*Node {
+	var list []*Node
 	for _, gap := range f.Gaps {
-		root.add(&Node{Type: TypeGap, Name: "not read", Message: gap})
+		list = append(list, &Node{Type: TypeGap, Name: "not read", Message: gap})
 	}
-	return root
+	return list
 }
 
 // pods returns the nodes of an object's pods; those of a Deployment are below their ReplicaSets, without ReplicaSets that have no pods.
@@ -124,17 +129,16 @@ func (f *Findings) dependent(object client.Object) *Node {
 				ready++
 			}
 		}
-		created := slice.CreationTimestamp
 		return &Node{
-			Type: TypeObject, Name: kind + " " + slice.Name, State: StateReady, Ready: fmt.Sprintf("%d/%d", ready, len(slice.Endpoints)), Since: &created,
+			Type: TypeObject, Name: kind + " " + slice.Name, State: StateReady,
+			Ready: fmt.Sprintf("%d/%d", ready, len(slice.Endpoints)), Since: &slice.CreationTimestamp,
 		}
 	}
 	return ofState(kind+" "+object.GetName(), object, health.Of(object, health.Facts{Now: f.Now}))
 }
 
 func ofState(name string, object client.Object, state health.State) *Node {
-	created := object.GetCreationTimestamp()
-	n := &Node{Type: TypeObject, Name: name, Since: &created}
+	n := &Node{Type: TypeObject, Name: name, Since: ptr.To(object.GetCreationTimestamp())}
 	switch state.Verdict {
 	case health.Stuck:
 		n.State = StateFailed

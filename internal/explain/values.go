@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/example/appservice-operator/internal/defaults"
@@ -51,7 +52,7 @@ func (f *Findings) values() []*Node {
 func (f *Findings) origin(path []string) (value, from string) {
 	spec, _ := f.Resource.Object["spec"].(map[string]any)
 	joined := strings.Join(path, ".")
-	if there, says := at(spec, path); says {
+	if there, says, _ := unstructured.NestedFieldNoCopy(spec, path...); says {
 		from = "spec"
 		if manager := f.setBy(path); manager != "" {
 			from += ", set by " + manager
@@ -71,31 +72,16 @@ func (f *Findings) origin(path []string) (value, from string) {
 			continue
 		}
 		if source.Source == defaults.ByNamespace {
-			if there, says := at(f.Defaults, path); says {
+			if there, says, _ := unstructured.NestedFieldNoCopy(f.Defaults, path...); says {
 				value = short(there)
 			}
 		}
 		return value, source.Source
 	}
-	if there, says := at(f.Chart, path); says {
+	if there, says, _ := unstructured.NestedFieldNoCopy(f.Chart, path...); says {
 		return short(there), "values.yaml of the chart"
 	}
 	return "", "not set: the chart decides"
-}
-
-// at returns the value of a map at a path.
-func at(in map[string]any, path []string) (value any, there bool) {
-	value = in
-	for _, key := range path {
-		within, isMap := value.(map[string]any)
-		if !isMap {
-			return nil, false
-		}
-		if value, there = within[key]; !there {
-			return nil, false
-		}
-	}
-	return value, there
 }
 
 // mostValue is the maximum number of characters of a value that are shown.

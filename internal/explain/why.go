@@ -21,11 +21,7 @@ func Why(f *Findings) *Node {
 	root.add(f.conditions()...)
 	held := f.held(used)
 	root.add(group("worth knowing", f.leftOver(used)), group("held back", held), group("where values come from", f.values()))
-	var gaps []*Node
-	for _, gap := range f.Gaps {
-		gaps = append(gaps, &Node{Type: TypeGap, Name: "not read", Message: gap})
-	}
-	return root.add(gaps...)
+	return root.add(f.gaps()...)
 }
 
 // Well reports whether nothing is wrong: the resource is ready, for its present spec.
@@ -78,10 +74,10 @@ func (f *Findings) ready(used map[v1.Problem]bool) *Node {
 	}
 	n := ofCondition(*condition)
 	for _, object := range f.Objects {
-		if object.Said.State == v1.ResourceReady && len(lasting(object.Causes)) == 0 {
-			continue
+		lasts := func(c diagnose.Cause) bool { return c.Effect == diagnose.Lasting }
+		if object.Said.State != v1.ResourceReady || slices.ContainsFunc(object.Causes, lasts) {
+			n.add(f.object(object, used))
 		}
-		n.add(f.object(object, used))
 	}
 	for _, problem := range f.Status.Problems {
 		if problem.Type == v1.ProblemError && !used[problem] {
@@ -214,9 +210,4 @@ func stateOf(state v1.ResourceState) State {
 		return StateWaiting
 	}
 	return StateReady
-}
-
-// lasting returns the causes that do not end by themselves.
-func lasting(causes []diagnose.Cause) []diagnose.Cause {
-	return slices.DeleteFunc(slices.Clone(causes), func(c diagnose.Cause) bool { return c.Effect != diagnose.Lasting })
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// compare sets what a release changed against the one before; nothing if that is not recorded. Differences of the spec count; if there
-// are none, the release has another cause, and the changes of objects are listed.
+// compare sets what a release changed against the one before; nothing unless both can be read. Differences of the spec
+// count; if there are none, the release has another cause, and the changes of objects are listed.
 func (r *Revision) compare(before *Revision) {
-	if before == nil || r.recorded == nil || before.recorded == nil {
+	if r.recorded == nil || before.recorded == nil {
 		return
 	}
 	r.Restarts = release.RestartsPods(before.recorded.Objects, r.recorded.Objects)
@@ -37,13 +37,13 @@ func (r *Revision) compare(before *Revision) {
 
 // fieldsOf lists the fields in which two specs differ, or two sets of values.
 func fieldsOf(name string, old, now map[string]any) []string {
-	var list []string
-	content := func(fields map[string]any) *unstructured.Unstructured {
-		return &unstructured.Unstructured{Object: map[string]any{name: fields}}
-	}
 	if old == nil || now == nil {
 		return nil
 	}
+	content := func(fields map[string]any) *unstructured.Unstructured {
+		return &unstructured.Unstructured{Object: map[string]any{name: fields}}
+	}
+	var list []string
 	for _, difference := range release.Differences(content(old), content(now)) {
 		list = append(list, difference.String())
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strconv"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,26 +56,17 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 	for i := range secrets.Items {
 		secret := &secrets.Items[i]
 		controller := metav1.GetControllerOfNoCopy(secret)
-		number, err := revisionOf(secret)
+		number, err := strconv.Atoi(secret.Labels["version"])
 		if secret.Type != cluster.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
 			continue // of another owner, or of an earlier resource of the name
 		}
 		list = append(list, decoded(secret, number))
 	}
 	slices.SortFunc(list, func(a, b Revision) int { return a.Revision - b.Revision })
-	for i := range list {
-		var before *Revision
-		if i > 0 {
-			before = &list[i-1]
-		}
-		list[i].compare(before)
+	for i := 1; i < len(list); i++ {
+		list[i].compare(&list[i-1])
 	}
 	return list, nil
-}
-
-func revisionOf(secret *corev1.Secret) (number int, err error) {
-	_, err = fmt.Sscan(secret.Labels["version"], &number)
-	return number, err
 }
 
 // decoded returns the content of a record.

@@ -324,7 +324,7 @@ func (h *Hosts) replace(r *resource, stakes map[kube.Key]*stake) {
 
 // keep replaces the stake for the hosts that a resource serves and no longer wants, with the paths that it wanted, as far as they are
 // known. It returns the one before if that had more.
-func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) (released []*stake) {
+func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) []*stake {
 	before := r.kept
 	paths := map[string][]Claim{}
 	if r.kept = nil; before != nil {
@@ -360,9 +360,9 @@ func (h *Hosts) keep(r *resource, wanted map[kube.Key]*stake) (released []*stake
 		h.all.add(s)
 	}
 	if before != nil && !slices.Equal(before.claims, s.claims) {
-		released = append(released, before)
+		return []*stake{before}
 	}
-	return released
+	return nil
 }
 
 // judge returns why a wanted route has to wait; nil if it is granted. What the resource serves already is not asked for.
@@ -382,20 +382,15 @@ func (h *Hosts) judge(s *stake, r *resource, live client.Object) error {
 	}
 	for _, claim := range s.claims {
 		_, served := r.serves[claim.Host]
-		before := granted.has(claim) || (served || claim.Host == "") && exists.has(claim)
-		var found *stake
-		if !before {
-			h.all.rivals(s, claim, h.rules, func(other *stake) bool {
-				elsewhere := other.place.namespace != s.place.namespace
-				mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
-				if other.waits == nil && !mine {
-					found = other
-				}
-				return found == nil
-			})
+		if granted.has(claim) || (served || claim.Host == "") && exists.has(claim) {
+			continue
 		}
-		if found != nil {
-			return h.conflict(s, found, claim)
+		for other := range h.all.rivals(s, claim, h.rules) {
+			elsewhere := other.place.namespace != s.place.namespace
+			mine := elsewhere && (h.before(s, other, claim) || served && !h.shared(s, other, claim))
+			if other.waits == nil && !mine {
+				return h.conflict(s, other, claim)
+			}
 		}
 	}
 	return nil
@@ -416,17 +411,13 @@ func (h *Hosts) shared(s, other *stake, claim Claim) bool {
 func (h *Hosts) precedent(s *stake) error {
 	now := h.now()
 	for _, claim := range s.claims {
-		var found *stake
-		h.all.rivals(s, claim, h.rules, func(other *stake) bool {
+		for other := range h.all.rivals(s, claim, h.rules) {
 			age := other.serves(claim.Host, now).Compare(s.serves(claim.Host, now))
-			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name // no route was there when this one was granted
+			// A stake has no route of the same second before it: it was granted when there was none.
+			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name
 			if other.waits == nil && (h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
-				found = other
+				return h.conflict(s, other, claim)
 			}
-			return found == nil
-		})
-		if found != nil {
-			return h.conflict(s, found, claim)
 		}
 	}
 	return nil
@@ -437,22 +428,19 @@ func (h *Hosts) review(released ...*stake) {
 	found := map[*stake]bool{}
 	for _, s := range released {
 		for _, claim := range s.claims {
-			h.all.rivals(s, claim, h.rules, func(other *stake) bool {
+			for other := range h.all.rivals(s, claim, h.rules) {
 				switch {
 				case other.waits != nil:
 					found[other] = true
 				case !other.live:
 					h.wake(other.owner) // its status may say that it serves beside another one
 				}
-				return true
-			})
+			}
 		}
 	}
 	rank := func(s *stake) int {
-		for _, claim := range s.claims {
-			if !h.rules.Granted(s.place.namespace, claim.Host) {
-				return 1
-			}
+		if slices.ContainsFunc(s.claims, func(c Claim) bool { return !h.rules.Granted(s.place.namespace, c.Host) }) {
+			return 1
 		}
 		return 0
 	}

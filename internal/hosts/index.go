@@ -1,6 +1,7 @@
 package hosts
 
 import (
+	"iter"
 	"slices"
 	"strings"
 
@@ -39,36 +40,38 @@ func (x index) remove(s *stake) {
 	}
 }
 
-// rivals calls visit for each stake of another resource that contradicts a claim of a stake, until visit returns false.
-func (x index) rivals(of *stake, claim Claim, rules Rules, visit func(*stake) bool) {
-	look := func(bucket string) bool {
-		for other := range x.buckets[bucket] {
-			if of.against(claim, other, rules) && !visit(other) {
-				return false
+// rivals are the stakes of other resources that contradict a claim of a stake.
+func (x index) rivals(of *stake, claim Claim, rules Rules) iter.Seq[*stake] {
+	return func(yield func(*stake) bool) {
+		look := func(bucket string) bool {
+			for other := range x.buckets[bucket] {
+				if of.against(claim, other, rules) && !yield(other) {
+					return false
+				}
 			}
+			return true
 		}
-		return true
-	}
-	if !look(claim.bucket()) || claim.Host == "" {
-		return
-	}
-	for domain := claim.Host; ; {
-		_, above, found := strings.Cut(domain, ".")
-		if !found {
-			break
-		}
-		if domain = above; "*."+domain != claim.Host && !look("*."+domain) {
+		if !look(claim.bucket()) || claim.Host == "" {
 			return
 		}
+		for domain := claim.Host; ; {
+			_, above, found := strings.Cut(domain, ".")
+			if !found {
+				break
+			}
+			if domain = above; "*."+domain != claim.Host && !look("*."+domain) {
+				return
+			}
+		}
+		domain, wildcard := strings.CutPrefix(claim.Host, "*")
+		if !wildcard {
+			return
+		}
+		below := backwards(domain)
+		x.hosts.AscendGreaterOrEqual(below, func(host string) bool {
+			return strings.HasPrefix(host, below) && (backwards(host) == claim.Host || look(backwards(host)))
+		})
 	}
-	domain, wildcard := strings.CutPrefix(claim.Host, "*")
-	if !wildcard {
-		return
-	}
-	below := backwards(domain)
-	x.hosts.AscendGreaterOrEqual(below, func(host string) bool {
-		return strings.HasPrefix(host, below) && (backwards(host) == claim.Host || look(backwards(host)))
-	})
 }
 
 // backwards returns a reversed host, so that the hosts of a domain sort together.

@@ -99,7 +99,9 @@ func TestTheIndexFindsAllThatOverlaps(t *testing.T) {
 		all.add(mine)
 		all.add(theirs)
 		found := false
-		all.rivals(mine, a, shares, func(*stake) bool { found = true; return true })
+		for range all.rivals(mine, a, shares) {
+			found = true
+		}
 		want := mine.against(a, theirs, shares)
 		if found != want {
 			t.Fatalf("%+v and %+v: found %t, contradiction %t", a, b, found, want)

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"io/fs"
@@ -102,11 +103,8 @@ func (f *findings) add(found Finding, cases ...string) {
 
 func (f *findings) addFault(fault *chart.Fault) {
 	found := Finding{
-		Rule: ruleOf(fault.Rule), File: fault.File, Line: fault.Line, Column: fault.Column,
+		Rule: ruleOf(cmp.Or(fault.Rule, chart.RuleUnusable)), File: fault.File, Line: fault.Line, Column: fault.Column,
 		Message: strings.Join(strings.Fields(fault.Message), " "), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
-	}
-	if fault.Rule == "" {
-		found.Rule = ruleOf(chart.RuleUnusable)
 	}
 	f.add(found)
 }

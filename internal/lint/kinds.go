@@ -2,7 +2,6 @@ package lint
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
@@ -12,10 +11,6 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/rights"
 )
-
-func namedIn(c *helmchart.Chart, kind schema.GroupVersionKind) bool {
-	return slices.Contains(chart.Kinds(c), kind)
-}
 
 // kinds checks the kinds that templates name literally, whether or not a case renders them.
 func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {

@@ -2,12 +2,14 @@ package lint
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/rights"
@@ -33,10 +35,8 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 			message: "is cluster-scoped: it is deleted by a finalizer, and resources of different namespaces can conflict over it",
 		})
 	}
-	if scheme.Scheme.Recognizes(kind) {
-		return append(list, t.unnamed(object)...)
-	}
-	if _, says := object.GetAnnotations()[v1.AnnotationReadyWhen]; !says && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
+	_, says := object.GetAnnotations()[v1.AnnotationReadyWhen]
+	if !says && !scheme.Scheme.Recognizes(kind) && gateway.RouteOf(object) == nil && kind.GroupKind() != health.ScaledObject {
 		list = append(list, failure{
 			rule: ruleReady, path: []any{"kind"},
 			message: "is of a custom kind, so it counts as ready unless its conditions deny it: define readiness in annotation " + v1.AnnotationReadyWhen,
@@ -48,7 +48,7 @@ func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 // unnamed returns a failure if the operator has no right to write an object whose kind no template names literally.
 func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 	kind := object.GroupVersionKind()
-	if t.subject.Granted == nil || namedIn(t.chart, kind) {
+	if t.subject.Granted == nil || slices.Contains(chart.Kinds(t.chart), kind) {
 		return nil
 	}
 	need := rights.OfRendered(t.chart, kind, "a template")

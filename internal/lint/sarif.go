@@ -62,9 +62,7 @@ type (
 
 func printSARIF(out io.Writer, reports []Report) error {
 	run := sarifRun{
-		Tool: sarifTool{sarifDriver{
-			Name: "kubectl-appservice", Version: version.Version, InformationURI: page,
-		}},
+		Tool:    sarifTool{sarifDriver{Name: "kubectl-appservice", Version: version.Version, InformationURI: page}},
 		Results: []sarifResult{},
 	}
 	index := map[string]int{}
@@ -76,14 +74,13 @@ func printSARIF(out io.Writer, reports []Report) error {
 	}
 	for _, report := range reports {
 		for _, f := range report.Findings {
-			result := sarifResult{RuleID: f.ID, RuleIndex: index[f.ID], Level: f.Level, Message: sarifMessage{f.said()}}
 			var where sarifLocation
 			where.Physical.Artifact.URI = path.Join(report.Dir, f.File)
 			if f.Line > 0 {
 				where.Physical.Region = &sarifRegion{f.Line, f.Column}
 			}
-			result.Locations = []sarifLocation{where}
-			run.Results = append(run.Results, result)
+			said := sarifMessage{f.said()}
+			run.Results = append(run.Results, sarifResult{f.ID, index[f.ID], f.Level, said, []sarifLocation{where}})
 		}
 	}
 	return encode(out, sarifLog{Schema: "https://json.schemastore.org/sarif-2.1.0.json", Version: "2.1.0", Runs: []sarifRun{run}})

@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -146,9 +147,7 @@ func (t *trial) failed(err error) Finding {
 	case errors.As(err, &ofChart):
 		at, column, found.Excerpt = ofChart.At, ofChart.Column, ofChart.Excerpt
 		found.Message = strings.Join(strings.Fields(ofChart.Err.Error()), " ")
-		if ofChart.Rule != "" {
-			found.Rule = ruleOf(ofChart.Rule)
-		}
+		found.Rule = ruleOf(cmp.Or(ofChart.Rule, ruleFails))
 	}
 	if file, line, cut := strings.Cut(at, " line "); at != "" {
 		found.File = file

@@ -44,40 +44,26 @@ type layer struct {
 }
 
 // Default returns the policy of a platform that sets none.
-func Default() *Policy {
-	policy, err := compile(BuiltIn, nil, &File{})
+func Default() *Policy { return compile(BuiltIn, nil, &File{}) }
+
+// ground returns the settings of the built-in default.
+var ground = sync.OnceValue(func() Settings {
+	file, err := parse(BuiltIn, builtIn)
 	if err != nil {
 		panic(err) // it is part of the program
 	}
-	return policy
-}
-
-// ground returns the settings of the built-in default.
-var ground = sync.OnceValues(func() (Settings, error) {
-	file, err := parse(BuiltIn, builtIn)
-	if err != nil {
-		return Settings{}, err
-	}
-	return file.Default, nil
+	return file.Default
 })
 
-func compile(name string, text []byte, file *File) (*Policy, error) {
-	if _, err := ground(); err != nil {
-		return nil, fmt.Errorf("the built-in default: %w", err)
-	}
+// compile returns the policy of a file that parse has checked.
+func compile(name string, text []byte, file *File) *Policy {
 	p := &Policy{Source: name, Digest: digest(text), base: layer{file.Default, "default of " + name}}
 	for i, each := range file.Namespaces {
-		compiled := entry{names: each.Names, layer: layer{each.Settings, fmt.Sprintf("namespaces[%d] of %s", i, name)}}
-		if each.Selector != nil {
-			selector, err := selectorOf(each.Selector)
-			if err != nil {
-				return nil, err
-			}
-			compiled.selector = selector
-		}
-		p.entries = append(p.entries, compiled)
+		selector, _ := selectorOf(each.Selector)
+		place := fmt.Sprintf("namespaces[%d] of %s", i, name)
+		p.entries = append(p.entries, entry{each.Names, selector, layer{each.Settings, place}})
 	}
-	return p, nil
+	return p
 }
 
 // Selects reports whether the policy depends on labels of namespaces.
@@ -113,8 +99,7 @@ func (e *entry) matches(namespace string, labeled map[string]string) bool {
 // lay lays the matching entries over the default.
 func (p *Policy) lay(matching []byte) *rules {
 	all := &rules{policy: p, places: map[string]string{}}
-	first, _ := ground() // compile has seen to it
-	all.over(layer{first, BuiltIn})
+	all.over(layer{ground(), BuiltIn})
 	all.over(p.base)
 	all.general = all.Hosts
 	for i, each := range p.entries {

@@ -26,7 +26,7 @@ func Read(name string, text []byte) (*Policy, error) {
 	if err != nil {
 		return nil, err
 	}
-	return compile(name, text, file)
+	return compile(name, text, file), nil
 }
 
 // parse reads a file strictly.
@@ -39,18 +39,6 @@ func parse(name string, text []byte) (*File, error) {
 	}
 	if len(document.Content) > 0 {
 		r.read(document.Content[0], reflect.ValueOf(file).Elem(), "")
-	}
-	for i, entry := range file.Namespaces {
-		line := 1
-		if i < len(r.entries) {
-			line = r.entries[i]
-		}
-		if len(entry.Names) == 0 && entry.Selector == nil {
-			r.report(line, "namespaces[%d]: it is for no namespace: set names or selector; default is for all", i)
-		}
-		if _, err := selectorOf(entry.Selector); err != nil {
-			r.report(line, "namespaces[%d].selector: %v", i, err)
-		}
 	}
 	if len(r.found) > 0 {
 		return nil, r.found
@@ -71,9 +59,8 @@ func syntax(name string, err error) error {
 
 // reader collects all mistakes in one pass.
 type reader struct {
-	name    string
-	found   fields.Problems
-	entries []int // lines of the entries of namespaces
+	name  string
+	found fields.Problems
 }
 
 func (r *reader) report(line int, text string, args ...any) {
@@ -100,11 +87,15 @@ func (r *reader) read(node *yaml.Node, into reflect.Value, at string) {
 		r.read(node, into.Elem(), at)
 	case reflect.Struct:
 		known := map[string]reflect.Value{}
-		fieldsOf(into, known)
+		for _, field := range reflect.VisibleFields(into.Type()) {
+			if !field.Anonymous {
+				known[nameOf(field)] = into.FieldByIndex(field.Index)
+			}
+		}
 		r.pairs(node, at, func(key, value *yaml.Node, below string) {
 			field, there := known[key.Value]
 			if !there {
-				r.report(key.Line, "%s is not known%s", below, fields.DidYouMean(key.Value, names(known)))
+				r.report(key.Line, "%s is not known%s", below, fields.DidYouMean(key.Value, slices.Sorted(maps.Keys(known))))
 				return
 			}
 			r.read(value, field, below)
@@ -147,12 +138,12 @@ func (r *reader) list(node *yaml.Node, into reflect.Value, at string) {
 		r.report(node.Line, `%s: it refuses and allows nothing: begin with "+", for what the list is laid over, or "*"`, at)
 	}
 	for i, item := range node.Content {
-		if into.Type() == reflect.TypeFor[[]Entry]() {
-			r.entries = append(r.entries, item.Line)
-		}
 		below := fmt.Sprintf("%s[%d]", at, i)
 		before := len(r.found)
 		r.read(item, into.Index(i), below)
+		if entry, is := into.Index(i).Addr().Interface().(*Entry); is {
+			r.entry(item.Line, entry, below)
+		}
 		if !isChecked || len(r.found) > before || i == 0 && item.Value == beneath {
 			continue
 		}
@@ -185,21 +176,20 @@ func (r *reader) pairs(node *yaml.Node, at string, visit func(key, value *yaml.N
 	}
 }
 
-// fieldsOf collects the fields of a struct by their names in a file.
-func fieldsOf(value reflect.Value, into map[string]reflect.Value) {
-	for i := range value.NumField() {
-		name, _, _ := strings.Cut(value.Type().Field(i).Tag.Get("yaml"), ",")
-		if name == "" {
-			fieldsOf(value.Field(i), into)
-			continue
-		}
-		into[name] = value.Field(i)
+// entry checks to which namespaces an entry applies.
+func (r *reader) entry(line int, entry *Entry, at string) {
+	if len(entry.Names) == 0 && entry.Selector == nil {
+		r.report(line, "%s: it is for no namespace: set names or selector; default is for all", at)
+	}
+	if _, err := selectorOf(entry.Selector); err != nil {
+		r.report(line, "%s.selector: %v", at, err)
 	}
 }
 
+// selectorOf returns the label selector of an entry; nil for none.
 func selectorOf(s *Selector) (labels.Selector, error) {
 	if s == nil {
-		return labels.Everything(), nil
+		return nil, nil
 	}
 	selector := &metav1.LabelSelector{MatchLabels: s.MatchLabels}
 	for _, each := range s.MatchExpressions {
@@ -209,9 +199,6 @@ func selectorOf(s *Selector) (labels.Selector, error) {
 	}
 	return metav1.LabelSelectorAsSelector(selector)
 }
-
-// names are those of fields, sorted.
-func names(known map[string]reflect.Value) []string { return slices.Sorted(maps.Keys(known)) }
 
 func digest(text []byte) string {
 	sum := sha256.Sum256(text)

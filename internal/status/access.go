@@ -7,7 +7,6 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -32,14 +31,9 @@ func shutOut(in Input) []v1.Problem {
 		if at < 0 {
 			continue
 		}
-		list = append(list, v1.Problem{
-			Type:   v1.ProblemWarning,
-			Source: key.String(),
-			Reason: v1.ReasonAccessTooNarrow,
-			Message: OneLine(fmt.Sprintf("it lets in no pod from other namespaces, so that what acts on %s does not reach the pods, unless another NetworkPolicy lets it in",
-				in.Rendered[at])),
-			Hint: diagnose.Hint(v1.ReasonAccessTooNarrow),
-		})
+		message := fmt.Sprintf("it lets in no pod from other namespaces, so that what acts on %s does not reach the pods, "+
+			"unless another NetworkPolicy lets it in", in.Rendered[at])
+		list = append(list, warning(key.String(), v1.ReasonAccessTooNarrow, OneLine(message)))
 	}
 	return list
 }

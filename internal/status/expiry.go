@@ -8,7 +8,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/lifetime"
 )
 
@@ -35,16 +34,12 @@ func expiring(in Input) []v1.Problem {
 		return nil
 	}
 	ends := lives.End().UTC().Format(time.RFC3339)
-	problem := v1.Problem{
-		Type: v1.ProblemWarning, Source: "spec.ttl", Reason: v1.ReasonExpiring,
-		Message: fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", ends),
-	}
 	if in.Undeleted != nil {
-		problem.Reason = v1.ReasonExpirationFailed
-		problem.Message = OneLine(fmt.Sprintf("it was to be deleted at %s, which failed: %v", ends, in.Undeleted))
+		message := fmt.Sprintf("it was to be deleted at %s, which failed: %v", ends, in.Undeleted)
+		return []v1.Problem{warning("spec.ttl", v1.ReasonExpirationFailed, OneLine(message))}
 	}
-	problem.Hint = diagnose.Hint(problem.Reason)
-	return []v1.Problem{problem}
+	message := fmt.Sprintf("it is deleted at %s, when it has lived for its spec.ttl", ends)
+	return []v1.Problem{warning("spec.ttl", v1.ReasonExpiring, message)}
 }
 
 // nextOfLife returns when the expiry of the resource has to be checked again; zero for never.

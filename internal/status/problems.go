@@ -16,6 +16,12 @@ import (
 // mostParts is how many parts of one problem are listed.
 const mostParts = 30
 
+// warning returns a problem with the hint of its reason.
+func warning(source, reason, message string) v1.Problem {
+	hint := diagnose.Hint(reason)
+	return v1.Problem{Type: v1.ProblemWarning, Source: source, Reason: reason, Message: message, Hint: hint}
+}
+
 // problems lists what is wrong or worth knowing, errors first.
 func problems(in Input, objects []standing, main client.Object, v verdict) []v1.Problem {
 	var list []v1.Problem
@@ -33,13 +39,8 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 		}
 	}
 	for _, key := range in.Unserved {
-		list = append(list, v1.Problem{
-			Type:    v1.ProblemWarning,
-			Source:  key.Kind,
-			Reason:  v1.ReasonAPIAbsent,
-			Message: fmt.Sprintf("the cluster does not serve %s in group %s, so it was left out", key.Kind, key.Group),
-			Hint:    diagnose.Hint(v1.ReasonAPIAbsent),
-		})
+		message := fmt.Sprintf("the cluster does not serve %s in group %s, so it was left out", key.Kind, key.Group)
+		list = append(list, warning(key.Kind, v1.ReasonAPIAbsent, message))
 	}
 	list = append(list, unknown(in.Unknown)...)
 	if in.Namesake != "" && v.reason != v1.ReasonResourceExists {
@@ -61,28 +62,15 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 		if missing.Key != "" {
 			message = fmt.Sprintf("%s has no key %q, %s refers to it", missing.Object, missing.Key, missing.By)
 		}
-		list = append(list, v1.Problem{
-			Type:    v1.ProblemWarning,
-			Source:  missing.Kind,
-			Reason:  v1.ReasonReferenceMissing,
-			Message: message,
-			Hint:    diagnose.Hint(v1.ReasonReferenceMissing),
-		})
+		list = append(list, warning(missing.Kind, v1.ReasonReferenceMissing, message))
 	}
 	if in.Waits.Message != "" {
-		list = append(list, v1.Problem{
-			Type:    v1.ProblemWarning,
-			Source:  "operator",
-			Reason:  v1.ReasonRolloutHeldBack,
-			Message: OneLine(in.Waits.Message),
-			Hint:    cmp.Or(in.Waits.Hint, diagnose.Hint(v1.ReasonRolloutHeldBack)),
-		})
+		waits := warning("operator", v1.ReasonRolloutHeldBack, OneLine(in.Waits.Message))
+		waits.Hint = cmp.Or(in.Waits.Hint, waits.Hint)
+		list = append(list, waits)
 	}
 	for _, conflict := range in.Beside {
-		list = append(list, v1.Problem{
-			Type: v1.ProblemWarning, Source: "operator", Reason: v1.ReasonHostConflict,
-			Message: OneLine("served beside another: " + conflict.Error()), Hint: diagnose.Hint(v1.ReasonHostConflict),
-		})
+		list = append(list, warning("operator", v1.ReasonHostConflict, OneLine("served beside another: "+conflict.Error())))
 	}
 	list = append(list, shutOut(in)...)
 	list = append(list, expiring(in)...)
@@ -103,13 +91,7 @@ func unknown(paths []string) []v1.Problem {
 		if more := len(paths) - mostUnknown; more > 0 && i == mostUnknown-1 {
 			message += fmt.Sprintf(" (and %d more)", more)
 		}
-		list = append(list, v1.Problem{
-			Type:    v1.ProblemWarning,
-			Source:  path,
-			Reason:  v1.ReasonFieldUnknown,
-			Message: OneLine(message),
-			Hint:    diagnose.Hint(v1.ReasonFieldUnknown),
-		})
+		list = append(list, warning(path, v1.ReasonFieldUnknown, OneLine(message)))
 	}
 	return list
 }
@@ -147,14 +129,6 @@ func wrong(in Input, objects []standing) []v1.Problem {
 	return append(errors, warnings...)
 }
 
-// heldBack adds to a verdict of readiness that a new version waits for its turn: nothing else reports that.
-func heldBack(in Input, v verdict) verdict {
-	if in.Waits.Message != "" && v.outcome == running {
-		v.message += "; " + in.Waits.Short
-	}
-	return v
-}
-
 // caused converts causes to problems; those that last are errors.
 func caused(causes []diagnose.Cause) []v1.Problem {
 	var list []v1.Problem
@@ -181,11 +155,7 @@ func ignoredSize(main client.Object) (problem v1.Problem, ignored bool) {
 	if !autoscaled || size == started {
 		return problem, false
 	}
-	return v1.Problem{
-		Type:    v1.ProblemWarning,
-		Source:  "spec.size",
-		Reason:  v1.ReasonSizeIgnored,
-		Message: OneLine(fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; it started with %s", size, started)),
-		Hint:    diagnose.Hint(v1.ReasonSizeIgnored),
-	}, true
+	message := fmt.Sprintf("spec.size %s has no effect while spec.autoscaling decides on the number of replicas; "+
+		"it started with %s", size, started)
+	return warning("spec.size", v1.ReasonSizeIgnored, OneLine(message)), true
 }

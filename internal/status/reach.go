@@ -33,11 +33,11 @@ func reachOf(in Input) reach {
 	}
 	counters(&out.have, main)
 	pods := labels.Set(out.template.Labels)
-	for key := range in.Snapshot.Objects {
+	for key, object := range in.Snapshot.Objects {
 		if key.Group != corev1.GroupName || key.Kind != "Service" {
 			continue
 		}
-		service := kube.As[corev1.Service](in.Snapshot.Object(key.Group, key.Kind, key.Name))
+		service := kube.As[corev1.Service](object)
 		if service != nil && len(service.Spec.Selector) > 0 && labels.SelectorFromSet(service.Spec.Selector).Matches(pods) {
 			out.services = append(out.services, service.Spec.Ports...)
 		}

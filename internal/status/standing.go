@@ -3,7 +3,6 @@ package status
 import (
 	"fmt"
 	"slices"
-	"time"
 
 	appsv1 "k8s.io/api/apps/v1"
 	batchv1 "k8s.io/api/batch/v1"
@@ -75,15 +74,6 @@ func explain(state health.State, causes []diagnose.Cause) health.State {
 		state.Message = first.Text()
 	}
 	return state
-}
-
-// until returns when a state has to be judged again although nothing changes; zero if there is no such time.
-func until(list []standing) time.Time {
-	var first time.Time
-	for _, one := range list {
-		first = earlier(first, one.Until)
-	}
-	return first
 }
 
 // mainKinds are the kinds whose pods serve until they are scaled down or deleted, the most common first.

@@ -108,7 +108,10 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	}
 	out.Defaults = in.Defaults
 	out.NextAttemptTime, out.ExpirationTime = nextAttempt(in), expirationTime(in)
-	verdict := heldBack(in, judge(in, list))
+	verdict := judge(in, list)
+	if in.Waits.Message != "" && verdict.outcome == running { // nothing else reports that a new version waits
+		verdict.message += "; " + in.Waits.Short
+	}
 	out.Problems = problems(in, list, main, verdict)
 	out.Hosts, out.NeverReady = in.Hosts, false
 	out.Phase = verdict.phase(in.Previous.Phase)
@@ -119,7 +122,11 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
 	damp(in, out, verdict)
-	return out, earlier(until(list), nextOfLife(in))
+	again := nextOfLife(in)
+	for _, one := range list {
+		again = earlier(again, one.Until)
+	}
+	return out, again
 }
 
 // nextAttempt returns the time of the next attempt in whole seconds, as statuses are stored, rounded up; nil if there is none.
@@ -127,11 +134,7 @@ func nextAttempt(in Input) *metav1.Time {
 	if in.NextAttempt.IsZero() {
 		return nil
 	}
-	whole := in.NextAttempt.Truncate(time.Second)
-	if whole.Before(in.NextAttempt) {
-		whole = whole.Add(time.Second)
-	}
-	return &metav1.Time{Time: whole}
+	return &metav1.Time{Time: in.NextAttempt.Add(time.Second - 1).Truncate(time.Second)}
 }
 
 // mainObject returns the live main workload of a resource; nil if there is none.

@@ -87,7 +87,12 @@ func (w *Writer) Write(ctx context.Context, resource *unstructured.Unstructured,
 			return wait, nil
 		}
 	}
-	return 0, w.write(ctx, resource, current)
+	patch, err := patchOf(resource, current)
+	if err != nil {
+		return 0, err
+	}
+	_, err = w.patch(ctx, resource, current, patch)
+	return 0, err
 }
 
 // wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as written.
@@ -138,15 +143,6 @@ func (e *PrunedError) Unwrap() error { return e.Err }
 // Reason returns the reason of Ready.
 func (e *PrunedError) Reason() string { return v1.ReasonAPIUnavailable }
 
-func (w *Writer) write(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus) error {
-	patch, err := patchOf(resource, current)
-	if err != nil {
-		return err
-	}
-	_, err = w.patch(ctx, resource, current, patch)
-	return err
-}
-
 // patch writes a status by a patch, and returns the resource after that.
 func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured, current *v1.AppServiceStatus, patch []byte) (*unstructured.Unstructured, error) {
 	w.mu.Lock()
@@ -179,7 +175,13 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 		return nil, err
 	}
 	if fields, ok := stored.(map[string]any); ok {
-		stored = withoutVerdict(fields)
+		fields = maps.Clone(fields)
+		delete(fields, "runs")
+		// Conditions and their generation are always written together: if another process wrote meanwhile, its conditions
+		// could otherwise be combined with our generation, or ours with its.
+		delete(fields, "conditions")
+		delete(fields, "observedGeneration")
+		stored = fields
 	}
 	before, err := json.Marshal(map[string]any{"status": stored})
 	if err != nil {
@@ -192,16 +194,6 @@ func patchOf(resource *unstructured.Unstructured, current *v1.AppServiceStatus) 
 		return nil, err
 	}
 	return jsonpatch.CreateMergePatch(before, after)
-}
-
-// withoutVerdict returns a stored status without what is noted of Jobs, the conditions and their generation. The latter are always written together: if another
-// process wrote meanwhile, its conditions could otherwise be combined with our generation, or ours with its.
-func withoutVerdict(stored map[string]any) map[string]any {
-	out := maps.Clone(stored)
-	delete(out, "runs")
-	delete(out, "conditions")
-	delete(out, "observedGeneration")
-	return out
 }
 
 // Forget drops what is known of a resource that is gone.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -39,6 +38,3 @@ func (g gate) WaitForSync(ctx context.Context) error {
 	}
 	return nil // the manager ends
 }
-
-// never returns a deadline that is never reached: the manager's own applies.
-func never() time.Time { return time.Now().AddDate(1, 0, 0) }

@@ -74,7 +74,8 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 		return err
 	}
 	return t.Controller.Watch(gate(func(ctx context.Context) error {
-		if err := t.Informers.Settle(ctx, never(), t.Owner); err != nil {
+		never := time.Now().AddDate(1, 0, 0) // the manager's own deadline applies
+		if err := t.Informers.Settle(ctx, never, t.Owner); err != nil {
 			return err
 		}
 		if err := t.Informers.CatchUp(ctx, t.Owner); err != nil {
