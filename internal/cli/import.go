@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -29,8 +28,8 @@ const (
 // importing are the flags of import.
 type importing struct {
 	*shell
-	file, format, image, chartDir, notes string
-	strict                               bool
+	file, chartDir, notes string
+	strict                bool
 }
 
 func importCommand(s *shell) *cobra.Command {
@@ -38,8 +37,8 @@ func importCommand(s *shell) *cobra.Command {
 	command := &cobra.Command{
 		Use:   "import deployment/NAME | statefulset/NAME | release/NAME | -f FILE",
 		Short: "Write AppServices for existing workloads",
-		Long: "Import writes an AppService for a Deployment or a StatefulSet and its related objects, for a Helm release, for a manifest of\n" +
-			"objects, for a Compose file or for a Score file. It prints YAML, and changes nothing.\n\n" +
+		Long: "Import writes an AppService for a Deployment or a StatefulSet and its related objects, for a Helm release or\n" +
+			"for a manifest of objects. It prints YAML, and changes nothing.\n\n" +
 			"The AppService is rendered and compared with the original: a note explains each difference, and what to do about it.",
 		Example: `# import a Deployment with its Service, Ingress, autoscaler and so on
 kubectl appservice import deployment/legacy
@@ -47,9 +46,7 @@ kubectl appservice import deployment/legacy
 # import a Helm release, with the notes as comments in the YAML
 kubectl appservice import release/legacy --notes comments
 
-# import files
-kubectl appservice import -f compose.yaml
-kubectl appservice import -f score.yaml
+# import the objects of a manifest; notes are findings
 kubectl appservice import -f manifest.yaml --strict`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(command *cobra.Command, args []string) error {
@@ -57,9 +54,7 @@ kubectl appservice import -f manifest.yaml --strict`,
 		},
 	}
 	flags := command.Flags()
-	flags.StringVarP(&i.file, "filename", "f", "", "file to import instead of objects in the cluster; - for stdin")
-	flags.StringVar(&i.format, "format", "", "format of the file: manifest, compose or score (default: detected)")
-	flags.StringVar(&i.image, "image", "", "image for services that a Compose or Score file builds")
+	flags.StringVarP(&i.file, "filename", "f", "", "manifest to import instead of objects in the cluster; - for stdin")
 	flags.StringVar(&i.chartDir, "chart-dir", "", "folder with the operator's charts (default: the built-in charts)")
 	flags.StringVar(&i.notes, "notes", notesStderr, "where notes go: stderr, or comments in the YAML")
 	flags.BoolVar(&i.strict, "strict", false, "exit with 1 if there are notes")
@@ -130,40 +125,15 @@ func (i *importing) fromFile(ctx context.Context, made *importer.Importer) ([]im
 	if err != nil {
 		return nil, nil, err
 	}
-	format := importer.Format(i.format)
-	if format == "" {
-		if format, err = importer.FormatOf(text); err != nil {
-			return nil, nil, fmt.Errorf("%s: %w", i.file, err)
-		}
+	objects, err := importer.Manifest(text, *i.kube.Namespace)
+	if err != nil {
+		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
 	}
-	var results []importer.Result
-	var left []importer.Note
-	switch format {
-	case importer.FormatManifest:
-		var objects []*unstructured.Unstructured
-		if objects, err = importer.Manifest(text, *i.kube.Namespace); err == nil {
-			results, left, err = made.Objects(ctx, objects, "")
-		}
-	case importer.FormatCompose:
-		results, left, err = made.Compose(ctx, text, i.options())
-	case importer.FormatScore:
-		results, err = made.Score(ctx, text, i.options())
-	default:
-		return nil, nil, fmt.Errorf("--format=%s: it can be %s, %s or %s", format, importer.FormatManifest, importer.FormatCompose, importer.FormatScore)
-	}
+	results, left, err := made.Objects(ctx, objects, "")
 	if err != nil {
 		return nil, nil, fmt.Errorf("%s: %w", i.file, err)
 	}
 	return results, left, nil
-}
-
-func (i *importing) options() importer.FileOptions {
-	options := importer.FileOptions{Namespace: *i.kube.Namespace, Image: i.image, Environment: map[string]string{}, Dir: filepath.Dir(i.file)}
-	for _, variable := range os.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		options.Environment[name] = value
-	}
-	return options
 }
 
 func (i *importing) text() ([]byte, error) {

@@ -2,6 +2,8 @@ package importer
 
 import (
 	"encoding/json"
+	"maps"
+	"slices"
 	"strings"
 	"testing"
 
@@ -133,7 +135,7 @@ func leaf(value any) string {
 	for {
 		switch content := value.(type) {
 		case map[string]any:
-			for _, key := range sortedKeys(content) {
+			for _, key := range slices.Sorted(maps.Keys(content)) {
 				value = content[key]
 			}
 			continue

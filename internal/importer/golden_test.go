@@ -10,7 +10,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 )
 
@@ -33,26 +32,13 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// imported imports a file of any format.
+// imported imports a manifest.
 func imported(t testing.TB, text []byte) ([]Result, []Note) {
 	t.Helper()
 	i := importer(t)
-	format, err := FormatOf(text)
+	objects, err := Manifest(text, "")
 	require.NoError(t, err)
-	options := FileOptions{Dir: "/folder", Environment: map[string]string{"TAG": "1.2.3"}, Image: "registry.example.com/built:1"}
-	var results []Result
-	var left []Note
-	switch format {
-	case FormatManifest:
-		var objects []*unstructured.Unstructured
-		if objects, err = Manifest(text, ""); err == nil {
-			results, left, err = i.Objects(t.Context(), objects, "")
-		}
-	case FormatCompose:
-		results, left, err = i.Compose(t.Context(), text, options)
-	case FormatScore:
-		results, err = i.Score(t.Context(), text, options)
-	}
+	results, left, err := i.Objects(t.Context(), objects, "")
 	require.NoError(t, err)
 	for _, result := range results {
 		explained(t, result.Notes)

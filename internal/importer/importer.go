@@ -33,7 +33,7 @@ type Result struct {
 
 // Note explains why a field, or a whole object, differs with the AppService, and has a remedy.
 type Note struct {
-	// Object is its kind and name, as in "Deployment web", or its counterpart in a file.
+	// Object is its kind and name, as in "Deployment web".
 	Object string
 	// Field is its path; empty for the object as a whole.
 	Field string
@@ -103,7 +103,7 @@ func (i *Importer) workload(ctx context.Context, w *world, of *unstructured.Unst
 	if err := i.patch(ctx, s, app); err != nil {
 		return nil, err
 	}
-	i.shorten(ctx, app, func(rendered []*unstructured.Unstructured) any { return s.comparables(rendered) })
+	i.shorten(ctx, s, app)
 	rendered, err := i.Render(ctx, app)
 	if err != nil {
 		return nil, err

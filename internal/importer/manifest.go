@@ -6,50 +6,15 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Format is the format of a file.
-type Format string
-
-// Formats of files.
-const (
-	FormatManifest Format = "manifest"
-	FormatCompose  Format = "compose"
-	FormatScore    Format = "score"
-)
-
-// FormatOf recognizes the format of a file by its top-level fields.
-func FormatOf(text []byte) (Format, error) {
-	documents, err := split(text)
-	if err != nil {
-		return "", err
-	}
-	for _, document := range documents {
-		var top struct {
-			APIVersion string         `json:"apiVersion"`
-			Kind       string         `json:"kind"`
-			Services   map[string]any `json:"services"`
-		}
-		if err := sigsyaml.Unmarshal(document, &top); err != nil {
-			return "", err
-		}
-		switch {
-		case top.Kind != "":
-			return FormatManifest, nil
-		case scoreVersion(top.APIVersion):
-			return FormatScore, nil
-		case top.Services != nil:
-			return FormatCompose, nil
-		}
-	}
-	return "", errors.New("it is neither a manifest of objects (apiVersion and kind), nor a Compose file (services), nor a Score file (apiVersion: score.dev/v1b1)")
-}
-
 // Manifest reads the objects of a rendered manifest. Those without a namespace get one.
+// The error for a Compose or a Score file says how to convert it.
 func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, error) {
 	documents, err := split(text)
 	if err != nil {
@@ -63,6 +28,12 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 		}
 		switch {
 		case len(object.Object) == 0:
+		case object.GetKind() == "" && strings.HasPrefix(object.GetAPIVersion(), "score.dev/"):
+			return nil, errors.New("it is a Score file, not a manifest: convert it by " +
+				"score-k8s init; score-k8s generate score.yaml --output - | kubectl appservice import -f -")
+		case object.GetKind() == "" && object.GetAPIVersion() == "" && object.Object["services"] != nil:
+			return nil, errors.New("it is a Compose file, not a manifest: convert it by " +
+				"kompose convert --stdout -f compose.yaml | kubectl appservice import -f -")
 		case object.GetKind() == "" || object.GetAPIVersion() == "":
 			return nil, fmt.Errorf("document %d: apiVersion and kind are missing: an object of a cluster has both", n+1)
 		case object.IsList():

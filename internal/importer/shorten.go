@@ -10,16 +10,16 @@ import (
 )
 
 // shorten removes each field without which the AppService renders the same objects. So it finds all defaults: those of the chart,
-// of the API server, and those that follow from other fields. said has the fields that the objects set.
-func (i *Importer) shorten(ctx context.Context, app *unstructured.Unstructured, said func([]*unstructured.Unstructured) any) {
+// of the API server, and those that follow from other fields.
+func (i *Importer) shorten(ctx context.Context, s *subject, app *unstructured.Unstructured) {
 	rendered, err := i.Render(ctx, app)
 	if err != nil {
 		return
 	}
-	want := said(rendered)
+	want := s.comparables(rendered)
 	same := func() bool {
 		rendered, err := i.Render(ctx, app)
-		return err == nil && reflect.DeepEqual(said(rendered), want) && (i.Check == nil || i.Check(app) == nil)
+		return err == nil && reflect.DeepEqual(s.comparables(rendered), want) && (i.Check == nil || i.Check(app) == nil)
 	}
 	spec, _ := app.Object["spec"].(map[string]any)
 	shortenMap(spec, same)

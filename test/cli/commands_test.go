@@ -38,7 +38,7 @@ var elsewhere = []struct{ command, because string }{
 	{`^kubectl delete (-n operators|clusterroles|operators)`, "make e2e: it needs OLM"},
 	{`^kubectl (--namespace old-operator|patch OLDKIND|delete OLDKIND)`, "another operator"},
 	{`^kubectl --namespace argocd `, "Argo CD"},
-	{`^(kind|helm|git|alias|eval|KUBECONFIG=|go run ./tools/cmd/node) ?`, "the program, or a node"},
+	{`^(kind|helm|kompose|score-k8s|git|alias|eval|KUBECONFIG=|go run ./tools/cmd/node) ?`, "the program, or a node"},
 }
 
 // clusterWide matches commands that write objects that other tests share. They are run as a dry run.
