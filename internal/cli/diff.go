@@ -12,7 +12,6 @@ import (
 
 	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/live"
-	"github.com/example/appservice-operator/internal/render"
 )
 
 // diffing are the flags of diff.
@@ -165,15 +164,7 @@ func (w *world) outcome(ctx context.Context, of subject, resource *unstructured.
 	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
 		return compare.Outcome{}
 	}
-	result, err := w.render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, of.released)
-	return outcomeOf(result, err)
-}
-
-func outcomeOf(result *render.Result, err error) compare.Outcome {
-	if err != nil {
-		return compare.Outcome{Err: err}
-	}
-	return compare.OutcomeOf(result)
+	return compare.OutcomeOf(w.render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, of.released))
 }
 
 // running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the resource as it is in the cluster.

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // document is an object of a file.
@@ -158,7 +159,7 @@ func (d document) whole() (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("%s: %w", d.at(), err)
 	}
 	if resource.GetUID() == "" {
-		resource.SetUID("00000000-0000-4000-8000-000000000000")
+		resource.SetUID(render.PlaceholderUID)
 	}
 	return resource, nil
 }

@@ -27,9 +27,6 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 )
 
-// placeholderUID is the UID of resources that do not exist in a cluster.
-const placeholderUID = "00000000-0000-4000-8000-000000000000"
-
 // inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.
 type inputs struct {
 	files       []string
@@ -211,14 +208,14 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compa
 func (u *subject) find(ctx context.Context, w *world) error {
 	if w.cluster == nil {
 		if u.GetUID() == "" {
-			u.SetUID(placeholderUID)
+			u.SetUID(render.PlaceholderUID)
 		}
 		return nil
 	}
 	there, err := w.cluster.Resource(ctx, u.GroupVersionKind(), types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
 	switch {
 	case apierrors.IsNotFound(err) && u.File != "":
-		u.SetUID(placeholderUID)
+		u.SetUID(render.PlaceholderUID)
 		return nil
 	case err != nil:
 		return err
@@ -257,19 +254,14 @@ func (w *world) render(ctx context.Context, renderer *render.Renderer, resource 
 		}
 		return w.cluster.Render(ctx, renderer, resource, content)
 	}
-	layers, err := w.layers(ctx, renderer, resource)
-	if err != nil {
-		return nil, err
+	said := defaults.Text{}
+	if w.defaults != nil {
+		said = defaults.Of(w.defaults, resource.GetKind())
 	}
-	under, _ := renderer.Under(resource, layers)
-	draft, err := renderer.Draft(ctx, under, w.capabilities)
-	if err != nil {
-		return nil, err
-	}
-	if err := renderer.Identify(draft, resource); err != nil {
-		return nil, err
-	}
-	return renderer.Finish(ctx, draft, postrender.Facts{Policy: w.policy.For(resource.GetNamespace(), nil)})
+	in := render.Input{Resource: resource, Defaults: said, Capabilities: w.capabilities}
+	return renderer.Predict(ctx, in, func(context.Context, *render.Draft) (postrender.Facts, error) {
+		return postrender.FactsOf(resource.GetNamespace(), nil, w.policy), nil
+	})
 }
 
 // layers returns the layers of default values beneath the spec of a resource.
@@ -278,7 +270,11 @@ func (w *world) layers(ctx context.Context, renderer *render.Renderer, resource 
 	case w.defaults != nil:
 		return renderer.Layers(defaults.Of(w.defaults, resource.GetKind()))
 	case w.cluster != nil:
-		return w.cluster.Layers(ctx, renderer, resource)
+		said, err := w.cluster.Defaults(ctx, resource)
+		if err != nil {
+			return nil, err
+		}
+		return renderer.Layers(said)
 	}
 	return renderer.Layers(defaults.Text{})
 }

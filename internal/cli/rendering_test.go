@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // run runs a command with files in a temporary folder, which DIR in its arguments stands for. No cluster is reachable.
@@ -61,7 +63,7 @@ func TestRender(t *testing.T) {
 		stderr string
 	}{
 		"an object with the template that it is from": {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml", 0, []string{
-			"---\n# Source: appservice/templates/service.yaml\napiVersion: v1\nkind: Service\n", "namespace: shop\n", "uid: " + placeholderUID + "\n", "# Source: appservice/templates/deployment.yaml\n",
+			"---\n# Source: appservice/templates/service.yaml\napiVersion: v1\nkind: Service\n", "namespace: shop\n", "uid: " + render.PlaceholderUID + "\n", "# Source: appservice/templates/deployment.yaml\n",
 		}, "", ""},
 		"from stdin":           {map[string]string{"-": anApp}, "render -f -", 0, []string{"kind: Deployment\n"}, "", ""},
 		"one template":         {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --show-only templates/service.yaml", 0, []string{"kind: Service\n"}, "kind: Deployment", ""},

@@ -6,13 +6,12 @@ package compare
 import (
 	"slices"
 
+	helmchart "helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/watches"
 )
@@ -55,16 +54,11 @@ func Kinds(before, after *Charts) []schema.GroupVersionKind {
 
 // Serving returns the capabilities to assume for an unknown cluster: it serves all kinds in the templates of the charts.
 func Serving(all ...*Charts) *chartutil.Capabilities {
-	capabilities := chartutil.DefaultCapabilities.Copy()
+	var list []*helmchart.Chart
 	for _, charts := range all {
 		for _, kind := range charts.Kinds {
-			for _, rendered := range chart.Kinds(charts.Renderers[kind].Chart) {
-				name := rendered.GroupVersion().String() + "/" + rendered.Kind
-				if !scheme.Scheme.Recognizes(rendered) && !capabilities.APIVersions.Has(name) {
-					capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), name)
-				}
-			}
+			list = append(list, charts.Renderers[kind].Chart)
 		}
 	}
-	return capabilities
+	return render.Serving(list...)
 }

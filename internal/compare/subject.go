@@ -38,23 +38,8 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	if renderer == nil {
 		return Outcome{}
 	}
-	layers, err := renderer.Layers(s.Defaults)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	resource, _ := renderer.Under(s.Resource, layers)
-	draft, err := renderer.Draft(ctx, resource, capabilities)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	if err := renderer.Identify(draft, s.Resource); err != nil {
-		return Outcome{Err: err}
-	}
-	result, err := renderer.Finish(ctx, draft, s.Facts)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	return OutcomeOf(result)
+	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
+	return OutcomeOf(renderer.Predict(ctx, in, func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }))
 }
 
 // Selectors returns the labels by which workloads select their pods. Selectors are immutable, so later renderings keep them.
@@ -79,9 +64,12 @@ func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
 }
 
 // OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the operator.
-func OutcomeOf(result *render.Result) Outcome {
-	if len(result.Lacking) > 0 {
-		return Outcome{Err: &render.UnservedError{Lack: result.Lacking[0]}}
+func OutcomeOf(result *render.Result, err error) Outcome {
+	if err == nil {
+		err = result.Served()
+	}
+	if err != nil {
+		return Outcome{Err: err}
 	}
 	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown}
 }

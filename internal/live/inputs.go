@@ -8,7 +8,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
-	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/defaults"
@@ -25,71 +24,53 @@ import (
 // rendered with: its version is kept for as long as the content that pods refer to is the same.
 func (c *Cluster) Render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, content dependency.Content) (*render.Result, error) {
 	c.Scope(renderer)
-	layers, err := c.Layers(ctx, renderer, resource)
+	said, err := c.Defaults(ctx, resource)
 	if err != nil {
 		return nil, err
 	}
-	under, _ := renderer.Under(resource, layers)
-	draft, err := renderer.Draft(ctx, under, c.Capabilities)
-	if err != nil {
-		return nil, err
-	}
-	if err := renderer.Identify(draft, resource); err != nil {
-		return nil, err
-	}
-	facts, err := c.facts(ctx, resource.GetNamespace(), draft.References, content)
-	if err != nil {
-		return nil, err
-	}
-	if noted, err := status.Of(resource); err == nil {
-		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
-	}
-	if facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors()); err != nil {
-		return nil, err
-	}
-	return renderer.Finish(ctx, draft, facts)
+	in := render.Input{Resource: resource, Defaults: said, Capabilities: c.Capabilities}
+	return renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (postrender.Facts, error) {
+		return c.facts(ctx, resource, draft, content)
+	})
 }
 
-// Layers returns the defaults beneath the spec of a resource.
-func (c *Cluster) Layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
+// Defaults returns those of the namespace of a resource.
+func (c *Cluster) Defaults(ctx context.Context, resource *unstructured.Unstructured) (defaults.Text, error) {
 	config := &corev1.ConfigMap{}
 	err := c.reader.Get(ctx, client.ObjectKey{Namespace: resource.GetNamespace(), Name: defaults.Name}, config)
-	if client.IgnoreNotFound(err) != nil {
-		if _, err := c.unless(err, "the defaults of the namespace are not considered"); err != nil {
-			return nil, err
-		}
+	if _, err := c.unless(client.IgnoreNotFound(err), "the defaults of the namespace are not considered"); err != nil {
+		return defaults.Text{}, err
 	}
-	return renderer.Layers(defaults.Of(config, resource.GetKind()))
+	return defaults.Of(config, resource.GetKind()), nil
 }
 
 // facts returns what hooks may know about the cluster.
-func (c *Cluster) facts(ctx context.Context, namespace string, references []dependency.Reference, recorded dependency.Content) (postrender.Facts, error) {
+func (c *Cluster) facts(ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft, recorded dependency.Content) (postrender.Facts, error) {
+	namespace := resource.GetNamespace()
 	labels, err := c.dependencies.Labels(ctx, namespace)
 	if _, err = c.unless(client.IgnoreNotFound(err), "the Pod Security levels of namespaces are not considered"); err != nil {
 		return postrender.Facts{}, err
 	}
-	facts := c.factsOf(namespace, labels)
-	facts.There = map[dependency.Object]dependency.State{}
+	facts := postrender.FactsOf(namespace, labels, c.Policy)
 	whole := true
-	for _, mention := range references {
-		if _, told := facts.There[mention.Object]; told || mention.Need == dependency.Reported {
-			continue
-		}
+	err = facts.Find(draft.References, func(mention dependency.Reference) (dependency.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
 		forbidden, err := c.unless(err, "what pods refer to is not considered as far as it may not be read")
-		if err != nil {
-			return facts, err
-		}
-		if !forbidden {
-			facts.There[mention.Object] = state
-		}
 		whole = whole && (!forbidden || !mention.Content)
+		return state, !forbidden, err
+	})
+	if err != nil {
+		return facts, err
 	}
 	facts.Content = recorded.Version
 	if whole {
-		facts.Content = dependency.ContentOf(references, facts.There).After(recorded).Version
+		facts.Content = dependency.ContentOf(draft.References, facts.There).After(recorded).Version
 	}
-	return facts, nil
+	if noted, err := status.Of(resource); err == nil {
+		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
+	}
+	facts.Selectors, err = c.selectors(ctx, resource, draft.Selectors())
+	return facts, err
 }
 
 // selectors returns those of live workloads that are the resource's, or about to become that: they cannot change.
@@ -111,15 +92,6 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 		}
 	}
 	return kept, nil
-}
-
-// factsOf returns the facts in the labels of a namespace.
-func (c *Cluster) factsOf(namespace string, labels map[string]string) postrender.Facts {
-	facts := postrender.Facts{Policy: c.Policy.For(namespace, labels)}
-	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
-		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
-	}
-	return facts
 }
 
 // labels returns those of all namespaces.

@@ -14,6 +14,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/postrender"
 )
 
 // Resource returns a resource; the error says if it does not exist.
@@ -57,7 +58,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, na
 			continue
 		}
 		subject := compare.Subject{
-			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item, Facts: c.factsOf(item.GetNamespace(), labels[item.GetNamespace()]),
+			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item, Facts: postrender.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
 		}
 		if config := said[item.GetNamespace()]; config != nil {
 			subject.Defaults = defaults.Of(config, kind.Kind)

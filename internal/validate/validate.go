@@ -4,24 +4,18 @@
 package validate
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	utiljson "k8s.io/apimachinery/pkg/util/json"
-	"k8s.io/client-go/kubernetes/scheme"
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/definition"
-	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
@@ -71,9 +65,6 @@ func (p Platform) Check(ctx context.Context, text []byte, namespace string) []Pr
 	return nil
 }
 
-// stand-in for what the API server adds.
-const uid = "00000000-0000-4000-8000-000000000000"
-
 func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 	data, err := yaml.YAMLToJSONStrict(text)
 	if err != nil {
@@ -86,7 +77,7 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 	if resource.GetNamespace() == "" {
 		resource.SetNamespace(namespace)
 	}
-	resource.SetUID(uid)
+	resource.SetUID(render.PlaceholderUID)
 	return resource, nil
 }
 
@@ -105,36 +96,11 @@ func (p Platform) server(admitted definition.Admitted, at *places) []Problem {
 
 // operator returns why the operator would not render a resource, or not apply what it renders.
 func (p Platform) operator(ctx context.Context, resource *unstructured.Unstructured) error {
-	compact, err := kube.Compact(resource)
-	if err != nil {
-		return err
-	}
-	if _, _, err := kube.Whole(compact); err != nil {
-		return err
-	}
-	draft, err := p.Renderer.Draft(ctx, resource, p.capabilities())
-	if err != nil {
-		return err
-	}
-	if err := extent.OfReferences(len(draft.References)); err != nil {
-		return err
-	}
-	result, err := p.Renderer.Finish(ctx, draft, postrender.Facts{Policy: p.Policy.For(resource.GetNamespace(), p.Labels)})
-	if err != nil {
-		return err
-	}
-	return cmp.Or(extent.OfRendered(result.Size(), chart.Size(p.Renderer.Chart)), extent.OfClaims(hosts.WantedBy(result.Objects).Count()))
-}
-
-// capabilities returns those of a cluster that serves all kinds of the chart.
-func (p Platform) capabilities() *chartutil.Capabilities {
-	all := chartutil.DefaultCapabilities.Copy()
-	for _, kind := range chart.Kinds(p.Renderer.Chart) {
-		if version, name := kind.ToAPIVersionAndKind(); !scheme.Scheme.Recognizes(kind) {
-			all.APIVersions = append(slices.Clone(all.APIVersions), version+"/"+name)
-		}
-	}
-	return all
+	in := render.Input{Resource: resource, Capabilities: render.Serving(p.Renderer.Chart)}
+	_, err := p.Renderer.Predict(ctx, in, func(context.Context, *render.Draft) (postrender.Facts, error) {
+		return postrender.FactsOf(resource.GetNamespace(), p.Labels, p.Policy), nil
+	})
+	return err
 }
 
 // ofOperator returns the problem for an error of the operator. For a mistake of the chart, it shows the template.
