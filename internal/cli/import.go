@@ -99,7 +99,7 @@ func (i *importing) importer() (*importer.Importer, error) {
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	renderer := charts.Renderers[kind]
 	if renderer == nil {
-		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %v", v1.Kind, charts.Kinds)
+		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %s", v1.Kind, kindsOf(charts))
 	}
 	capabilities := render.Serving(renderer.Chart)
 	admission, err := definitionOf(shipped, kind)

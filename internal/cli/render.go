@@ -59,7 +59,7 @@ func renderCommand(s *shell) *cobra.Command {
 
 func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
 	ctx := command.Context()
-	charts, err := compareCharts(r.charts)
+	charts, err := chartsIn(r.charts)
 	if err != nil {
 		return err
 	}
@@ -74,7 +74,7 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 	}
 	shown := 0
 	for _, one := range subjects {
-		result, err := w.render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
 		if err == nil {
 			err = result.Served()
 		}

@@ -60,8 +60,11 @@ func FactsOf(namespace string, labels map[string]string, allowed *policy.Policy)
 	return facts
 }
 
-// Find adds the state of what is referred to, as far as it may be read. Reported references are left out: they never cause another render.
-func (f *Facts) Find(references []dependency.Reference, look func(dependency.Reference) (state dependency.State, known bool, err error)) error {
+// Find adds the state of what is referred to, as far as it may be read. Reported references are left out: they never
+// cause another render.
+func (f *Facts) Find(
+	references []dependency.Reference, look func(dependency.Reference) (state dependency.State, known bool, err error),
+) error {
 	f.There = map[dependency.Object]dependency.State{}
 	for _, mention := range references {
 		if _, told := f.There[mention.Object]; told || mention.Need == dependency.Reported {

@@ -21,8 +21,8 @@ type Input struct {
 	Resource *unstructured.Unstructured
 	// Defaults of its namespace.
 	Defaults defaults.Text
-	// Capabilities of the cluster: their APIVersions name the kinds that it serves besides the built-in ones, for example
-	// gateway.networking.k8s.io/v1/HTTPRoute.
+	// Capabilities of the cluster: their APIVersions name the kinds that it serves besides the built-in ones, for
+	// example gateway.networking.k8s.io/v1/HTTPRoute.
 	Capabilities *chartutil.Capabilities
 }
 
@@ -31,10 +31,12 @@ func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructur
 	return r.Predict(ctx, Input{Resource: resource, Capabilities: capabilities}, nil)
 }
 
-// Predict returns what the operator would render a resource to, or the error with which it would refuse it. Facts returns what hooks may
-// know about the cluster; nil if nothing is known. The operator itself drafts and finishes at different times, and its cache knows which
-// resources are too large.
-func (r *Renderer) Predict(ctx context.Context, in Input, facts func(context.Context, *Draft) (postrender.Facts, error)) (*Result, error) {
+// Predict returns what the operator would render a resource to, or the error with which it would refuse it. Facts
+// returns what hooks may know about the cluster; nil if nothing is known. The operator itself drafts and finishes at
+// different times, and its cache knows which resources are too large.
+func (r *Renderer) Predict(
+	ctx context.Context, in Input, facts func(context.Context, *Draft) (postrender.Facts, error),
+) (*Result, error) {
 	compact, err := kube.Compact(in.Resource)
 	if err != nil {
 		return nil, err
@@ -55,8 +57,8 @@ func (r *Renderer) Predict(ctx context.Context, in Input, facts func(context.Con
 	return r.Finish(ctx, draft, known)
 }
 
-// Draft executes the templates, with the defaults of the namespace and of the platform beneath the spec. The error is an InvalidSpecError, a
-// SpecError, a ChartError, a defaults.Error or an extent.Error.
+// Draft executes the templates, with the defaults of the namespace and of the platform beneath the spec. The error is
+// an InvalidSpecError, a SpecError, a ChartError, a defaults.Error or an extent.Error.
 func (r *Renderer) Draft(ctx context.Context, in Input) (*Draft, error) {
 	layers, err := r.Layers(in.Defaults)
 	if err != nil {
@@ -89,7 +91,8 @@ func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Fa
 		})
 	}
 	result.Claims = hosts.WantedBy(result.Objects)
-	if err := cmp.Or(extent.OfRendered(result.Size(), appchart.Size(r.Chart)), extent.OfClaims(result.Claims.Count())); err != nil {
+	objects, files := result.Size(), appchart.Size(r.Chart)
+	if err := cmp.Or(extent.OfRendered(objects, files), extent.OfClaims(result.Claims.Count())); err != nil {
 		return nil, err
 	}
 	return result, nil

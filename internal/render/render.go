@@ -1,5 +1,6 @@
 // Package render is the one path from a custom resource to its objects: translator, Helm's template engine, post-render
-// hooks, with the limits of each. The operator, the command line, golden tests and benchmarks all use it. It does not read the cluster.
+// hooks, with the limits of each. The operator, the command line, golden tests and benchmarks all use it. It does not
+// read the cluster.
 package render
 
 import (
@@ -208,13 +209,7 @@ func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.C
 
 // Selectors returns the labels by which the rendered workloads select their pods.
 func (d *Draft) Selectors() map[kube.Key]map[string]string {
-	out := map[kube.Key]map[string]string{}
-	for _, object := range d.result.Objects {
-		if labels := postrender.SelectorOf(object); labels != nil {
-			out[kube.KeyOf(object)] = labels
-		}
-	}
-	return out
+	return postrender.SelectorsOf(d.result.Objects)
 }
 
 // Kinds lists the kinds of the objects.

@@ -28,7 +28,7 @@ func For(entry watches.Watch, c *chart.Chart) *Renderer {
 // PlaceholderUID is the UID of resources that do not exist in a cluster.
 const PlaceholderUID = "00000000-0000-4000-8000-000000000000"
 
-// Serving returns the capabilities to assume of an unknown cluster: it serves all kinds in the templates of some charts.
+// Serving returns the capabilities to assume of an unknown cluster: it serves all kinds in the templates of the charts.
 func Serving(charts ...*chart.Chart) *chartutil.Capabilities {
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	for _, c := range charts {

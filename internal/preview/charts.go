@@ -1,9 +1,8 @@
-// Package compare compares two renderings of a resource. It reports the effects of a change first (pods restart, ports and hosts
-// are removed, data is lost, the API server refuses it), then the differences. It renders with the manager's own code. It neither
-// reads nor writes a cluster, whose state the caller passes in, and it returns lines instead of printing them.
-package compare
+package preview
 
 import (
+	"errors"
+	"io/fs"
 	"slices"
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
@@ -12,41 +11,62 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	appservice "github.com/example/appservice-operator"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
 // Charts are one version of the served kinds and their charts.
 type Charts struct {
-	// Kinds are in the order of watches.yaml.
-	Kinds     []schema.GroupVersionKind
+	// Watches are the entries of watches.yaml.
+	Watches   []watches.Watch
 	Renderers map[schema.GroupVersionKind]*render.Renderer
 	// Selectors select the resources of a kind that are served.
 	Selectors map[schema.GroupVersionKind]labels.Selector
 }
 
+// LoadCharts returns the charts in a folder like the manager's --chart-dir. If it has no watches.yaml, the built-in one
+// is used.
+func LoadCharts(files fs.FS) (*Charts, error) {
+	text, err := fs.ReadFile(files, watchesFile)
+	if errors.Is(err, fs.ErrNotExist) {
+		text, err = fs.ReadFile(appservice.Files, watchesFile)
+	}
+	if err != nil {
+		return nil, err
+	}
+	list, err := watches.Load(text, files)
+	if err != nil {
+		return nil, err
+	}
+	return ChartsOf(list)
+}
+
+const watchesFile = "watches.yaml"
+
 // ChartsOf returns the charts of the entries of a watches.yaml.
 func ChartsOf(list []watches.Watch) (*Charts, error) {
-	c := &Charts{Renderers: map[schema.GroupVersionKind]*render.Renderer{}, Selectors: map[schema.GroupVersionKind]labels.Selector{}}
+	c := &Charts{
+		Watches: list, Renderers: map[schema.GroupVersionKind]*render.Renderer{},
+		Selectors: map[schema.GroupVersionKind]labels.Selector{},
+	}
 	for _, entry := range list {
 		kind := entry.GroupVersionKind
 		selector, err := metav1.LabelSelectorAsSelector(entry.Selector)
 		if err != nil {
 			return nil, err
 		}
-		c.Kinds = append(c.Kinds, kind)
-		c.Renderers[kind] = render.For(entry, entry.Chart)
-		c.Selectors[kind] = selector
+		c.Renderers[kind], c.Selectors[kind] = render.For(entry, entry.Chart), selector
 	}
 	return c, nil
 }
 
 // Kinds returns the kinds that one of two versions serves.
 func Kinds(before, after *Charts) []schema.GroupVersionKind {
-	all := slices.Clone(after.Kinds)
-	for _, kind := range before.Kinds {
-		if !slices.Contains(all, kind) {
-			all = append(all, kind)
+	var all []schema.GroupVersionKind
+	for _, entry := range slices.Concat(after.Watches, before.Watches) {
+		if !slices.Contains(all, entry.GroupVersionKind) {
+			all = append(all, entry.GroupVersionKind)
 		}
 	}
 	return all
@@ -56,8 +76,8 @@ func Kinds(before, after *Charts) []schema.GroupVersionKind {
 func Serving(all ...*Charts) *chartutil.Capabilities {
 	var list []*helmchart.Chart
 	for _, charts := range all {
-		for _, kind := range charts.Kinds {
-			list = append(list, charts.Renderers[kind].Chart)
+		for _, entry := range charts.Watches {
+			list = append(list, entry.Chart)
 		}
 	}
 	return render.Serving(list...)

@@ -1,4 +1,4 @@
-package compare
+package preview
 
 import (
 	"context"
@@ -39,28 +39,29 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 		return Outcome{}
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
-	return OutcomeOf(renderer.Predict(ctx, in, func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }))
-}
-
-// Selectors returns the labels by which workloads select their pods. Selectors are immutable, so later renderings keep them.
-func (o Outcome) Selectors() map[kube.Key]map[string]string {
-	kept := map[kube.Key]map[string]string{}
-	for _, object := range o.Objects {
-		if labels := postrender.SelectorOf(object); labels != nil {
-			kept[kube.KeyOf(object)] = labels
-		}
-	}
-	return kept
+	known := func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }
+	return OutcomeOf(renderer.Predict(ctx, in, known))
 }
 
 // Keeps reports whether the selectors of an earlier rendering are in this one.
 func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
-	for key, labels := range o.Selectors() {
+	for key, labels := range postrender.SelectorsOf(o.Objects) {
 		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
 			return false
 		}
 	}
 	return true
+}
+
+// Outcome renders a resource with one version of the charts. It is empty if the resource is nil or its kind is not
+// served.
+func (c *Cluster) Outcome(
+	ctx context.Context, charts *Charts, resource *unstructured.Unstructured, last *Release,
+) Outcome {
+	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
+		return Outcome{}
+	}
+	return OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
 }
 
 // OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the operator.
