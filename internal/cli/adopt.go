@@ -77,7 +77,7 @@ kubectl appservice adopt web --release legacy`,
 }
 
 func (a *adopting) run(ctx context.Context, names []string) error {
-	charts, err := compareCharts(a.charts)
+	charts, err := chartsIn(a.charts)
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func (a *adopting) run(ctx context.Context, names []string) error {
 	var reports []*adoption
 	for _, one := range list {
 		a.annotate(one.Unstructured)
-		result, err := w.render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
 		if err != nil {
 			return one.failed(err)
 		}

@@ -7,8 +7,8 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -34,10 +34,10 @@ type adoption struct {
 
 // adoptedThing is an object that would be taken over.
 type adoptedThing struct {
-	Kind   string                `json:"kind"`
-	Name   string                `json:"name"`
-	Owner  string                `json:"owner"`
-	Fields []compare.ReportField `json:"fields,omitempty"`
+	Kind   string               `json:"kind"`
+	Name   string               `json:"name"`
+	Owner  string               `json:"owner"`
+	Fields []release.Difference `json:"fields,omitempty"`
 
 	ends []string
 	key  kube.Key
@@ -49,11 +49,9 @@ func adoptionOf(one subject, survey *release.Survey) *adoption {
 		Name: one.name(), Against: survey.Refusals(), Restarts: survey.Ends(), Objects: []adoptedThing{}, Stays: survey.Unrendered, own: len(survey.Own),
 	}
 	for _, found := range survey.Found {
-		thing := adoptedThing{Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, ends: found.Ends, key: found.Key}
-		for _, field := range found.Changes() {
-			thing.Fields = append(thing.Fields, compare.ReportField{Field: field.Field, Old: field.Old, New: field.New, Restarts: field.Restarts})
-		}
-		report.Objects = append(report.Objects, thing)
+		report.Objects = append(report.Objects, adoptedThing{
+			Kind: found.Key.Kind, Name: found.Key.Name, Owner: found.Owner, Fields: found.Changes(), ends: found.Ends, key: found.Key,
+		})
 		report.hinted = append(report.hinted, found.Against...)
 	}
 	report.hinted = append(report.hinted, survey.Against...)
@@ -97,7 +95,7 @@ func (r *adoption) summary() string {
 // pods returns the effect on pods, in a few words.
 func (r *adoption) pods() string {
 	restart := func(thing adoptedThing) bool {
-		return slices.ContainsFunc(thing.Fields, func(field compare.ReportField) bool { return field.Restarts })
+		return slices.ContainsFunc(thing.Fields, func(field release.Difference) bool { return field.Restarts })
 	}
 	switch {
 	case slices.ContainsFunc(r.Objects, restart):
@@ -116,31 +114,31 @@ func counted(count int, one, more string) string {
 }
 
 // lines returns the report as text.
-func (r *adoption) lines() []compare.Line {
-	lines := []compare.Line{{Mark: compare.Head, Text: r.Name + ": " + r.Summary}}
-	add := func(mark compare.Mark, text string) { lines = append(lines, compare.Line{Mark: mark, Text: text}) }
+func (r *adoption) lines() []preview.Line {
+	lines := []preview.Line{{Mark: preview.Head, Text: r.Name + ": " + r.Summary}}
+	add := func(mark preview.Mark, text string) { lines = append(lines, preview.Line{Mark: mark, Text: text}) }
 	for _, text := range r.hinted {
-		add(compare.Consequent, "  ! "+text)
+		add(preview.Consequent, "  ! "+text)
 	}
 	for _, thing := range r.Objects {
 		for _, text := range thing.ends {
-			add(compare.Consequent, "  ! "+text)
+			add(preview.Consequent, "  ! "+text)
 		}
 	}
 	if len(r.Against) > len(r.hinted) {
-		add(compare.Explanation, "    keep these fields in the spec, or allow it: --restart")
+		add(preview.Explanation, "    keep these fields in the spec, or allow it: --restart")
 	}
 	for _, text := range r.Stays {
-		add(compare.Consequent, "  ! "+text+" of the Helm release is not rendered: it stays as it is, and nothing manages it")
+		add(preview.Consequent, "  ! "+text+" of the Helm release is not rendered: it stays as it is, and nothing manages it")
 	}
 	for _, thing := range r.Objects {
-		add(compare.Differs, fmt.Sprintf("  ~ %s, %s", thing.key, thing.Owner))
+		add(preview.Differs, fmt.Sprintf("  ~ %s, %s", thing.key, thing.Owner))
 		for _, text := range thing.fields() {
-			add(compare.FieldOf, "      "+text)
+			add(preview.FieldOf, "      "+text)
 		}
 	}
 	for _, text := range r.Creates {
-		add(compare.Comes, "  + "+text)
+		add(preview.Comes, "  + "+text)
 	}
 	return lines
 }
@@ -157,7 +155,7 @@ func (t adoptedThing) fields() []string {
 			_, name, _ = strings.Cut(name, ".")
 			added = append(added, name)
 		default:
-			list = append(list, release.Difference{Field: field.Field, Old: field.Old, New: field.New}.String())
+			list = append(list, field.String())
 		}
 	}
 	if len(added) > 0 {

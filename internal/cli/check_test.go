@@ -3,6 +3,7 @@ package cli
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -24,6 +25,13 @@ func TestWhatChecksEndWith(t *testing.T) {
 		"apps/b.yaml":  "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
 		"typo.yaml":    goodApp + "  siez: 2\n",
 		"foreign.yaml": "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: web}\n",
+		"d.yaml":       "apiVersion: v1\nkind: ConfigMap\ndata: {appservice.yaml: 'tolerations: [{operator: Exists}]'}\n",
+		"part.yaml":    "apiVersion: example.com/v1\nkind: Part\nmetadata: {name: web}\nspec: {}\n",
+
+		"parts/watches.yaml":          "- {group: example.com, version: v1, kind: Part, chart: part, defaultValues: {stop: true}}\n",
+		"parts/part/Chart.yaml":       "{apiVersion: v2, name: part, version: 1.0.0}\n",
+		"parts/part/values.yaml":      "{stop: false}\n",
+		"parts/part/templates/a.yaml": "{{ if .Values.stop }}{{ fail \"no\" }}{{ end }}\n",
 
 		"watches.yaml":             "- {group: example.com, version: v1, kind: Widget, chart: widget}\n",
 		"widget/Chart.yaml":        "{apiVersion: v2, name: widget, version: 1.0.0}\n",
@@ -42,6 +50,9 @@ func TestWhatChecksEndWith(t *testing.T) {
 		"a typo":                       {[]string{"validate", "-f", "typo.yaml"}, exitFound, `typo.yaml:6:3: AppService web: unknown field "spec.siez": did you mean size?`, ""},
 		"a folder, with other kinds":   {[]string{"validate", "-f", "apps"}, exitFound, "", "b.yaml:1: ConfigMap web is skipped"},
 		"a kind that nobody serves":    {[]string{"validate", "-f", "foreign.yaml"}, exitOK, "", "0 resources, 0 problems"},
+		"defaults of the namespace":    {[]string{"validate", "-f", "good.yaml", "--defaults", "d.yaml"}, exitFound, "ConfigMap appservice-defaults", ""},
+		"defaults of the platform":     {[]string{"validate", "-f", "part.yaml", "--chart-dir", "parts"}, exitFound, "defaultValues of watches.yaml", ""},
+		"a cluster that is not there":  {[]string{"validate", "-f", "good.yaml", "--live", "--kubeconfig", "/none"}, exitBroke, "", "cannot find a cluster"},
 		"no file":                      {[]string{"validate", "-f", "none.yaml"}, exitBroke, "", "none.yaml"},
 		"our chart, of an example":     {[]string{"lint", charts + "appservice"}, exitOK, "", "1 cases, 0 findings"},
 		"our chart, of a resource":     {[]string{"lint", charts + "appjob", "-f", "../../config/samples/app_v1_appjob.yaml"}, exitOK, "", "1 cases, 0 findings"},
@@ -55,7 +66,8 @@ func TestWhatChecksEndWith(t *testing.T) {
 			t.Parallel()
 			args := append([]string{}, test.args...)
 			for i, arg := range args {
-				if i > 0 && args[i-1] == "-f" && !strings.HasPrefix(arg, "..") {
+				isFile := i > 0 && slices.Contains([]string{"-f", "--defaults", "--chart-dir"}, args[i-1])
+				if isFile && !strings.HasPrefix(arg, "..") {
 					args[i] = filepath.Join(dir, arg)
 				}
 			}

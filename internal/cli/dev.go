@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/internal/reload"
 )
 
@@ -58,7 +58,7 @@ type session struct {
 	*shell
 	*developing
 	// last is the last successful rendering of each resource, by name.
-	last map[string]compare.Outcome
+	last map[string]preview.Outcome
 	// told is the last error that was printed; empty after a successful rendering.
 	told string
 	// applied is the text of each resource when it was last applied, by name.
@@ -70,7 +70,7 @@ func (s *shell) dev(ctx context.Context, d *developing) error {
 	if len(d.files) == 0 || slices.Contains(d.files, stdin) {
 		return errors.New("name the files to watch with -f: stdin cannot be watched")
 	}
-	in := &session{shell: s, developing: d, last: map[string]compare.Outcome{}, applied: map[string]string{}}
+	in := &session{shell: s, developing: d, last: map[string]preview.Outcome{}, applied: map[string]string{}}
 	if d.apply {
 		var err error
 		if in.client, err = s.client(); err != nil {
@@ -150,8 +150,8 @@ func (d *developing) folders() ([]*reload.Folder, error) {
 // again renders all resources and prints the differences from the last rendering. Errors of charts and resources are printed, and not returned.
 func (d *session) again(ctx context.Context) error {
 	began := time.Now()
-	charts, err := compareCharts(d.charts)
-	var w *world
+	charts, err := chartsIn(d.charts)
+	var w *preview.Cluster
 	var subjects []subject
 	if err == nil {
 		w, err = d.world(ctx, &d.inputs, charts)
@@ -162,17 +162,17 @@ func (d *session) again(ctx context.Context) error {
 	if err != nil {
 		return d.wrong(err)
 	}
-	var diffs []*compare.Diff
+	var diffs []*preview.Diff
 	first := len(d.last) == 0
 	for _, one := range subjects {
-		after := w.outcome(ctx, one, one.Unstructured, charts)
+		after := w.Outcome(ctx, charts, one.Unstructured, one.released)
 		if after.Err != nil {
 			return d.wrong(one.failed(after.Err))
 		}
 		before, known := d.last[one.name()]
 		d.last[one.name()] = after
 		if known || !first {
-			diffs = append(diffs, compare.Of(one.name(), before, after))
+			diffs = append(diffs, preview.DiffOf(one.name(), before, after))
 			continue
 		}
 		if _, err := fmt.Fprintf(d.Out, "%s becomes %s\n", one.name(), inventory(after.Objects)); err != nil {
@@ -186,7 +186,7 @@ func (d *session) again(ctx context.Context) error {
 }
 
 // tell prints the differences, and a summary if there are any or an error is resolved.
-func (d *session) tell(diffs []*compare.Diff, took time.Duration) error {
+func (d *session) tell(diffs []*preview.Diff, took time.Duration) error {
 	mended := d.told != ""
 	d.told = ""
 	count := 0

@@ -8,11 +8,9 @@ import (
 	"os"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/example/appservice-operator/internal/compare"
-	"github.com/example/appservice-operator/internal/live"
-	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 // diffing are the flags of diff.
@@ -82,13 +80,13 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 			return errors.New("nothing to compare with: set --live, --against FILE or --from-chart DIR")
 		}
 	}
-	after, err := compareCharts(d.charts)
+	after, err := chartsIn(d.charts)
 	if err != nil {
 		return err
 	}
 	before := after
 	if len(d.against) == 0 && d.from != d.charts { // built-in charts, unless --from-chart is set: used if the last release cannot be read
-		if before, err = compareCharts(d.from); err != nil {
+		if before, err = chartsIn(d.from); err != nil {
 			return err
 		}
 	}
@@ -107,7 +105,7 @@ func (s *shell) diff(ctx context.Context, d *diffing, names []string) error {
 }
 
 // diffs returns one diff for each resource.
-func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string, before, after *compare.Charts) ([]*compare.Diff, error) {
+func (s *shell) diffs(ctx context.Context, d *diffing, w *preview.Cluster, names []string, before, after *preview.Charts) ([]*preview.Diff, error) {
 	subjects, err := s.subjects(ctx, &d.inputs, w, after, names)
 	if err != nil {
 		return nil, err
@@ -118,9 +116,12 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string,
 			return nil, err
 		}
 	}
+	outcome := func(of subject, charts *preview.Charts) preview.Outcome {
+		return w.Outcome(ctx, charts, of.Unstructured, of.released)
+	}
 	alone := len(subjects) == 1 && len(earlier) == 1
 	met := map[int]bool{}
-	var diffs []*compare.Diff
+	var diffs []*preview.Diff
 	for _, one := range subjects {
 		old, from := one, before
 		switch {
@@ -136,14 +137,14 @@ func (s *shell) diffs(ctx context.Context, d *diffing, w *world, names []string,
 				}
 			}
 		case d.from == "" && d.live:
-			diffs = append(diffs, compare.Of(one.name(), w.running(ctx, one, before), w.outcome(ctx, one, one.Unstructured, after)))
+			diffs = append(diffs, preview.DiffOf(one.name(), running(ctx, w, one, before), outcome(one, after)))
 			continue
 		}
-		diffs = append(diffs, compare.Of(one.name(), w.outcome(ctx, old, old.Unstructured, from), w.outcome(ctx, one, one.Unstructured, after)))
+		diffs = append(diffs, preview.DiffOf(one.name(), outcome(old, from), outcome(one, after)))
 	}
 	for at, gone := range earlier {
 		if !met[at] {
-			diffs = append(diffs, compare.Of(gone.name(), w.outcome(ctx, gone, gone.Unstructured, before), compare.Outcome{}))
+			diffs = append(diffs, preview.DiffOf(gone.name(), outcome(gone, before), preview.Outcome{}))
 		}
 	}
 	return diffs, nil
@@ -160,42 +161,51 @@ func partner(one subject, others []subject, alone bool) int {
 	return -1
 }
 
-// outcome renders a resource. It is empty if the resource is nil or its kind is not served.
-func (w *world) outcome(ctx context.Context, of subject, resource *unstructured.Unstructured, charts *compare.Charts) compare.Outcome {
-	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
-		return compare.Outcome{}
-	}
-	result, err := w.render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, of.released)
-	return outcomeOf(result, err)
-}
-
-func outcomeOf(result *render.Result, err error) compare.Outcome {
-	if err != nil {
-		return compare.Outcome{Err: err}
-	}
-	return compare.OutcomeOf(result)
-}
-
 // running returns the last release of a resource, or, if there is none or it cannot be read, the rendering of the resource as it is in the cluster.
-func (w *world) running(ctx context.Context, of subject, charts *compare.Charts) compare.Outcome {
-	if of.there == nil {
-		return compare.Outcome{}
-	}
+func running(ctx context.Context, w *preview.Cluster, of subject, charts *preview.Charts) preview.Outcome {
 	if of.released == nil {
-		return w.outcome(ctx, of, of.there, charts)
+		return w.Outcome(ctx, charts, of.there, nil)
 	}
-	return releasedOf(of.released)
+	return of.released.Outcome()
 }
 
-func releasedOf(released *live.Release) compare.Outcome {
-	objects, err := released.Objects()
-	return compare.Outcome{Objects: objects, Err: err}
+// diffFleet compares all resources of a cluster. It lists them; it makes no request for each resource.
+func (s *shell) diffFleet(ctx context.Context, d *diffing, w *preview.Cluster, before, after *preview.Charts) error {
+	if d.output != asText {
+		return fmt.Errorf("--output=%s: with --all-namespaces it can only be %s", d.output, asText)
+	}
+	var releases map[types.UID]*preview.Release
+	var err error
+	if d.from == "" {
+		if releases, err = w.Releases(ctx); err != nil {
+			return err
+		}
+	}
+	found := false
+	for _, kind := range preview.Kinds(before, after) {
+		subjects, err := w.Subjects(ctx, kind, before, after)
+		if err != nil {
+			return err
+		}
+		fleet, err := preview.FleetOf(ctx, kind, subjects, releases, before, after, w.Capabilities)
+		if err != nil {
+			return err
+		}
+		if _, err := io.WriteString(s.Out, fleet.String()); err != nil {
+			return err
+		}
+		found = found || !fleet.Empty()
+	}
+	if found {
+		return errFound
+	}
+	return nil
 }
 
 // writeDiffs prints the differences, and returns errFound if there are any.
-func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.Diff) error {
+func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*preview.Diff) error {
 	found := false
-	reports := []compare.Report{}
+	reports := []preview.Report{}
 	external := os.Getenv(externalDiff)
 	for _, diff := range diffs {
 		found = found || !diff.Empty()
@@ -232,13 +242,13 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*compare.
 }
 
 // looks are the styles of lines of a diff on terminals.
-var looks = map[compare.Mark]style{
-	compare.Head: bold, compare.Consequent: red, compare.Comes: green, compare.Goes: red, compare.Differs: yellow, compare.Explanation: dim,
+var looks = map[preview.Mark]style{
+	preview.Head: bold, preview.Consequent: red, preview.Comes: green, preview.Goes: red, preview.Differs: yellow, preview.Explanation: dim,
 }
 
-func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error {
+func (s *shell) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error {
 	for _, line := range diff.Lines() {
-		if line.Mark == compare.FieldOf && !fields {
+		if line.Mark == preview.FieldOf && !fields {
 			continue
 		}
 		text := line.Text
@@ -253,7 +263,7 @@ func (s *shell) writeDiff(out io.Writer, diff *compare.Diff, fields bool) error 
 }
 
 // summaryOf returns the last line of the output for several resources.
-func summaryOf(diffs []*compare.Diff) string {
+func summaryOf(diffs []*preview.Diff) string {
 	change, restart, refused := 0, 0, 0
 	for _, diff := range diffs {
 		if !diff.Empty() {
@@ -262,7 +272,7 @@ func summaryOf(diffs []*compare.Diff) string {
 		if diff.Restarts() {
 			restart++
 		}
-		if diff.Has(compare.Refused) {
+		if diff.Has(preview.Refused) {
 			refused++
 		}
 	}

@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 // externalDiff is the environment variable that names an external diff program, as for kubectl diff.
 const externalDiff = "KUBECTL_EXTERNAL_DIFF"
 
 // runExternalDiff runs a program that compares two folders with the objects that differ. Exit code 1 is not an error, as for diff.
-func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*compare.Diff) error {
+func (s *shell) runExternalDiff(ctx context.Context, program string, diffs []*preview.Diff) error {
 	dir, err := os.MkdirTemp("", "appservice-diff-")
 	if err != nil {
 		return err

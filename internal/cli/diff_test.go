@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 func TestDiff(t *testing.T) {
@@ -66,7 +66,7 @@ func TestDiffForPrograms(t *testing.T) {
 	t.Parallel()
 	files := map[string]string{"app.yaml": anApp, "new.yaml": strings.Replace(anApp, "1.29", "1.30", 1)}
 	code, stdout, stderr := run(t, files, "diff -f DIR/new.yaml --against DIR/app.yaml -o json")
-	var got []compare.Report
+	var got []preview.Report
 	if err := json.Unmarshal([]byte(stdout), &got); err != nil || code != 1 || stderr != "" {
 		t.Fatalf("got %d, %v, %s", code, err, stderr)
 	}

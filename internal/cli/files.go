@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // document is an object of a file.
@@ -51,7 +52,8 @@ const stdin = "-"
 // extensions are those of the files that are read from a folder.
 var extensions = []string{".yaml", ".yml", ".json"}
 
-// documents reads the objects of files, folders and stdin, in order. Objects without a namespace get that of the flag, or "default".
+// documents reads the objects of files, folders and stdin, in order. Objects without a namespace get that of the flag,
+// or "default", and those without a UID a placeholder.
 func (s *shell) documents(names []string) ([]document, error) {
 	var all []document
 	for _, name := range names {
@@ -130,6 +132,9 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 		if d.GetNamespace() == "" {
 			d.SetNamespace(s.offlineNamespace())
 		}
+		if d.GetUID() == "" {
+			d.SetUID(render.PlaceholderUID)
+		}
 		list = append(list, d)
 		return nil
 	}
@@ -145,20 +150,4 @@ func (s *shell) split(name string, in io.Reader) ([]document, error) {
 	}
 	err = add()
 	return list, err
-}
-
-// whole returns a copy of the object as the API server would return it: integers are int64, and it has a UID.
-func (d document) whole() (*unstructured.Unstructured, error) {
-	resource := d.DeepCopy()
-	data, err := resource.MarshalJSON()
-	if err == nil {
-		err = resource.UnmarshalJSON(data)
-	}
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", d.at(), err)
-	}
-	if resource.GetUID() == "" {
-		resource.SetUID("00000000-0000-4000-8000-000000000000")
-	}
-	return resource, nil
 }

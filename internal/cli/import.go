@@ -10,13 +10,13 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
-	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/importer"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // Values of --notes.
@@ -85,7 +85,7 @@ func (i *importing) run(ctx context.Context, args []string) error {
 	return i.print(results, left)
 }
 
-// importer returns an importer that renders like the operator, for a cluster that serves all kinds of importer.Kinds.
+// importer returns an importer that renders like the operator, for a cluster that serves all kinds of the chart.
 func (i *importing) importer() (*importer.Importer, error) {
 	charts, err := chartsIn(i.chartDir)
 	if err != nil {
@@ -94,12 +94,9 @@ func (i *importing) importer() (*importer.Importer, error) {
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	renderer := charts.Renderers[kind]
 	if renderer == nil {
-		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %v", v1.Kind, charts.Kinds)
+		return nil, fmt.Errorf("the charts serve no %s, which import writes: they serve %s", v1.Kind, kindsOf(charts))
 	}
-	capabilities := chartutil.DefaultCapabilities.Copy()
-	for _, kind := range importer.Kinds {
-		capabilities.APIVersions = append(capabilities.APIVersions, kind.GroupVersion().String()+"/"+kind.Kind)
-	}
+	capabilities := render.Serving(renderer.Chart)
 	admission, err := definitionOf(shipped, kind)
 	if err != nil {
 		return nil, err

@@ -1,7 +1,6 @@
 package cli
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -18,17 +17,11 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/compare"
 	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/live"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/internal/render"
 )
-
-// placeholderUID is the UID of resources that do not exist in a cluster.
-const placeholderUID = "00000000-0000-4000-8000-000000000000"
 
 // inputs are the flags of commands that render: the resources, the charts and the properties of the cluster.
 type inputs struct {
@@ -64,24 +57,22 @@ func (i *inputs) addCluster(command *cobra.Command) {
 	}
 }
 
-// world is the environment that resources are rendered for: a cluster, or the flags that stand for one.
-type world struct {
-	// cluster is nil offline.
-	cluster      *live.Cluster
-	capabilities *chartutil.Capabilities
-	defaults     *corev1.ConfigMap
-	policy       *policy.Policy
-}
-
-// world builds the environment from the flags. Without --live it makes no request, and reads no kubeconfig.
-func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts) (*world, error) {
-	w := &world{}
+// world returns the cluster that resources are rendered for: with --live the one of the current context, else one that
+// the flags stand for, which makes no request and reads no kubeconfig.
+func (s *shell) world(ctx context.Context, i *inputs, charts ...*preview.Charts) (*preview.Cluster, error) {
+	w := &preview.Cluster{Capabilities: preview.Serving(charts...)}
+	if i.live {
+		var err error
+		if w, err = s.open(ctx); err != nil {
+			return nil, err
+		}
+	}
 	if i.policy != "" {
 		text, err := os.ReadFile(i.policy)
 		if err != nil {
 			return nil, err
 		}
-		if w.policy, err = policy.Read(i.policy, text); err != nil {
+		if w.Policy, err = policy.Read(i.policy, text); err != nil {
 			return nil, err
 		}
 	}
@@ -90,44 +81,45 @@ func (s *shell) world(ctx context.Context, i *inputs, charts ...*compare.Charts)
 		if err != nil {
 			return nil, err
 		}
-		w.defaults = &corev1.ConfigMap{}
-		if err := yaml.UnmarshalStrict(text, w.defaults); err != nil {
+		w.Defaults = &corev1.ConfigMap{}
+		if err := yaml.UnmarshalStrict(text, w.Defaults); err != nil {
 			return nil, fmt.Errorf("%s is not a valid ConfigMap: %w", i.defaults, err)
 		}
 	}
 	if i.live {
-		return w, s.lookAt(ctx, w)
+		return w, nil
 	}
-	w.capabilities = compare.Serving(charts...)
 	if len(i.apiVersions) > 0 {
-		w.capabilities.APIVersions = slices.Concat(chartutil.DefaultCapabilities.APIVersions, i.apiVersions)
+		w.Capabilities.APIVersions = slices.Concat(chartutil.DefaultCapabilities.APIVersions, i.apiVersions)
 	}
 	if i.kubeVersion != "" {
 		version, err := chartutil.ParseKubeVersion(i.kubeVersion)
 		if err != nil {
 			return nil, fmt.Errorf("--kube-version=%s: it is not a version of Kubernetes, such as 1.36: %w", i.kubeVersion, err)
 		}
-		w.capabilities.KubeVersion = *version
+		w.Capabilities.KubeVersion = *version
 	}
 	return w, nil
 }
 
-// lookAt connects a world to the cluster of the current context.
-func (s *shell) lookAt(ctx context.Context, w *world) error {
+// open returns the cluster of the current context, whose namespace is that of resources without one.
+func (s *shell) open(ctx context.Context) (*preview.Cluster, error) {
 	config, err := s.config()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	reader, err := s.client()
 	if err != nil {
-		return err
+		return nil, err
 	}
-	w.cluster, err = live.Open(ctx, reader, config, func(text string) { s.note("%s", text) })
+	if *s.kube.Namespace, err = s.namespace(); err != nil {
+		return nil, err
+	}
+	w, err := preview.Open(ctx, reader, config, func(text string) { s.note("%s", text) })
 	if err != nil {
-		return fmt.Errorf("cannot reach the cluster: %w", err)
+		return nil, fmt.Errorf("cannot reach the cluster: %w", err)
 	}
-	w.cluster.Policy, w.capabilities = w.policy, w.cluster.Capabilities
-	return nil
+	return w, nil
 }
 
 // note prints a message to stderr.
@@ -135,21 +127,12 @@ func (s *shell) note(text string, args ...any) {
 	_, _ = fmt.Fprintf(s.ErrOut, "note: "+text+"\n", args...)
 }
 
-// compareCharts loads the charts of a folder, or one chart; the built-in ones for "".
-func compareCharts(dir string) (*compare.Charts, error) {
-	served, err := chartsIn(dir)
-	if err != nil {
-		return nil, explained("charts of "+cmp.Or(dir, "this program"), err)
-	}
-	return served.charts()
-}
-
 // subject is a resource to render, with its last release.
 type subject struct {
 	document
 	// there is the resource as it is in the cluster; nil if it does not exist, or was not read.
 	there    *unstructured.Unstructured
-	released *live.Release
+	released *preview.Release
 }
 
 // name returns the kind, namespace and name, as in "AppService shop/web".
@@ -158,16 +141,9 @@ func (d document) name() string {
 }
 
 // subjects returns the resources of the files, and those of the cluster named by arguments. Documents of kinds that are not served are skipped.
-func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compare.Charts, names []string) ([]subject, error) {
+func (s *shell) subjects(ctx context.Context, i *inputs, w *preview.Cluster, charts *preview.Charts, names []string) ([]subject, error) {
 	if len(i.files) == 0 && len(names) == 0 {
 		return nil, errors.New("name the resources: files with -f, or names in the cluster")
-	}
-	if w.cluster != nil && *s.kube.Namespace == "" {
-		namespace, err := s.namespace()
-		if err != nil {
-			return nil, err
-		}
-		s.kube.Namespace = &namespace
 	}
 	var list []subject
 	if len(i.files) > 0 {
@@ -208,23 +184,20 @@ func (s *shell) subjects(ctx context.Context, i *inputs, w *world, charts *compa
 
 // find looks up a resource in the cluster, with its last release. A resource of a file gets the UID, labels and annotations that it would have after
 // the file is applied.
-func (u *subject) find(ctx context.Context, w *world) error {
-	if w.cluster == nil {
-		if u.GetUID() == "" {
-			u.SetUID(placeholderUID)
-		}
+func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
+	if w.Assumed() {
 		return nil
 	}
-	there, err := w.cluster.Resource(ctx, u.GroupVersionKind(), types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
+	there, err := w.Resource(ctx, u.GroupVersionKind(), types.NamespacedName{Namespace: u.GetNamespace(), Name: u.GetName()})
 	switch {
 	case apierrors.IsNotFound(err) && u.File != "":
-		u.SetUID(placeholderUID)
+		u.SetUID(render.PlaceholderUID)
 		return nil
 	case err != nil:
 		return err
 	}
 	u.there = there
-	if u.released, err = w.cluster.Release(ctx, there); err != nil {
+	if u.released, err = w.Release(ctx, there); err != nil {
 		return err
 	}
 	if u.File == "" {
@@ -246,41 +219,6 @@ func over(beneath, above map[string]string) map[string]string {
 		}
 	}
 	return all
-}
-
-// render renders a resource with the defaults and the policy of the world.
-func (w *world) render(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, released *live.Release) (*render.Result, error) {
-	if w.cluster != nil {
-		content := dependency.Content{}
-		if released != nil {
-			content = released.Content
-		}
-		return w.cluster.Render(ctx, renderer, resource, content)
-	}
-	layers, err := w.layers(ctx, renderer, resource)
-	if err != nil {
-		return nil, err
-	}
-	under, _ := renderer.Under(resource, layers)
-	draft, err := renderer.Draft(ctx, under, w.capabilities)
-	if err != nil {
-		return nil, err
-	}
-	if err := renderer.Identify(draft, resource); err != nil {
-		return nil, err
-	}
-	return renderer.Finish(ctx, draft, postrender.Facts{Policy: w.policy.For(resource.GetNamespace(), nil)})
-}
-
-// layers returns the layers of default values beneath the spec of a resource.
-func (w *world) layers(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured) ([]defaults.Layer, error) {
-	switch {
-	case w.defaults != nil:
-		return renderer.Layers(defaults.Of(w.defaults, resource.GetKind()))
-	case w.cluster != nil:
-		return w.cluster.Layers(ctx, renderer, resource)
-	}
-	return renderer.Layers(defaults.Text{})
 }
 
 // explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has one.
@@ -308,10 +246,10 @@ func (d document) failed(err error) error {
 	return explained(d.at()+": "+d.name(), err)
 }
 
-func kindsOf(charts *compare.Charts) string {
+func kindsOf(charts *preview.Charts) string {
 	var list []string
-	for _, kind := range charts.Kinds {
-		list = append(list, kind.Kind)
+	for _, entry := range charts.Watches {
+		list = append(list, entry.Kind)
 	}
 	return strings.Join(list, ", ")
 }

@@ -166,11 +166,7 @@ func (s *chartSubject) complete(given []document) error {
 		if d.GroupVersionKind() != s.Kind {
 			continue
 		}
-		resource, err := d.whole()
-		if err != nil {
-			return err
-		}
-		s.Cases = append(s.Cases, lint.Case{Name: d.at(), Resource: resource})
+		s.Cases = append(s.Cases, lint.Case{Name: d.at(), Resource: d.Unstructured})
 	}
 	config := configOf(s.Files)
 	if len(s.Cases) == 0 {

@@ -32,7 +32,7 @@ func renderCommand(s *shell) *cobra.Command {
 		Short: "Show exactly the objects that the operator applies",
 		Long: "Renders resources with the operator's own code: the templates, and the steps after them, which set pod security, owners, labels and stamps.\n\n" +
 			"Offline it makes no request, and uses placeholders for facts about the cluster: the UID of the resource is\n" +
-			placeholderUID + ", the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no\n" +
+			render.PlaceholderUID + ", the version of ConfigMaps and Secrets that pods refer to is \"unknown\", the namespace enforces no\n" +
 			"Pod Security level, and all kinds that the chart names are served. With --live, and for named resources, these facts are read from the\n" +
 			"cluster, and nothing is written.\n\n" +
 			"The content of Secrets is hidden unless --show-secrets is set. -o manifest prints the manifest as in the release record, byte for byte.",
@@ -59,7 +59,7 @@ func renderCommand(s *shell) *cobra.Command {
 
 func (s *shell) render(command *cobra.Command, r *rendering, names []string) error {
 	ctx := command.Context()
-	charts, err := compareCharts(r.charts)
+	charts, err := chartsIn(r.charts)
 	if err != nil {
 		return err
 	}
@@ -74,12 +74,12 @@ func (s *shell) render(command *cobra.Command, r *rendering, names []string) err
 	}
 	shown := 0
 	for _, one := range subjects {
-		result, err := w.render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		result, err := w.Render(ctx, charts.Renderers[one.GroupVersionKind()], one.Unstructured, one.released)
+		if err == nil {
+			err = result.Served()
+		}
 		if err != nil {
 			return one.failed(err)
-		}
-		if len(result.Lacking) > 0 {
-			return one.failed(&render.UnservedError{Lack: result.Lacking[0]})
 		}
 		for _, key := range result.Unserved {
 			s.note("%s: %s is left out: the cluster does not serve its kind", one.name(), key)

@@ -8,6 +8,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // run runs a command with files in a temporary folder, which DIR in its arguments stands for. No cluster is reachable.
@@ -61,7 +63,7 @@ func TestRender(t *testing.T) {
 		stderr string
 	}{
 		"an object with the template that it is from": {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml", 0, []string{
-			"---\n# Source: appservice/templates/service.yaml\napiVersion: v1\nkind: Service\n", "namespace: shop\n", "uid: " + placeholderUID + "\n", "# Source: appservice/templates/deployment.yaml\n",
+			"---\n# Source: appservice/templates/service.yaml\napiVersion: v1\nkind: Service\n", "namespace: shop\n", "uid: " + render.PlaceholderUID + "\n", "# Source: appservice/templates/deployment.yaml\n",
 		}, "", ""},
 		"from stdin":           {map[string]string{"-": anApp}, "render -f -", 0, []string{"kind: Deployment\n"}, "", ""},
 		"one template":         {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --show-only templates/service.yaml", 0, []string{"kind: Service\n"}, "kind: Deployment", ""},
@@ -85,6 +87,7 @@ func TestRender(t *testing.T) {
 		"nothing":                        {nil, "render", 2, nil, "", "error: name the resources"},
 		"defaults of the namespace":      {map[string]string{"app.yaml": anApp, "d.yaml": "apiVersion: v1\nkind: ConfigMap\ndata: {appservice.yaml: 'minReadySeconds: 7'}\n"}, "render -f DIR/app.yaml --defaults DIR/d.yaml", 0, []string{"minReadySeconds: 7\n"}, "", ""},
 		"what the policy does not allow": {map[string]string{"app.yaml": anApp, "p.yaml": "default: {registries: [registry.example.com/*]}\n"}, "render -f DIR/app.yaml --policy DIR/p.yaml", 2, nil, "", "registr"},
+		"what is too large":              {map[string]string{"app.yaml": strings.Replace(anApp, "nginx", strings.Repeat("x", 48<<10), 1)}, "render -f DIR/app.yaml", 2, nil, "", "more than 48 KiB"},
 		"a cluster that is not there":    {map[string]string{"app.yaml": anApp}, "render -f DIR/app.yaml --live", 2, nil, "", "cannot find a cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -10,18 +10,21 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/example/appservice-operator/internal/definition"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/validate"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 func validateCommand(s *shell) *cobra.Command {
-	v := &validation{shell: s, platforms: map[schema.GroupVersionKind]*validate.Platform{}}
+	v := &validation{shell: s, definitions: map[schema.GroupVersionKind]*definition.Definition{}}
 	cmd := &cobra.Command{
 		Use:   "validate -f FILE",
-		Short: "Check offline whether a cluster would accept resources",
-		Long: "Validate checks resources like the API server (unknown fields, schema, rules), with the same messages, and like the operator: bounds, the\n" +
-			"chart, Pod Security, and the platform's policy from --policy, or the operator's default policy. It reads no cluster, so it cannot find missing\n" +
-			"objects, and knows only the labels of namespaces in --namespace-labels. It exits with 1 if a resource would be refused.",
+		Short: "Check whether a cluster would accept resources",
+		Long: "Validate checks resources like the API server (unknown fields, schema, rules), with the same messages, and like the\n" +
+			"operator: limits, the chart, Pod Security, and the platform's policy from --policy, or the operator's default policy, with the\n" +
+			"defaults of the platform and of --defaults beneath the spec. It makes no request, and knows only the labels of namespaces in\n" +
+			"--namespace-labels. With --live, it reads the defaults and labels of namespaces, and the kinds that are served, from the\n" +
+			"cluster. It does not report missing objects. It exits with 1 if a resource would be refused.",
 		Example: `# a file, a folder, or - for stdin
 kubectl appservice validate -f app.yaml
 
@@ -37,23 +40,22 @@ kubectl appservice validate -f config/samples/full.yaml -o json`,
 	flags := cmd.Flags()
 	flags.StringArrayVarP(&v.files, "filename", "f", nil, "files or folders with resources; - for stdin")
 	flags.StringVar(&v.charts, "chart-dir", "", "folder with helm-charts and config/crd, like the operator's (default: the built-in ones)")
-	flags.StringVar(&v.policy, "policy", "", "file with the platform's policy, like the operator's --policy (default: the operator's default policy)")
 	flags.StringToStringVar(&v.labels, "namespace-labels", nil, "labels of the namespace, for policies that select namespaces by label")
+	v.addCluster(cmd)
+	flags.Lookup("policy").Usage = "file with the platform's policy, like the operator's --policy (default: the operator's default policy)"
 	_ = cmd.MarkFlagRequired("filename") // the flag exists
 	s.outputFlag(cmd, &v.output, []string{asText, asJSON})
+	cmd.MarkFlagsMutuallyExclusive("live", "namespace-labels")
 	return cmd
 }
 
 type validation struct {
 	*shell
-	files          []string
-	charts, policy string
-	labels         map[string]string
-	output         string
+	inputs
+	labels map[string]string
+	output string
 
-	served    *served
-	rules     *policy.Policy
-	platforms map[schema.GroupVersionKind]*validate.Platform
+	definitions map[schema.GroupVersionKind]*definition.Definition
 }
 
 // refusal is a problem of a resource in the JSON output.
@@ -68,31 +70,27 @@ type refusal struct {
 }
 
 func (v *validation) run(cmd *cobra.Command) error {
+	charts, err := chartsIn(v.charts)
+	if err != nil {
+		return err
+	}
+	w, err := v.world(cmd.Context(), &v.inputs, charts)
+	if err != nil {
+		return err
+	}
+	w.Labels = v.labels
+	if w.Policy == nil {
+		w.Policy = policy.Default()
+	}
 	documents, err := v.documents(v.files)
 	if err != nil {
 		return err
 	}
-	if v.served, err = chartsIn(v.charts); err != nil {
-		return err
-	}
-	v.rules = policy.Default()
-	if v.policy != "" {
-		text, err := os.ReadFile(v.policy)
-		if err == nil {
-			v.rules, err = policy.Read(v.policy, text)
-		}
-		if err != nil {
-			return err
-		}
-	}
 	refusals, checked := []refusal{}, 0
 	for _, d := range documents {
-		platform, err := v.platform(d.GroupVersionKind())
-		if err != nil {
-			return err
-		}
-		if platform == nil {
-			if problem := v.misnamed(d.GroupVersionKind()); problem != nil {
+		renderer := charts.Renderers[d.GroupVersionKind()]
+		if renderer == nil {
+			if problem := misnamed(charts, d.GroupVersionKind()); problem != nil {
 				checked++
 				refusals = append(refusals, v.refused(d, *problem))
 				continue
@@ -101,7 +99,11 @@ func (v *validation) run(cmd *cobra.Command) error {
 			continue
 		}
 		checked++
-		for _, problem := range platform.Check(cmd.Context(), d.Text, d.GetNamespace()) {
+		admission, err := v.definition(d.GroupVersionKind())
+		if err != nil {
+			return err
+		}
+		for _, problem := range w.Check(cmd.Context(), renderer, admission, d.Text, d.GetNamespace()) {
 			refusals = append(refusals, v.refused(d, problem))
 		}
 	}
@@ -120,31 +122,23 @@ func (v *validation) run(cmd *cobra.Command) error {
 	return nil
 }
 
-// platform returns the checks for resources of a kind; nil if the kind is not served.
-func (v *validation) platform(kind schema.GroupVersionKind) (*validate.Platform, error) {
-	if known, there := v.platforms[kind]; there {
+// definition returns the definition of a kind; nil if there is none.
+func (v *validation) definition(kind schema.GroupVersionKind) (d *definition.Definition, err error) {
+	if known, there := v.definitions[kind]; there {
 		return known, nil
-	}
-	renderer := v.served.Renderers[kind]
-	if renderer == nil {
-		return nil, nil
 	}
 	config := configOf(shipped)
 	if v.charts != "" {
 		config = configOf(os.DirFS(v.charts))
 	}
-	d, err := definitionOf(config, kind)
-	if err != nil {
-		return nil, err
-	}
-	v.platforms[kind] = &validate.Platform{Definition: d, Renderer: renderer, Policy: v.rules, Labels: v.labels}
-	return v.platforms[kind], nil
+	v.definitions[kind], err = definitionOf(config, kind)
+	return v.definitions[kind], err
 }
 
 // misnamed returns the problem of a kind that is not served although its group is the operator's; nil for kinds of other groups.
-func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
+func misnamed(charts *preview.Charts, kind schema.GroupVersionKind) *preview.Problem {
 	var known []string
-	for served := range v.served.Renderers {
+	for served := range charts.Renderers {
 		if served.Group == kind.Group {
 			known = append(known, served.GroupVersion().String()+" "+served.Kind)
 		}
@@ -153,11 +147,11 @@ func (v *validation) misnamed(kind schema.GroupVersionKind) *validate.Problem {
 		return nil
 	}
 	slices.Sort(known)
-	return &validate.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
+	return &preview.Problem{Field: "kind", Line: 1, Message: fmt.Sprintf("no matches for kind %q in version %q: there is %s", kind.Kind, kind.GroupVersion(), strings.Join(known, ", "))}
 }
 
 // refused returns a problem for the JSON output, and prints it if the output is text.
-func (v *validation) refused(d document, of validate.Problem) refusal {
+func (v *validation) refused(d document, of preview.Problem) refusal {
 	out := refusal{File: d.File, Line: d.Line + max(0, of.Line-1), Column: of.Column, Kind: d.GetKind(), Name: d.GetName(), Field: of.Field, Message: of.Message}
 	if v.output == asText {
 		place := fmt.Sprintf("%s:%d", d.shown(), out.Line)

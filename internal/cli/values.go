@@ -3,7 +3,7 @@ package cli
 import (
 	"github.com/spf13/cobra"
 
-	"github.com/example/appservice-operator/internal/origin"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 func valuesCommand(s *shell) *cobra.Command {
@@ -34,7 +34,7 @@ func valuesCommand(s *shell) *cobra.Command {
 
 func (s *shell) values(command *cobra.Command, in *inputs, names []string, origins bool, output string) error {
 	ctx := command.Context()
-	charts, err := compareCharts(in.charts)
+	charts, err := chartsIn(in.charts)
 	if err != nil {
 		return err
 	}
@@ -49,11 +49,11 @@ func (s *shell) values(command *cobra.Command, in *inputs, names []string, origi
 	}
 	for _, one := range subjects {
 		renderer := charts.Renderers[one.GroupVersionKind()]
-		layers, err := w.layers(ctx, renderer, one.Unstructured)
+		in, err := w.Input(ctx, one.Unstructured)
 		if err != nil {
 			return one.failed(err)
 		}
-		list, err := origin.Of(ctx, renderer, one.Unstructured, layers, w.capabilities)
+		list, err := preview.ValuesOf(ctx, renderer, in)
 		if err != nil {
 			return one.failed(err)
 		}
@@ -64,11 +64,11 @@ func (s *shell) values(command *cobra.Command, in *inputs, names []string, origi
 	return nil
 }
 
-func (s *shell) writeValues(of document, list []origin.Value, origins bool, output string, several bool) error {
+func (s *shell) writeValues(of document, list []preview.Value, origins bool, output string, several bool) error {
 	if output == asJSON {
 		return s.printData(list, output)
 	}
-	text, err := origin.YAML(list, origins)
+	text, err := preview.ValuesYAML(list, origins)
 	if err != nil {
 		return err
 	}

@@ -143,7 +143,7 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		done.err = r.namesake(ctx, s, done.there)
 	}
 	if done.err == nil && !s.paused && !done.waits() {
-		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.claims, done.there.Objects)
+		wanted.held, done.err = r.Hosts.Settle(ctx, s.resource, wanted.outline.Claims, done.there.Objects)
 	} else {
 		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
 	}

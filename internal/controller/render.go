@@ -11,10 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
@@ -56,8 +53,6 @@ type rendered struct {
 	// outline and packed are the result.
 	outline render.Outline
 	packed  *render.Packed
-	// claims of the routes that were rendered.
-	claims hosts.Wanted
 	// reloaded is when the content of references last changed.
 	reloaded time.Time
 }
@@ -90,7 +85,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
 	}
 	known := s.memory.rendered
-	var draft *drafted
+	var draft *render.Draft
 	var references []dependency.Reference
 	var selectors map[kube.Key]map[string]string
 	var runs []jobs.Run
@@ -187,41 +182,18 @@ func withoutContent(there map[dependency.Object]dependency.State) map[dependency
 	return out
 }
 
-// drafted is the result of executing the templates for a resource, and the defaults beneath its spec.
-type drafted struct {
-	*render.Draft
-	layers   []defaults.Layer
-	defaults []v1.DefaultsStatus
-}
-
 // draft executes the templates.
-func (r *Reconciler) draft(ctx context.Context, s *scope) (*drafted, error) {
+func (r *Reconciler) draft(ctx context.Context, s *scope) (*render.Draft, error) {
 	capabilities, _, err := r.Capabilities.Get(ctx)
 	if err != nil {
 		return nil, fmt.Errorf("cannot read the capabilities of the cluster: %w", err)
 	}
-	layers, err := s.renderer.Layers(s.defaults)
+	draft, err := s.renderer.Draft(ctx, render.Input{Resource: s.resource, Defaults: s.defaults, Capabilities: capabilities})
 	if err != nil {
-		return nil, err
-	}
-	made := &drafted{layers: layers}
-	resource, applied := s.renderer.Under(s.resource, layers)
-	if made.Draft, err = s.renderer.Draft(ctx, resource, capabilities); err != nil {
-		return nil, problem.RenderFailed(r.blame(layers, err, func(fewer []defaults.Layer) error {
-			resource, _ := s.renderer.Under(s.resource, fewer)
-			_, err := s.renderer.Draft(ctx, resource, capabilities)
-			return err
-		}))
-	}
-	if err := s.renderer.Identify(made.Draft, s.resource); err != nil {
 		return nil, problem.RenderFailed(err)
 	}
-	made.defaults = applied
-	if err := extent.OfReferences(len(made.References)); err != nil {
-		return nil, err
-	}
-	r.References.Refer(s.name(), made.References)
-	return made, nil
+	r.References.Refer(s.name(), draft.References)
+	return draft, nil
 }
 
 // watched ensures that the objects of some kinds are watched.
@@ -234,38 +206,14 @@ func (r *Reconciler) watched(ctx context.Context, kinds []schema.GroupVersionKin
 	return nil
 }
 
-// blame adds to an error the layer that it comes from, if there is no error without that layer.
-func (r *Reconciler) blame(layers []defaults.Layer, err error, try func(fewer []defaults.Layer) error) error {
-	for i, layer := range layers {
-		if try(layers[i+1:]) == nil {
-			return &defaults.Error{Source: layer.Source, Kind: r.Kind.Kind, Err: err}
-		}
-	}
-	return err
-}
-
 // finish runs the hooks on the output of the templates.
-func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made *drafted) error {
-	whole, err := s.renderer.Finish(ctx, made.Draft, into.facts)
+func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, draft *render.Draft) error {
+	whole, err := s.renderer.Finish(ctx, draft, into.facts)
 	if err != nil {
-		return problem.RenderFailed(r.blame(made.layers, err, func(fewer []defaults.Layer) error {
-			capabilities, _, err := r.Capabilities.Get(ctx)
-			if err != nil {
-				return err
-			}
-			resource, _ := s.renderer.Under(s.resource, fewer)
-			again, err := s.renderer.Draft(ctx, resource, capabilities)
-			if err == nil {
-				_, err = s.renderer.Finish(ctx, again, into.facts)
-			}
-			return err
-		}))
+		return problem.RenderFailed(err)
 	}
 	into.jobs = wantedJobs(into, whole.Objects)
-	into.outline, into.claims, into.defaults = whole.Outline, hosts.WantedBy(whole.Objects), made.defaults
-	if err := cmp.Or(extent.OfRendered(whole.Size(), chart.Size(s.renderer.Chart)), extent.OfClaims(into.claims.Count())); err != nil {
-		return err
-	}
+	into.outline, into.defaults = whole.Outline, draft.Defaults
 	s.memory.groups.set(whole.Groups())
 	into.packed, err = whole.Pack()
 	return err
@@ -274,8 +222,8 @@ func (r *Reconciler) finish(ctx context.Context, s *scope, into *rendered, made 
 // preflight checks, before anything is written, whether anything prevents what is rendered from running. It returns what is missing
 // although pods start without it.
 func preflight(wanted *rendered) (advice []dependency.Reference, err error) {
-	if lacking := wanted.outline.Lacking; len(lacking) > 0 {
-		return nil, &render.UnservedError{Lack: lacking[0]}
+	if err := wanted.outline.Served(); err != nil {
+		return nil, err
 	}
 	for _, missing := range dependency.Missing(wanted.references, wanted.facts.There) {
 		if missing.Need == dependency.Required {

@@ -5,6 +5,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // Example returns a case with only the fields that the definition of its kind requires. The spec is empty without a definition.
@@ -13,7 +14,7 @@ func Example(kind schema.GroupVersionKind, d *definition.Definition) Case {
 	resource.SetGroupVersionKind(kind)
 	resource.SetName("example")
 	resource.SetNamespace("default")
-	resource.SetUID("00000000-0000-4000-8000-000000000000")
+	resource.SetUID(render.PlaceholderUID)
 	if d != nil {
 		if spec, is := d.Example("spec").(map[string]any); is {
 			resource.Object["spec"] = spec

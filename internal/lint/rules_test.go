@@ -16,6 +16,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/rights"
 )
 
@@ -30,7 +31,7 @@ func resource(t *testing.T, file string) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{}
 	require.NoError(t, utiljson.Unmarshal(data, &object.Object))
 	object.SetNamespace("default")
-	object.SetUID("00000000-0000-4000-8000-000000000000")
+	object.SetUID(render.PlaceholderUID)
 	return object
 }
 

@@ -14,13 +14,12 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/watches"
 )
 
 // trial renders cases in different ways, and checks the results.
@@ -47,12 +46,7 @@ type failure struct {
 }
 
 func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
-	t := &trial{chart: loaded, subject: subject, capabilities: chartutil.DefaultCapabilities.Copy(), selectors: map[kube.Key]selector{}}
-	for _, kind := range chart.Kinds(loaded) {
-		if version, name := kind.ToAPIVersionAndKind(); !scheme.Scheme.Recognizes(kind) {
-			t.capabilities.APIVersions = append(slices.Clone(t.capabilities.APIVersions), version+"/"+name)
-		}
-	}
+	t := &trial{chart: loaded, subject: subject, capabilities: render.Serving(loaded), selectors: map[kube.Key]selector{}}
 	t.first, t.again, t.next = t.renderer(t.look), t.renderer(nil), t.renderer(nil)
 	t.next.Revision = 2
 	return t
@@ -60,12 +54,8 @@ func newTrial(loaded *helmchart.Chart, subject Subject) *trial {
 
 // renderer returns a renderer like the manager's. The hook, unless nil, runs first, so it sees objects as rendered by the templates.
 func (t *trial) renderer(hook postrender.Hook) *render.Renderer {
-	r := &render.Renderer{
-		Chart:         t.chart,
-		Translator:    values.For(t.subject.Kind, t.chart, t.subject.Overrides),
-		Hooks:         postrender.Default(),
-		ClusterScoped: t.clusterScoped,
-	}
+	r := render.For(watches.Watch{GroupVersionKind: t.subject.Kind, OverrideValues: t.subject.Overrides}, t.chart)
+	r.ClusterScoped = t.clusterScoped
 	if hook != nil {
 		r.Hooks = append([]postrender.Hook{hook}, r.Hooks...)
 	}

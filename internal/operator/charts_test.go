@@ -101,7 +101,7 @@ func TestASoundChartIsPutToUseAndABrokenOneIsNot(t *testing.T) {
 func TestABrokenChartAtTheStartRendersNothingUntilItIsMended(t *testing.T) {
 	f := follow(t, "# {{ now }}\n")
 	var fault *render.ChartError
-	if _, err := f.current.Get().Draft(t.Context(), nil, nil); !errors.As(err, &fault) {
+	if _, err := f.current.Get().Draft(t.Context(), render.Input{}); !errors.As(err, &fault) {
 		t.Errorf("got %v, want a mistake of the chart", err)
 	}
 	f.becomes(t, "# one\n")

@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/pod-security-admission/api"
 
 	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/jobs"
@@ -48,6 +49,36 @@ type Facts struct {
 	Jobs map[string]string
 	// Content is the version of the content that pods take from what is referred to; empty if that is not known.
 	Content string
+}
+
+// FactsOf returns the facts in the labels of a namespace.
+func FactsOf(namespace string, labels map[string]string, allowed *policy.Policy) Facts {
+	facts := Facts{Policy: allowed.For(namespace, labels)}
+	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
+		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
+	}
+	return facts
+}
+
+// Find adds the state of what is referred to, as far as it may be read. Reported references are left out: they never
+// cause another render.
+func (f *Facts) Find(
+	references []dependency.Reference, look func(dependency.Reference) (state dependency.State, known bool, err error),
+) error {
+	f.There = map[dependency.Object]dependency.State{}
+	for _, mention := range references {
+		if _, told := f.There[mention.Object]; told || mention.Need == dependency.Reported {
+			continue
+		}
+		state, known, err := look(mention)
+		if err != nil {
+			return err
+		}
+		if known {
+			f.There[mention.Object] = state
+		}
+	}
+	return nil
 }
 
 // Hook changes the rendered objects in place.

@@ -28,6 +28,17 @@ func Selectors(_ context.Context, in *Input, objects []*unstructured.Unstructure
 	return nil
 }
 
+// SelectorsOf returns the labels by which the workloads among some objects select their pods.
+func SelectorsOf(objects []*unstructured.Unstructured) map[kube.Key]map[string]string {
+	found := map[kube.Key]map[string]string{}
+	for _, object := range objects {
+		if labels := SelectorOf(object); labels != nil {
+			found[kube.KeyOf(object)] = labels
+		}
+	}
+	return found
+}
+
 // SelectorOf returns the labels by which a workload selects its pods; nil if the object is not a workload, or selects them in another way.
 func SelectorOf(object *unstructured.Unstructured) map[string]string {
 	if !kube.TraitsOf(object.GroupVersionKind().GroupKind()).Scales {

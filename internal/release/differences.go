@@ -17,11 +17,12 @@ import (
 // Difference is a field in which two renderings of an object differ.
 type Difference struct {
 	// Field is its path, for example spec.replicas.
-	Field string
+	Field string `json:"field"`
 	// Old and New are its values; empty if they must not be printed.
-	Old, New string
+	Old string `json:"old,omitempty"`
+	New string `json:"new,omitempty"`
 	// Restarts reports whether the difference restarts pods.
-	Restarts bool
+	Restarts bool `json:"restartsPods,omitempty"`
 }
 
 // String returns the difference, for example "spec.template.spec.nodeName a → b; restarts pods".

@@ -1,6 +1,7 @@
 package render
 
 import (
+	"context"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -113,4 +114,19 @@ func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.
 	filled, applied := defaults.Under(spec, values.PlaceOf(r.Translator), layers...)
 	out.Object["spec"] = filled
 	return &out, applied
+}
+
+// Values returns what the templates see of a resource as .Values: the values of its spec, with layers of defaults
+// beneath it, over the defaults of the chart.
+func (r *Renderer) Values(ctx context.Context, in Input, layers []defaults.Layer) (chartutil.Values, error) {
+	resource, _ := r.Under(in.Resource, layers)
+	vals, _, err := values.Read(ctx, r.Translator, resource)
+	if err != nil {
+		return nil, &InvalidSpecError{err}
+	}
+	_, input, err := r.input(run{resource, vals, in.Capabilities})
+	if err != nil {
+		return nil, r.blame(err)
+	}
+	return input["Values"].(chartutil.Values), nil
 }

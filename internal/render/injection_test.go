@@ -155,7 +155,7 @@ func TestEveryLetterArrives(t *testing.T) {
 	resource := appService(t, "{image: a}")
 	resource.Object["spec"].(map[string]any)["config"] = map[string]any{"environment": environment}
 	resource.Object["spec"].(map[string]any)["envs"] = envs
-	result := rendered(t, shipped(t), resource)
+	result := unlimited(t, shipped(t), resource)
 	if diff := cmp.Diff(environment, find(t, result, "ConfigMap", "web-config").Object["data"]); diff != "" {
 		t.Error(diff)
 	}

@@ -31,6 +31,14 @@ func (e *UnservedError) Hint() string {
 	return "ask the platform team to install that API; the operator continues once it is there"
 }
 
+// Served returns an UnservedError if the cluster does not serve the kind of a required object.
+func (o *Outline) Served() error {
+	if len(o.Lacking) == 0 {
+		return nil
+	}
+	return &UnservedError{o.Lacking[0]}
+}
+
 // leaveOut records an object whose kind the cluster does not serve.
 func (o *Outline) leaveOut(object *unstructured.Unstructured) {
 	key := kube.KeyOf(object)

@@ -24,7 +24,7 @@ func TestWhatAPatchAddsIsSeenByAllThatComesAfter(t *testing.T) {
 			{name: app, env: [{name: GONE, $patch: delete}], envFrom: [{configMapRef: {name: settings}}]},
 			{name: spy, image: "b:1", ports: [{containerPort: 9}], resources: {limits: {cpu: 1000m}}}],
 		volumes: [{name: a, secret: {secretName: tokens}}]}}}`)
-	draft, err := renderer.Draft(t.Context(), resource, chartutil.DefaultCapabilities)
+	draft, err := renderer.Draft(t.Context(), Input{Resource: resource, Capabilities: chartutil.DefaultCapabilities})
 	require.NoError(t, err)
 	var names []string
 	for _, reference := range draft.References {

@@ -22,7 +22,7 @@ func TestThePolicyByDefaultAllowsTheGoldenCases(t *testing.T) {
 	rules := policy.Default().For("demo", nil)
 	for _, one := range goldenCases(t) {
 		t.Run(one.name, func(t *testing.T) {
-			draft, err := one.renderer.Draft(t.Context(), one.resource, everyKind)
+			draft, err := one.renderer.Draft(t.Context(), Input{Resource: one.resource, Capabilities: everyKind})
 			require.NoError(t, err)
 			_, err = one.renderer.Finish(t.Context(), draft, postrender.Facts{Policy: rules})
 			var refused *policy.Error

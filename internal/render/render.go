@@ -1,5 +1,6 @@
 // Package render is the one path from a custom resource to its objects: translator, Helm's template engine, post-render
-// hooks. The operator, the command line, golden tests and benchmarks all use it. It does not read the cluster.
+// hooks, with the limits of each. The operator, the command line, golden tests and benchmarks all use it. It does not
+// read the cluster.
 package render
 
 import (
@@ -25,6 +26,7 @@ import (
 	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/podtemplate"
@@ -62,12 +64,16 @@ type Draft struct {
 	References []dependency.Reference
 	// Runs are what the Jobs run that are to run once, by the spec of the resource without any defaults beneath it.
 	Runs []jobs.Run
+	// Defaults are the fields that the spec left to the defaults.
+	Defaults []v1.DefaultsStatus
 
+	of     Input
+	layers []defaults.Layer
 	run
 	result Result // without hooks and digest
 }
 
-// run holds the inputs of a render.
+// run holds the inputs of the templates.
 type run struct {
 	resource     *unstructured.Unstructured
 	vals         chartutil.Values
@@ -88,6 +94,8 @@ type Outline struct {
 	Unknown []string
 	// ClusterScoped reports whether any of the objects is cluster-scoped.
 	ClusterScoped bool
+	// Claims are the hosts and paths of the routes.
+	Claims hosts.Wanted
 }
 
 // Result is what one resource is rendered to. It is shared and must not be changed.
@@ -114,19 +122,8 @@ func (e *InvalidSpecError) Reason() string { return v1.ReasonInvalidSpec }
 // Unwrap returns the cause.
 func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
-// Render renders one resource for a cluster of which only the given capabilities are known.
-func (r *Renderer) Render(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Result, error) {
-	draft, err := r.Draft(ctx, resource, capabilities)
-	if err != nil {
-		return nil, err
-	}
-	return r.Finish(ctx, draft, postrender.Facts{})
-}
-
-// Draft executes the templates for a cluster with the given capabilities; their APIVersions name the kinds that it
-// serves besides the built-in ones, for example gateway.networking.k8s.io/v1/HTTPRoute. The error is an InvalidSpecError, a SpecError or
-// a ChartError.
-func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructured, capabilities *chartutil.Capabilities) (*Draft, error) {
+// draft executes the templates with layers of defaults beneath the spec.
+func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer) (*Draft, error) {
 	var unfit *defaults.Error
 	if errors.As(r.Broken, &unfit) {
 		return nil, unfit
@@ -134,6 +131,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if r.Broken != nil {
 		return nil, &ChartError{Chart: r.Chart.Name(), Err: r.Broken}
 	}
+	resource, applied := r.Under(in.Resource, layers)
 	vals, unknown, err := values.Read(ctx, r.Translator, resource)
 	if err != nil {
 		return nil, &InvalidSpecError{err}
@@ -142,7 +140,10 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 	if err != nil {
 		return nil, r.blame(err)
 	}
-	draft := &Draft{run: run{resource, vals, capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals}}
+	draft := &Draft{
+		Defaults: applied, of: in, layers: layers,
+		run: run{resource, vals, in.Capabilities}, result: Result{Outline: Outline{Unknown: unknown}, Values: vals},
+	}
 	manifests, err := r.execute(draft.run)
 	if err != nil {
 		return nil, r.blame(r.place(draft.run, err))
@@ -154,7 +155,7 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		if found := typed.Vast(manifest.object); len(found) > 0 {
 			return nil, fmt.Errorf("%s renders %s %q: %w", manifest.source, manifest.object.GetKind(), manifest.object.GetName(), found)
 		}
-		if !served(manifest.object, capabilities) {
+		if !served(manifest.object, in.Capabilities) {
 			draft.result.leaveOut(manifest.object)
 			continue
 		}
@@ -168,18 +169,16 @@ func (r *Renderer) Draft(ctx context.Context, resource *unstructured.Unstructure
 		return nil, r.blame(err)
 	}
 	draft.References = dependency.Of(draft.result.Objects)
-	return draft, r.Identify(draft, resource)
+	return draft, r.identify(draft)
 }
 
-// Identify finds out what the Jobs of a draft run. It is called for the resource as its user wrote it, if defaults lay beneath its spec when
-// it was drafted.
-func (r *Renderer) Identify(draft *Draft, resource *unstructured.Unstructured) error {
-	draft.Runs = nil
+// identify finds out what the Jobs of a draft run, for the resource as its user wrote it.
+func (r *Renderer) identify(draft *Draft) error {
 	for i, object := range draft.result.Objects {
 		if !jobs.Annotated(object) {
 			continue
 		}
-		run, err := jobs.Of(object, resource, r.Chart.Values)
+		run, err := jobs.Of(object, draft.of.Resource, r.Chart.Values)
 		if err != nil {
 			return r.blame(&postrender.ObjectError{Object: object, Err: err})
 		}
@@ -205,18 +204,12 @@ func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.C
 	for _, object := range objects {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", postrender.AnnotationStamp)
 	}
-	return (&Renderer{Chart: of, Hooks: hooks}).Finish(ctx, draft, facts)
+	return (&Renderer{Chart: of, Hooks: hooks}).finish(ctx, draft, facts)
 }
 
 // Selectors returns the labels by which the rendered workloads select their pods.
 func (d *Draft) Selectors() map[kube.Key]map[string]string {
-	out := map[kube.Key]map[string]string{}
-	for _, object := range d.result.Objects {
-		if labels := postrender.SelectorOf(object); labels != nil {
-			out[kube.KeyOf(object)] = labels
-		}
-	}
-	return out
+	return postrender.SelectorsOf(d.result.Objects)
 }
 
 // Kinds lists the kinds of the objects.
@@ -230,9 +223,8 @@ func (d *Draft) Kinds() []schema.GroupVersionKind {
 	return list
 }
 
-// Finish runs the hooks on the output of the templates and stamps it. A draft can be finished once. The error is a
-// postrender.PodSecurityError, a policy.Error or a ChartError.
-func (r *Renderer) Finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
+// finish runs the hooks on the output of the templates and stamps it.
+func (r *Renderer) finish(ctx context.Context, draft *Draft, facts postrender.Facts) (*Result, error) {
 	result := draft.result
 	level, err := appchart.PodSecurity(r.Chart)
 	if err != nil {

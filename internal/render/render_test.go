@@ -110,6 +110,16 @@ func rendered(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Res
 	return result
 }
 
+// unlimited is what templates and hooks make of a resource that is too large for the operator.
+func unlimited(t testing.TB, r *Renderer, object *unstructured.Unstructured) *Result {
+	t.Helper()
+	draft, err := r.draft(t.Context(), Input{Resource: object, Capabilities: everyKind}, nil)
+	require.NoError(t, err)
+	result, err := r.finish(t.Context(), draft, postrender.Facts{})
+	require.NoError(t, err)
+	return result
+}
+
 // find is the one object of a kind and name.
 func find(t testing.TB, result *Result, kind, name string) *unstructured.Unstructured {
 	t.Helper()

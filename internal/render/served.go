@@ -1,8 +1,13 @@
 package render
 
 import (
-	"helm.sh/helm/v3/pkg/chart"
+	"slices"
 
+	"helm.sh/helm/v3/pkg/chart"
+	"helm.sh/helm/v3/pkg/chartutil"
+	"k8s.io/client-go/kubernetes/scheme"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/values"
 	"github.com/example/appservice-operator/internal/watches"
@@ -18,4 +23,21 @@ func For(entry watches.Watch, c *chart.Chart) *Renderer {
 		},
 		Hooks: postrender.Default(),
 	}
+}
+
+// PlaceholderUID is the UID of resources that do not exist in a cluster.
+const PlaceholderUID = "00000000-0000-4000-8000-000000000000"
+
+// Serving returns the capabilities to assume of an unknown cluster: it serves all kinds in the templates of the charts.
+func Serving(charts ...*chart.Chart) *chartutil.Capabilities {
+	capabilities := chartutil.DefaultCapabilities.Copy()
+	for _, c := range charts {
+		for _, kind := range appchart.Kinds(c) {
+			name := kind.GroupVersion().String() + "/" + kind.Kind
+			if !scheme.Scheme.Recognizes(kind) && !capabilities.APIVersions.Has(name) {
+				capabilities.APIVersions = append(slices.Clone(capabilities.APIVersions), name)
+			}
+		}
+	}
+	return capabilities
 }

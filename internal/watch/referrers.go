@@ -11,7 +11,6 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
-	"k8s.io/pod-security-admission/api"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
@@ -91,9 +90,9 @@ func (r *Referrers) forget(name types.NamespacedName) {
 	delete(r.of, name)
 }
 
-// Facts returns what hooks may know about the cluster. Reported references are left out: they never cause another render.
+// Facts returns what hooks may know about the cluster.
 func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
-	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}
+	facts := postrender.Facts{}
 	known, err := r.ensure(ctx, dependency.NamespaceKind.Kind)
 	if err != nil {
 		return facts, err
@@ -108,34 +107,21 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 			return facts, fmt.Errorf("cannot read the labels of the namespace: %w", err)
 		}
 	}
-	if level, labeled := labels[api.EnforceLevelLabel]; labeled {
-		facts.Enforced, _ = api.ParseLevel(level) // as the API server does, the strictest where it cannot be read
-	}
 	rules := r.Policy.Get()
 	if !known && rules.Selects() {
 		return facts, rights.Unlabeled()
 	}
-	facts.Policy = rules.For(resource.GetNamespace(), labels)
-	for _, mention := range references {
-		if _, told := facts.There[mention.Object]; told || mention.Need == dependency.Reported {
-			continue
-		}
-		known, err := r.ensure(ctx, mention.Kind)
-		if err != nil {
-			return facts, err
-		}
-		if !known {
-			continue
+	facts = postrender.FactsOf(resource.GetNamespace(), labels, rules)
+	err = facts.Find(references, func(mention dependency.Reference) (dependency.State, bool, error) {
+		if known, err := r.ensure(ctx, mention.Kind); err != nil || !known {
+			return dependency.State{}, false, err
 		}
 		confirm := mention.Need == dependency.Required ||
 			mention.Kind == dependency.Secret && strings.HasPrefix(mention.Name, cluster.RecordPrefix) // which the cache leaves out
 		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, confirm)
-		if err != nil {
-			return facts, err
-		}
-		facts.There[mention.Object] = state
-	}
-	return facts, nil
+		return state, true, err
+	})
+	return facts, err
 }
 
 // ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator for

@@ -256,7 +256,7 @@ func missing(t *testing.T, app *v1.AppService, capabilities *watch.Discovered) *
 	served, _, err := capabilities.Get(t.Context())
 	require.NoError(t, err)
 	renderer := &render.Renderer{Chart: loaded, Translator: translate.For(kind, loaded, nil), Hooks: postrender.Default()}
-	draft, err := renderer.Draft(t.Context(), resource, served)
+	draft, err := renderer.Draft(t.Context(), render.Input{Resource: resource, Capabilities: served})
 	require.NoError(t, err)
 	dependencies := dependency.NewDependencies(cluster.Client, cluster.Client)
 	facts := postrender.Facts{There: map[dependency.Object]dependency.State{}}

@@ -13,6 +13,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/render"
 )
 
 // folders are those of golden cases: those of AppService, and those of the other kinds, by chart.
@@ -58,6 +59,6 @@ func ReadResource(file string) (*unstructured.Unstructured, error) {
 		return nil, fmt.Errorf("%s: %w", file, err)
 	}
 	resource.SetNamespace("default")
-	resource.SetUID("00000000-0000-4000-8000-000000000000")
+	resource.SetUID(render.PlaceholderUID)
 	return resource, nil
 }

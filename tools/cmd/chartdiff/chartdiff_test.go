@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
 
@@ -43,7 +43,7 @@ data: {a: {{ .Values.text | quote }}}
 )
 
 // chartsWith loads charts of which one template serves widgets, and more files of that chart.
-func chartsWith(t *testing.T, template string, more map[string]string) *compare.Charts {
+func chartsWith(t *testing.T, template string, more map[string]string) *preview.Charts {
 	t.Helper()
 	dir := t.TempDir()
 	files := map[string]string{
@@ -67,7 +67,7 @@ func chartsWith(t *testing.T, template string, more map[string]string) *compare.
 
 // widgets returns that many widgets, the last with another text.
 func widgets(count int) *findings {
-	found := &findings{subjects: map[schema.GroupVersionKind][]compare.Subject{}, capabilities: chartutil.DefaultCapabilities}
+	found := &findings{subjects: map[schema.GroupVersionKind][]preview.Subject{}, capabilities: chartutil.DefaultCapabilities}
 	for i := range count {
 		name := fmt.Sprintf("w%d", i+1)
 		resource := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
@@ -78,7 +78,7 @@ func widgets(count int) *findings {
 		resource.SetNamespace("shop")
 		resource.SetName(name)
 		resource.SetUID("1")
-		found.subjects[widget] = append(found.subjects[widget], compare.Subject{Name: name, Resource: resource})
+		found.subjects[widget] = append(found.subjects[widget], preview.Subject{Name: name, Resource: resource})
 	}
 	return found
 }
@@ -143,7 +143,7 @@ func TestReports(t *testing.T) {
 }
 
 func TestFieldsThatAreNotDeclaredAnyMoreAreNamed(t *testing.T) {
-	declare := func(name string) *compare.Charts {
+	declare := func(name string) *preview.Charts {
 		text := "fields:\n  " + name + ": {type: string, description: What it says.}\n"
 		return chartsWith(t, strings.ReplaceAll("# {{ .Values.text }}\n", "text", name), map[string]string{"fields.yaml": text, "values.yaml": ""})
 	}
@@ -190,8 +190,8 @@ func TestChartsAreReadFromACommit(t *testing.T) {
 	require.NoError(t, err)
 	c, err := load(t.Context(), root, "HEAD")
 	require.NoError(t, err)
-	if len(c.Kinds) == 0 || c.Kinds[0].Kind != "AppService" {
-		t.Errorf("got %v", c.Kinds)
+	if len(c.Watches) == 0 || c.Watches[0].Kind != "AppService" {
+		t.Errorf("got %v", c.Watches)
 	}
 	if _, err := load(t.Context(), root, "no-such-commit"); err == nil || !strings.Contains(err.Error(), `"no-such-commit" is not a folder, and git cannot read it as a commit`) {
 		t.Errorf("got %v", err)

@@ -10,36 +10,24 @@ import (
 	"io/fs"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"strings"
 	"testing/fstest"
 
-	"github.com/example/appservice-operator/internal/compare"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/preview"
 )
 
 const watchesFile = "watches.yaml"
 
-// load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, uses that of the root.
-func load(ctx context.Context, root, source string) (*compare.Charts, error) {
+// load reads charts from a folder or from a commit. A folder without a watches.yaml, such as one for --chart-dir, uses
+// that of this program.
+func load(ctx context.Context, root, source string) (*preview.Charts, error) {
 	var files fs.FS
 	if info, err := os.Stat(source); err == nil && info.IsDir() {
 		files = os.DirFS(source)
 	} else if files, err = committed(ctx, root, source); err != nil {
 		return nil, err
 	}
-	text, err := fs.ReadFile(files, watchesFile)
-	if errors.Is(err, fs.ErrNotExist) {
-		text, err = os.ReadFile(filepath.Join(root, watchesFile))
-	}
-	if err != nil {
-		return nil, err
-	}
-	list, err := watches.Load(text, files)
-	if err != nil {
-		return nil, err
-	}
-	return compare.ChartsOf(list)
+	return preview.LoadCharts(files)
 }
 
 // committed returns watches.yaml and the charts of a commit.

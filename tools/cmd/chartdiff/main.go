@@ -14,7 +14,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	"github.com/example/appservice-operator/internal/compare"
+	"github.com/example/appservice-operator/internal/preview"
 	"github.com/example/appservice-operator/tools/controlplane"
 	"github.com/example/appservice-operator/tools/toolchain"
 )
@@ -72,21 +72,16 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 }
 
 // compareAll prints a report for each kind, and returns an error if something can no longer be rendered.
-func compareAll(ctx context.Context, out io.Writer, before, after *compare.Charts, found *findings) error {
+func compareAll(ctx context.Context, out io.Writer, before, after *preview.Charts, found *findings) error {
 	failed := false
 	capabilities := found.capabilities
 	if capabilities == nil {
-		capabilities = compare.Serving(before, after)
+		capabilities = preview.Serving(before, after)
 	}
-	for _, kind := range compare.Kinds(before, after) {
-		fleet := &compare.Fleet{Kind: kind.Kind}
-		for _, subject := range found.subjects[kind] {
-			old := subject.Render(ctx, before.Renderers[kind], capabilities)
-			rendered := subject.Render(ctx, after.Renderers[kind], capabilities)
-			if ctx.Err() != nil {
-				return context.Cause(ctx)
-			}
-			fleet.Add(subject, old, rendered)
+	for _, kind := range preview.Kinds(before, after) {
+		fleet, err := preview.FleetOf(ctx, kind, found.subjects[kind], nil, before, after, capabilities)
+		if err != nil {
+			return err
 		}
 		if _, err := io.WriteString(out, fleet.String()); err != nil {
 			return err

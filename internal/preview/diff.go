@@ -1,11 +1,14 @@
-package compare
+package preview
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/release"
 )
 
 // Diff is the difference between two renderings of a resource.
@@ -21,8 +24,8 @@ type Diff struct {
 	Idle []string
 }
 
-// Of compares two renderings of a resource.
-func Of(name string, before, after Outcome) *Diff {
+// DiffOf compares two renderings of a resource.
+func DiffOf(name string, before, after Outcome) *Diff {
 	d := &Diff{Name: name, Before: before, After: after}
 	switch {
 	case after.Err != nil && before.Err == nil:
@@ -146,4 +149,88 @@ func verb(count int) string {
 		return "changes"
 	}
 	return "change"
+}
+
+// Change is the change of an object: Old is nil if it is created, New is nil if it is deleted.
+type Change struct {
+	Old, New *unstructured.Unstructured
+	// Fields are the differences of an object that stays.
+	Fields []release.Difference
+}
+
+// Object returns the new object, or the old one if it is deleted.
+func (c Change) Object() *unstructured.Unstructured {
+	if c.New != nil {
+		return c.New
+	}
+	return c.Old
+}
+
+// Changes lists the objects that differ between two renderings: those that exist afterwards first, in the order in which they are
+// applied.
+func Changes(old, rendered []*unstructured.Unstructured) []Change {
+	var list []Change
+	there := byKey(old)
+	for _, object := range rendered {
+		before := there[kube.KeyOf(object)]
+		if before == nil {
+			list = append(list, Change{New: object})
+		} else if fields := release.Differences(before, object); len(fields) > 0 {
+			list = append(list, Change{Old: before, New: object, Fields: fields})
+		}
+	}
+	wanted := byKey(rendered)
+	for _, object := range old {
+		if wanted[kube.KeyOf(object)] == nil {
+			list = append(list, Change{Old: object})
+		}
+	}
+	return list
+}
+
+func byKey(objects []*unstructured.Unstructured) map[kube.Key]*unstructured.Unstructured {
+	found := make(map[kube.Key]*unstructured.Unstructured, len(objects))
+	for _, object := range objects {
+		found[kube.KeyOf(object)] = object
+	}
+	return found
+}
+
+// Report is a diff as JSON.
+type Report struct {
+	Name         string         `json:"name"`
+	Summary      string         `json:"summary"`
+	Restarts     bool           `json:"restartsPods"`
+	Refused      string         `json:"refused,omitempty"`
+	Consequences []Consequence  `json:"consequences,omitempty"`
+	Objects      []ReportObject `json:"objects,omitempty"`
+}
+
+// ReportObject is an object that is created, changed or deleted.
+type ReportObject struct {
+	Kind   string `json:"kind"`
+	Name   string `json:"name"`
+	Change string `json:"change"`
+	// Fields have no values if these must not be printed.
+	Fields []release.Difference `json:"fields,omitempty"`
+}
+
+// Report returns the diff as JSON has it.
+func (d *Diff) Report() Report {
+	r := Report{Name: d.Name, Summary: d.Summary(), Restarts: d.Restarts(), Consequences: d.Consequences}
+	if d.After.Err != nil {
+		r.Refused = d.After.Err.Error()
+	}
+	for _, change := range d.Changes {
+		key := kube.KeyOf(change.Object())
+		object := ReportObject{Kind: key.Kind, Name: key.Name, Change: "changed", Fields: change.Fields}
+		switch {
+		case change.Old == nil:
+			object.Change = "created"
+		case change.New == nil:
+			object.Change = "deleted"
+		}
+		r.Objects = append(r.Objects, object)
+	}
+	return r
 }

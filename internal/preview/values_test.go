@@ -1,4 +1,4 @@
-package origin
+package preview
 
 import (
 	"fmt"
@@ -19,8 +19,8 @@ import (
 	"github.com/example/appservice-operator/internal/watches"
 )
 
-// renderer serves a kind with what watches.yaml says besides.
-func renderer(t *testing.T, more string) *render.Renderer {
+// widgets serves a kind with what watches.yaml says besides.
+func widgets(t *testing.T, more string) *render.Renderer {
 	t.Helper()
 	files := fstest.MapFS{}
 	for name, text := range map[string]string{
@@ -73,14 +73,15 @@ func TestWhereValuesComeFrom(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			serves := renderer(t, test.watches)
+			serves := widgets(t, test.watches)
 			config := &corev1.ConfigMap{Data: map[string]string{}}
 			if test.namespace != "" {
 				config.Data["widget.yaml"] = test.namespace
 			}
-			layers, err := serves.Layers(defaults.Of(config, "Widget"))
-			require.NoError(t, err)
-			list, err := Of(t.Context(), serves, widget(t, test.spec), layers, chartutil.DefaultCapabilities)
+			in := render.Input{
+				Resource: widget(t, test.spec), Defaults: defaults.Of(config, "Widget"), Capabilities: chartutil.DefaultCapabilities,
+			}
+			list, err := ValuesOf(t.Context(), serves, in)
 			require.NoError(t, err)
 			var got []string
 			for _, value := range list {
@@ -96,9 +97,9 @@ func TestWhereValuesComeFrom(t *testing.T) {
 func TestValuesAreYAML(t *testing.T) {
 	t.Parallel()
 	list := []Value{
-		{[]string{"color"}, "true", Spec}, {[]string{"empty"}, map[string]any{}, Chart},
-		{[]string{"size", "height"}, int64(2), Chart}, {[]string{"size", "width"}, int64(7), Platform},
-		{[]string{"tags"}, []any{"a", map[string]any{"b": "c"}}, Spec}, {[]string{"text"}, "one\ntwo\n", Spec},
+		{[]string{"color"}, "true", FromSpec}, {[]string{"empty"}, map[string]any{}, FromChart},
+		{[]string{"size", "height"}, int64(2), FromChart}, {[]string{"size", "width"}, int64(7), FromPlatform},
+		{[]string{"tags"}, []any{"a", map[string]any{"b": "c"}}, FromSpec}, {[]string{"text"}, "one\ntwo\n", FromSpec},
 	}
 	for name, test := range map[string]struct {
 		origins bool
@@ -110,7 +111,7 @@ func TestValuesAreYAML(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			got, err := YAML(list, test.origins)
+			got, err := ValuesYAML(list, test.origins)
 			if err != nil || string(got) != test.want {
 				t.Errorf("got %v\n%s\nwant\n%s", err, got, test.want)
 			}

@@ -1,4 +1,4 @@
-package compare
+package preview
 
 import (
 	"errors"
@@ -76,10 +76,10 @@ func TestConsequences(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := Of("AppService default/web", Outcome{Objects: objects(t, test.before)}, Outcome{Objects: objects(t, test.after)})
+			d := DiffOf("AppService default/web", Outcome{Objects: objects(t, test.before)}, Outcome{Objects: objects(t, test.after)})
 			var got []string
 			for _, consequence := range d.Consequences {
-				got = append(got, consequence.Effect.String()+": "+consequence.Text)
+				got = append(got, string(consequence.Effect)+": "+consequence.Text)
 			}
 			if !slices.Equal(got, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
@@ -120,7 +120,7 @@ func TestLines(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
-			d := Of("web", test.before, test.after)
+			d := DiffOf("web", test.before, test.after)
 			var got strings.Builder
 			for _, line := range d.Lines() {
 				got.WriteString(line.Text + "\n")

@@ -1,4 +1,4 @@
-package validate
+package preview
 
 import (
 	"fmt"
@@ -22,21 +22,17 @@ import (
 
 const root = "../.."
 
-func platform(t *testing.T) Platform {
+// shipped returns the definition and the renderer of AppServices, and a cluster that serves everything.
+func shipped(t *testing.T) (*definition.Definition, *render.Renderer, Cluster) {
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)
 	d, err := definition.Of(os.DirFS(root), "config/crd/bases", kind, "appservices")
 	if err != nil || d == nil {
 		t.Fatalf("no definition: %v", err)
 	}
-	return Platform{Definition: d, Renderer: renderer(t, "helm-charts/appservice", kind)}
-}
-
-func renderer(t *testing.T, dir string, kind schema.GroupVersionKind) *render.Renderer {
-	t.Helper()
-	c, err := watches.LoadChart(appservice.Files, dir, kind)
+	charts, err := LoadCharts(appservice.Files)
 	require.NoError(t, err)
-	return render.For(watches.Watch{GroupVersionKind: kind}, c)
+	return d, charts.Renderers[kind], Cluster{Capabilities: Serving(charts)}
 }
 
 func said(problems []Problem) []string {
@@ -51,32 +47,33 @@ func TestCheck(t *testing.T) {
 	const app = "apiVersion: app.example.com/v1\nkind: AppService\nmetadata:\n  name: web\nspec:\n  image: nginx\n"
 	rules, err := policy.Read("policy.yaml", []byte("namespaces:\n- names: [shop]\n  serviceTypes: [ClusterIP]\n- selector: {matchLabels: {team: a}}\n  serviceTypes: [ClusterIP]\n"))
 	require.NoError(t, err)
-	held := platform(t)
+	d, renderer, free := shipped(t)
+	held := free
 	held.Policy = rules
 	selected := held
 	selected.Labels = map[string]string{"team": "a"}
 	for name, test := range map[string]struct {
-		platform  Platform
+		cluster   Cluster
 		text      string
 		namespace string
 		want      []string
 	}{
-		"what is right":             {platform(t), app + "  ports: [{port: 80}]\n", "shop", nil},
-		"unknown fields":            {platform(t), app + "  imagee: a\n  ports:\n  - port: 80\n    protocols: TCP\n", "shop", []string{`7:3 unknown field "spec.imagee": did you mean image?`, `10:5 unknown field "spec.ports[0].protocols": did you mean protocol?`}},
-		"the schema":                {platform(t), app + "  ports:\n  - port: 0\n", "shop", []string{"8:5 spec.ports[0].port: Invalid value: 0: spec.ports[0].port in body should be greater than or equal to 1"}},
-		"a rule":                    {platform(t), app + "  ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}\n  ports: [{port: 1}]\n", "shop", []string{"7:3 spec.ingress: Invalid value: "}},
-		"what is missing":           {platform(t), strings.Replace(app, "  image: nginx\n", "  size: 1\n", 1), "shop", []string{"5:1 spec.image: Required value", "0:0 Invalid value: null: some validation rules were not checked"}},
-		"a name":                    {platform(t), strings.Replace(app, "name: web", "name: Web", 1), "shop", []string{"4:3 metadata.name: Invalid value: ", "0:0 Invalid value: metadata.name must be at most 53 characters"}},
-		"no YAML":                   {platform(t), app + "  ports: [\n", "shop", []string{"7:3 "}},
-		"a key twice":               {platform(t), app + "  image: a\n", "shop", []string{`7:3 key "image" already set in map`}},
-		"too much to refer":         {platform(t), app + "  envFrom:\n" + references(60) + "  envs:\n" + variables(60), "shop", []string{"0:0 the pods refer to 120 ConfigMaps"}},
-		"pod security":              {platform(t), app + "  podTemplate: {spec: {hostNetwork: true}}\n", "shop", []string{"0:0 the pods of Deployment \"web\" are below"}},
+		"what is right":             {free, app + "  ports: [{port: 80}]\n", "shop", nil},
+		"unknown fields":            {free, app + "  imagee: a\n  ports:\n  - port: 80\n    protocols: TCP\n", "shop", []string{`7:3 unknown field "spec.imagee": did you mean image?`, `10:5 unknown field "spec.ports[0].protocols": did you mean protocol?`}},
+		"the schema":                {free, app + "  ports:\n  - port: 0\n", "shop", []string{"8:5 spec.ports[0].port: Invalid value: 0: spec.ports[0].port in body should be greater than or equal to 1"}},
+		"a rule":                    {free, app + "  ingress: {hosts: [{host: a}], issuer: b, clusterIssuer: c}\n  ports: [{port: 1}]\n", "shop", []string{"7:3 spec.ingress: Invalid value: "}},
+		"what is missing":           {free, strings.Replace(app, "  image: nginx\n", "  size: 1\n", 1), "shop", []string{"5:1 spec.image: Required value", "0:0 Invalid value: null: some validation rules were not checked"}},
+		"a name":                    {free, strings.Replace(app, "name: web", "name: Web", 1), "shop", []string{"4:3 metadata.name: Invalid value: ", "0:0 Invalid value: metadata.name must be at most 53 characters"}},
+		"no YAML":                   {free, app + "  ports: [\n", "shop", []string{"7:3 "}},
+		"a key twice":               {free, app + "  image: a\n", "shop", []string{`7:3 key "image" already set in map`}},
+		"too much to refer":         {free, app + "  envFrom:\n" + references(60) + "  envs:\n" + variables(60), "shop", []string{"0:0 the pods refer to 120 ConfigMaps"}},
+		"pod security":              {free, app + "  podTemplate: {spec: {hostNetwork: true}}\n", "shop", []string{"0:0 the pods of Deployment \"web\" are below"}},
 		"the policy":                {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "shop", []string{"0:0 against the platform's policy: Service \"web\": spec.type NodePort"}},
 		"another namespace":         {held, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", nil},
 		"a namespace by its labels": {selected, app + "  ports: [{port: 80}]\n  service: {type: NodePort}\n", "test", []string{"0:0 against the platform's policy"}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := said(test.platform.Check(t.Context(), []byte(test.text), test.namespace))
+			got := said(test.cluster.Check(t.Context(), renderer, d, []byte(test.text), test.namespace))
 			if !slices.EqualFunc(got, test.want, strings.HasPrefix) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(got, "\n"), strings.Join(test.want, "\n"))
 			}
@@ -106,11 +103,11 @@ func TestGoldenCasesAreValid(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("got %d cases, error %v", len(files), err)
 	}
-	p := platform(t)
+	d, renderer, free := shipped(t)
 	for _, file := range files {
 		text, err := os.ReadFile(file)
 		require.NoError(t, err)
-		if problems := p.Check(t.Context(), text, "shop"); len(problems) > 0 {
+		if problems := free.Check(t.Context(), renderer, d, text, "shop"); len(problems) > 0 {
 			t.Errorf("%s: %v", file, said(problems))
 		}
 	}
@@ -135,8 +132,9 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 				"web/templates/a.yaml": {Data: []byte(test.template)},
 			}, "web", kind)
 			require.NoError(t, err)
-			p := Platform{Renderer: render.For(watches.Watch{GroupVersionKind: kind}, c)}
-			got := p.Check(t.Context(), []byte("apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"), "shop")
+			renderer, assumed := render.For(watches.Watch{GroupVersionKind: kind}, c), Cluster{Capabilities: render.Serving(c)}
+			const web = "apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"
+			got := assumed.Check(t.Context(), renderer, nil, []byte(web), "shop")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, test.want) {
 				t.Errorf("got\n%s\nwant\n%s", strings.Join(said(got), "\n"), test.want)
 			}

@@ -1,4 +1,4 @@
-package compare
+package preview
 
 import (
 	"fmt"
@@ -12,33 +12,29 @@ import (
 	"github.com/example/appservice-operator/internal/release"
 )
 
-// Effect is the type of a consequence; lower values are worse.
-type Effect int
+// Effect is the type of a consequence.
+type Effect string
 
 // The effects.
 const (
 	// Refused: the API server would refuse the change. Nothing is written, and the objects stay as they are.
-	Refused Effect = iota
+	Refused Effect = "refused"
 	// Loses: data is lost.
-	Loses
+	Loses Effect = "losesData"
 	// Restarts: running pods are replaced.
-	Restarts
+	Restarts Effect = "restartsPods"
 	// Stops: a port or host is removed.
-	Stops
+	Stops Effect = "goesAway"
 	// Keeps: something stays although it is no longer rendered.
-	Keeps
+	Keeps Effect = "stays"
 )
 
-// names are the names of effects in JSON.
-var names = map[Effect]string{Refused: "refused", Loses: "losesData", Restarts: "restartsPods", Stops: "goesAway", Keeps: "stays"}
-
-// String returns the name of the effect in JSON.
-func (e Effect) String() string { return names[e] }
+var worstFirst = []Effect{Refused, Loses, Restarts, Stops, Keeps}
 
 // Consequence is an effect of a change, described for users.
 type Consequence struct {
-	Effect Effect
-	Text   string
+	Effect Effect `json:"effect"`
+	Text   string `json:"text"`
 }
 
 // Consequences returns the effects of the changes between two renderings, the worst first.
@@ -71,7 +67,9 @@ func Consequences(old, rendered []*unstructured.Unstructured, changes []Change) 
 	for _, host := range hostsThatGo(old, rendered) {
 		add(Stops, "host %s goes away", host)
 	}
-	slices.SortStableFunc(list, func(a, b Consequence) int { return int(a.Effect) - int(b.Effect) })
+	slices.SortStableFunc(list, func(a, b Consequence) int {
+		return slices.Index(worstFirst, a.Effect) - slices.Index(worstFirst, b.Effect)
+	})
 	return list
 }
 
@@ -148,19 +146,19 @@ func fate(change Change) (Effect, string) {
 	case key.Kind == kube.RetainedKind && change.New == nil:
 		return Loses, fmt.Sprintf("%s is deleted WITH ITS DATA", key)
 	case kube.TraitsOf(key.GroupKind).Claims == nil || len(claimTemplates(old)) == 0:
-		return 0, ""
-	case change.New == nil && policy(old, "whenDeleted") == "Delete":
+		return "", ""
+	case change.New == nil && retention(old, "whenDeleted") == "Delete":
 		return Loses, fmt.Sprintf("the claims of %s are deleted WITH THEIR DATA", key)
 	case change.New == nil:
 		return Keeps, fmt.Sprintf("the claims of %s stay with their data, though nothing uses them", key)
-	case policy(change.New, "whenScaled") == "Delete":
+	case retention(change.New, "whenScaled") == "Delete":
 		before, said := replicas(old)
 		after, saysToo := replicas(change.New)
 		if said && saysToo && after < before {
 			return Loses, fmt.Sprintf("the claims of %d pods of %s are deleted WITH THEIR DATA", before-after, key)
 		}
 	}
-	return 0, ""
+	return "", ""
 }
 
 func claimTemplates(object *unstructured.Unstructured) []any {
@@ -169,7 +167,7 @@ func claimTemplates(object *unstructured.Unstructured) []any {
 	return list
 }
 
-func policy(object *unstructured.Unstructured, when string) string {
+func retention(object *unstructured.Unstructured, when string) string {
 	text, _, _ := unstructured.NestedString(object.Object, "spec", "persistentVolumeClaimRetentionPolicy", when)
 	return text
 }

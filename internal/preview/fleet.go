@@ -1,14 +1,21 @@
-package compare
+package preview
 
 import (
 	"cmp"
+	"context"
 	"fmt"
+	"runtime"
 	"slices"
 	"strings"
 
+	"golang.org/x/sync/errgroup"
+	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
 )
 
@@ -34,6 +41,48 @@ type group struct {
 	names []string
 }
 
+// FleetOf renders resources of a kind before and after a change, in parallel. Before is the last release if it is
+// known, else the resource rendered with the old charts.
+func FleetOf(
+	ctx context.Context, kind schema.GroupVersionKind, subjects []Subject, releases map[types.UID]*Release,
+	before, after *Charts, capabilities *chartutil.Capabilities,
+) (*Fleet, error) {
+	pairs := make([]struct{ before, after Outcome }, len(subjects))
+	workers, ctx := errgroup.WithContext(ctx)
+	workers.SetLimit(runtime.GOMAXPROCS(0))
+	for i := range subjects {
+		workers.Go(func() error {
+			subject := subjects[i]
+			released := releases[subject.Resource.GetUID()]
+			if released != nil {
+				subject.Facts.Content = released.Content.Version
+			}
+			pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
+			switch {
+			case released == nil:
+				pairs[i].before = subject.Render(ctx, before.Renderers[kind], capabilities)
+			case released.Digest != "" && released.Digest == pairs[i].after.Digest:
+				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
+			default:
+				pairs[i].before = released.Outcome()
+				if kept := postrender.SelectorsOf(pairs[i].before.Objects); !pairs[i].after.Keeps(kept) {
+					subject.Facts.Selectors = kept
+					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
+				}
+			}
+			return ctx.Err()
+		})
+	}
+	if err := workers.Wait(); err != nil {
+		return nil, err
+	}
+	fleet := &Fleet{Kind: kind.Kind}
+	for i, subject := range subjects {
+		fleet.Add(subject, pairs[i].before, pairs[i].after)
+	}
+	return fleet, nil
+}
+
 // Add adds the renderings of one resource before and after the change.
 func (f *Fleet) Add(s Subject, before, after Outcome) {
 	f.Total++
@@ -48,7 +97,7 @@ func (f *Fleet) Add(s Subject, before, after Outcome) {
 		f.mend++
 		f.note(false, "can be rendered, which failed before: "+before.Err.Error(), s.Name)
 	default:
-		f.compare(s, Of(s.Name, before, after))
+		f.compare(s, DiffOf(s.Name, before, after))
 	}
 }
 

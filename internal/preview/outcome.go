@@ -1,4 +1,4 @@
-package compare
+package preview
 
 import (
 	"context"
@@ -38,39 +38,14 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 	if renderer == nil {
 		return Outcome{}
 	}
-	layers, err := renderer.Layers(s.Defaults)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	resource, _ := renderer.Under(s.Resource, layers)
-	draft, err := renderer.Draft(ctx, resource, capabilities)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	if err := renderer.Identify(draft, s.Resource); err != nil {
-		return Outcome{Err: err}
-	}
-	result, err := renderer.Finish(ctx, draft, s.Facts)
-	if err != nil {
-		return Outcome{Err: err}
-	}
-	return OutcomeOf(result)
-}
-
-// Selectors returns the labels by which workloads select their pods. Selectors are immutable, so later renderings keep them.
-func (o Outcome) Selectors() map[kube.Key]map[string]string {
-	kept := map[kube.Key]map[string]string{}
-	for _, object := range o.Objects {
-		if labels := postrender.SelectorOf(object); labels != nil {
-			kept[kube.KeyOf(object)] = labels
-		}
-	}
-	return kept
+	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
+	known := func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }
+	return OutcomeOf(renderer.Predict(ctx, in, known))
 }
 
 // Keeps reports whether the selectors of an earlier rendering are in this one.
 func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
-	for key, labels := range o.Selectors() {
+	for key, labels := range postrender.SelectorsOf(o.Objects) {
 		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
 			return false
 		}
@@ -78,10 +53,24 @@ func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
 	return true
 }
 
+// Outcome renders a resource with one version of the charts. It is empty if the resource is nil or its kind is not
+// served.
+func (c *Cluster) Outcome(
+	ctx context.Context, charts *Charts, resource *unstructured.Unstructured, last *Release,
+) Outcome {
+	if resource == nil || charts == nil || charts.Renderers[resource.GroupVersionKind()] == nil {
+		return Outcome{}
+	}
+	return OutcomeOf(c.Render(ctx, charts.Renderers[resource.GroupVersionKind()], resource, last))
+}
+
 // OutcomeOf returns the outcome of a rendering. A required kind that the cluster does not serve is an error, as for the operator.
-func OutcomeOf(result *render.Result) Outcome {
-	if len(result.Lacking) > 0 {
-		return Outcome{Err: &render.UnservedError{Lack: result.Lacking[0]}}
+func OutcomeOf(result *render.Result, err error) Outcome {
+	if err == nil {
+		err = result.Served()
+	}
+	if err != nil {
+		return Outcome{Err: err}
 	}
 	return Outcome{Objects: result.Objects, Digest: result.Digest, Unknown: result.Unknown}
 }

@@ -1,4 +1,4 @@
-package live
+package preview
 
 import (
 	"context"
@@ -29,35 +29,18 @@ type Release struct {
 	record *corev1.Secret
 }
 
-// Manifest is what was written, according to the record.
-func (r *Release) Manifest() (string, error) {
-	recorded, err := r.decode()
-	if err != nil {
-		return "", err
-	}
-	return recorded.Manifest, nil
-}
-
-// Objects returns what was written.
-func (r *Release) Objects() ([]*unstructured.Unstructured, error) {
-	recorded, err := r.decode()
-	if err != nil {
-		return nil, err
-	}
-	return recorded.Objects, nil
-}
-
-func (r *Release) decode() (*release.Recorded, error) {
+// Outcome returns what was written.
+func (r *Release) Outcome() Outcome {
 	recorded, err := release.Decode(r.record)
 	if err != nil {
-		return nil, fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)
+		return Outcome{Err: fmt.Errorf("the release record %s cannot be read: %w", r.record.Name, err)}
 	}
-	return recorded, nil
+	return Outcome{Objects: recorded.Objects}
 }
 
-// Releases returns the newest releases of all resources in a namespace, "" for all, by the UIDs of the resources.
-func (c *Cluster) Releases(ctx context.Context, namespace string) (map[types.UID]*Release, error) {
-	return c.releases(ctx, client.InNamespace(namespace), matching("owner=helm,"+v1.LabelManaged+"=true"))
+// Releases returns the newest releases of all resources, by the UIDs of the resources.
+func (c *Cluster) Releases(ctx context.Context) (map[types.UID]*Release, error) {
+	return c.releases(ctx, matching("owner=helm,"+v1.LabelManaged+"=true"))
 }
 
 // Release returns the newest release of a resource; nil if there is none, or if it may not be read.

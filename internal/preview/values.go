@@ -1,16 +1,15 @@
-// Package origin owns the origin of each value that a chart's templates see: the spec, the defaults of the namespace or the platform, the
-// platform's overrides, or the chart. It compares the renderer's output with and without each of them, so it knows no field.
-package origin
+package preview
 
 import (
+	"bytes"
 	"context"
+	"fmt"
 	"maps"
 	"slices"
 	"strings"
 
-	"helm.sh/helm/v3/pkg/chartutil"
+	"go.yaml.in/yaml/v3"
 	"helm.sh/helm/v3/pkg/strvals"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/render"
@@ -22,9 +21,9 @@ type Source string
 
 // The sources besides the names of layers.
 const (
-	Spec     Source = "spec"
-	Platform Source = "overrideValues of watches.yaml"
-	Chart    Source = "chart"
+	FromSpec     Source = "spec"
+	FromPlatform Source = "overrideValues of watches.yaml"
+	FromChart    Source = "chart"
 )
 
 // Value is a value that templates see: a scalar, a list, or a map without entries.
@@ -34,18 +33,23 @@ type Value struct {
 	Origin Source   `json:"origin"`
 }
 
-// Of lists the values of a resource, sorted by their paths. The layers lie beneath its spec, the highest first.
-func Of(ctx context.Context, renderer *render.Renderer, resource *unstructured.Unstructured, layers []defaults.Layer, capabilities *chartutil.Capabilities) ([]Value, error) {
-	under, _ := renderer.Under(resource, layers)
-	final, err := renderer.Values(ctx, under, capabilities)
+// ValuesOf lists the values that the templates of a chart see, sorted by their paths, each with its origin. It compares
+// them with and without each source, so it knows no field.
+func ValuesOf(ctx context.Context, renderer *render.Renderer, in render.Input) ([]Value, error) {
+	layers, err := renderer.Layers(in.Defaults)
+	if err != nil {
+		return nil, err
+	}
+	final, err := renderer.Values(ctx, in, layers)
 	if err != nil {
 		return nil, err
 	}
 	translator := values.For(renderer.Platform.Kind, renderer.Chart, nil)
-	own, _, err := values.Read(ctx, translator, resource)
+	own, _, err := values.Read(ctx, translator, in.Resource)
 	if err != nil {
 		return nil, err
 	}
+	under, _ := renderer.Under(in.Resource, layers)
 	filled, _, err := values.Read(ctx, translator, under)
 	if err != nil {
 		return nil, err
@@ -58,12 +62,12 @@ func Of(ctx context.Context, renderer *render.Renderer, resource *unstructured.U
 	}
 	var list []Value
 	leaves(final.AsMap(), nil, func(path []string, value any) {
-		source := Chart
+		source := FromChart
 		switch {
 		case says(over, path):
-			source = Platform
+			source = FromPlatform
 		case says(own, path):
-			source = Spec
+			source = FromSpec
 		case says(filled, path):
 			source = layerOf(layers, path)
 		}
@@ -79,7 +83,7 @@ func layerOf(layers []defaults.Layer, path []string) Source {
 			return Source(layer.Source)
 		}
 	}
-	return Spec // added by the translation of a field
+	return FromSpec // added by the translation of a field
 }
 
 // leaves calls visit for everything except maps with entries.
@@ -113,3 +117,47 @@ func says(in map[string]any, path []string) bool {
 
 // Name returns the path of a value for people, for example resources.limits.cpu.
 func (v Value) Name() string { return strings.Join(v.Path, ".") }
+
+// ValuesYAML formats values as a values.yaml, each with its origin as a comment if requested.
+func ValuesYAML(list []Value, origins bool) ([]byte, error) {
+	root := &yaml.Node{Kind: yaml.MappingNode}
+	for _, value := range list {
+		at := root
+		for _, key := range value.Path[:len(value.Path)-1] {
+			at = entry(at, key)
+		}
+		key, content := scalar(value.Path[len(value.Path)-1]), &yaml.Node{}
+		if err := content.Encode(value.Value); err != nil {
+			return nil, fmt.Errorf("%s: %w", value.Name(), err)
+		}
+		if origins && len(content.Content) > 0 {
+			key.HeadComment = "# " + string(value.Origin) // the list is below
+		} else if origins {
+			content.LineComment = "# " + string(value.Origin)
+		}
+		at.Content = append(at.Content, key, content)
+	}
+	var out bytes.Buffer
+	printer := yaml.NewEncoder(&out)
+	printer.SetIndent(2)
+	if err := printer.Encode(root); err != nil {
+		return nil, err
+	}
+	return out.Bytes(), nil
+}
+
+func scalar(value string) *yaml.Node {
+	node := &yaml.Node{}
+	node.SetString(value)
+	return node
+}
+
+// entry returns the map at a key, and creates it if there is none. Values come sorted, so it is the last entry.
+func entry(in *yaml.Node, key string) *yaml.Node {
+	if count := len(in.Content); count > 0 && in.Content[count-2].Value == key {
+		return in.Content[count-1]
+	}
+	made := &yaml.Node{Kind: yaml.MappingNode}
+	in.Content = append(in.Content, scalar(key), made)
+	return made
+}
