@@ -29,7 +29,9 @@ func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 	}
 	top, fixed := map[string]*node{}, map[string]string{}
 	if typed {
-		eachMember(core, func(name string, typ reflect.Type) { top[name] = &node{path: "spec." + name, typ: typ} })
+		for name, typ := range members(core) {
+			top[name] = &node{path: "spec." + name, typ: typ}
+		}
 		fixed = fixedOf[core]
 	} else {
 		for _, name := range declared.Spec.Required {
@@ -38,7 +40,7 @@ func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 	}
 	if declared != nil {
 		for name, field := range declared.Spec.Properties {
-			top[name] = nodeOf("spec."+name, field)
+			top[name] = nodeOf("spec."+name, &field)
 		}
 	}
 	return Place{&node{path: "spec", fields: top}, fixed}
@@ -79,7 +81,7 @@ func (p Place) Fixed(field string) string {
 		return why
 	}
 	if at, known := p.at.member(field); known && at.schema != nil && at.schema.Default != nil {
-		return fmt.Sprintf("the API server writes %v into each spec that has none", at.schema.Default)
+		return fmt.Sprintf("the API server writes %v into each spec that has none", Default(at.schema))
 	}
 	return ""
 }

@@ -42,10 +42,10 @@ func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 		document["properties"] = properties
 	}
 	for name, property := range f.Spec.Properties {
-		if _, there := properties[name]; there && property.refers() {
+		if _, there := properties[name]; there && refers(&property) {
 			continue
 		}
-		resolved, err := property.Props(open)
+		resolved, err := Resolved(&property, open)
 		if err != nil {
 			return nil, err
 		}
@@ -55,14 +55,8 @@ func (f *File) schema(text []byte, values map[string]any) ([]byte, error) {
 }
 
 // refers reports whether a schema or one below it has a $ref.
-func (s *Schema) refers() bool {
-	if s == nil {
-		return false
-	}
-	for _, property := range s.Properties {
-		if property.refers() {
-			return true
-		}
-	}
-	return s.Ref != "" || s.Items.refers() || s.AdditionalProperties.refers()
+func refers(s *props) bool {
+	found := false
+	edit(s, func(s *props) { found = found || s.Ref != nil })
+	return found
 }

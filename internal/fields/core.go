@@ -2,6 +2,7 @@ package fields
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"strings"
 
@@ -26,47 +27,49 @@ func Type(ref string) (reflect.Type, error) {
 	}
 	at := reflect.TypeFor[v1.AppServiceSpec]()
 	for _, step := range steps[2:] {
-		next, found := member(at, step)
-		if !found {
-			return nil, fmt.Errorf("$ref %s: there is no field %s%s", ref, step, DidYouMean(step, members(at)))
+		known := members(at)
+		if known[step] == nil {
+			return nil, fmt.Errorf("$ref %s: there is no field %s%s", ref, step, DidYouMean(step, sortedKeys(known)))
 		}
-		at = next
+		at = known[step]
 	}
 	return at, nil
 }
 
-// member returns the type of a field of a struct by its name in JSON.
-func member(of reflect.Type, name string) (reflect.Type, bool) {
-	var found reflect.Type
-	eachMember(of, func(at string, typ reflect.Type) {
-		if at == name {
-			found = typ
-		}
-	})
-	return found, found != nil
-}
-
-func members(of reflect.Type) []string {
-	var names []string
-	eachMember(of, func(name string, _ reflect.Type) { names = append(names, name) })
-	return names
-}
-
-func eachMember(of reflect.Type, visit func(name string, typ reflect.Type)) {
-	if of.Kind() == reflect.Pointer {
-		of = of.Elem()
-	}
-	if of.Kind() != reflect.Struct {
-		return
+// members returns the types of the fields of a struct by their names in JSON.
+func members(of reflect.Type) map[string]reflect.Type {
+	found := map[string]reflect.Type{}
+	if of = indirect(of); of.Kind() != reflect.Struct {
+		return found
 	}
 	for i := range of.NumField() {
 		field := of.Field(i)
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "" && (field.Anonymous || strings.Contains(options, "inline")):
-			eachMember(field.Type, visit)
+			maps.Copy(found, members(field.Type))
 		case name != "" && name != "-":
-			visit(name, field.Type)
+			found[name] = field.Type
 		}
 	}
+	return found
+}
+
+// JSONType returns the JSON type of a Go type.
+func JSONType(of reflect.Type) string {
+	switch of.Kind() {
+	case reflect.Bool:
+		return "boolean"
+	case reflect.String:
+		return "string"
+	case reflect.Slice, reflect.Array:
+		return "array"
+	case reflect.Map, reflect.Struct:
+		return "object"
+	case reflect.Float32, reflect.Float64:
+		return "number"
+	case reflect.Pointer:
+		return JSONType(of.Elem())
+	}
+	return "integer"
 }

@@ -2,6 +2,6 @@
 // type, or the whole spec if the kind has none. It parses and checks the file, reports mistakes with file and line, and derives
 // defaults for the chart and a schema for the CRD. It reads no cluster and writes nothing.
 //
-// The schemas are a subset of OpenAPI v3 that is structural by construction. Checks that need packages of the API server, such as those of CEL
-// rules, are left to tools/crdgen when it generates the CRD.
+// The schemas are those of a CRD, decoded strictly, and the API server's own validator judges them. Rules in CEL may be
+// about fields of the Go type, so they are left to tools/crdgen, which validates the whole CRD.
 package fields

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"helm.sh/helm/v3/pkg/chart"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
 
@@ -20,16 +21,19 @@ type File struct {
 	Path string
 	// Kind describes a kind that has no Go type; nil if the file does not.
 	Kind *Kind
-	// Spec is the schema of all fields together, of type object.
-	Spec *Schema
+	// Spec is the schema of all fields together, of type object. It may have references and quantities: see Resolved.
+	Spec *apiextensionsv1.JSONSchemaProps
+
+	lines map[string]int // by path in the schema, as in .properties[a].type
 }
 
 // Kind holds the properties of a CRD other than its schema.
 type Kind struct {
-	Description, Title, Plural string
-	ShortNames, Categories     []string
-
-	line int
+	Description string   `json:"description"`
+	Title       string   `json:"title"`
+	Plural      string   `json:"plural"`
+	ShortNames  []string `json:"shortNames"`
+	Categories  []string `json:"categories"`
 }
 
 // Problem is a mistake with its position. Lines count from 1; 0 if unknown.
@@ -58,7 +62,7 @@ func (p Problems) err() error {
 		return nil
 	}
 	slices.SortFunc(p, func(a, b Problem) int { return cmp.Or(a.Line-b.Line, strings.Compare(a.Text, b.Text)) })
-	return p
+	return slices.Compact(p)
 }
 
 // Of parses the fields.yaml of a chart for a kind. It returns nil if the chart has none.
@@ -100,19 +104,17 @@ func (f *File) fit(kind schema.GroupVersionKind) error {
 		return nil
 	}
 	var found Problems
-	report := func(line int, text string, args ...any) {
-		found = append(found, Problem{f.Path, line, fmt.Sprintf(text, args...)})
-	}
-	for name, field := range f.Spec.Properties {
-		if _, clash := member(core, name); clash {
-			report(field.Line, "spec.%s is a field of %s already: take another name", name, kind.Kind)
+	report := func(at, text string) { found = append(found, f.problem(at, fmt.Sprintf(text, kind.Kind))) }
+	for name := range f.Spec.Properties {
+		if members(core)[name] != nil {
+			report(".properties["+name+"]", "%s has this field already: take another name")
 		}
 	}
 	if len(f.Spec.Required) > 0 {
-		report(f.Spec.LineOf("required"), "there are %ss without a new field, so it cannot be required: give it a default", kind.Kind)
+		report(".required", "there are %ss without a new field, so it cannot be required: give it a default")
 	}
 	if f.Kind != nil {
-		report(f.Kind.line, "kind: %s is described by its Go type", kind.Kind)
+		report(".kind", "%s is described by its Go type")
 	}
 	return found.err()
 }
@@ -122,19 +124,19 @@ func (f *File) Paths() []string {
 	if f == nil {
 		return nil
 	}
-	return f.Spec.paths("spec")
+	return paths(f.Spec, "spec")
 }
 
-func (s *Schema) paths(at string) []string {
-	switch {
-	case s.Items != nil:
-		return s.Items.paths(at + "[]")
+func paths(s *props, at string) []string {
+	switch items := Items(s); {
+	case items != nil:
+		return paths(items, at+"[]")
 	case len(s.Properties) == 0 && at != "spec":
 		return []string{at}
 	}
 	var list []string
-	for _, name := range s.Names() {
-		list = append(list, s.Properties[name].paths(at+"."+name)...)
+	for _, name := range Names(s) {
+		list = append(list, paths(Property(s, name), at+"."+name)...)
 	}
 	return list
 }

@@ -1,13 +1,14 @@
 package fields
 
 import (
-	"encoding/json"
+	"bytes"
 	"errors"
 	"os"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/santhosh-tekuri/jsonschema/v6"
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 )
@@ -56,9 +57,12 @@ func FuzzParse(f *testing.F) {
 		if err != nil || string(first) != string(second) {
 			t.Errorf("made twice, the schema differs: %v\n%s\n%s", err, first, second)
 		}
-		var document map[string]any
-		require.NoError(t, json.Unmarshal(first, &document))
-		if _, err := compile(document); err != nil {
+		document, err := jsonschema.UnmarshalJSON(bytes.NewReader(first))
+		require.NoError(t, err)
+		const name = "file:///values.schema.json"
+		compiler := jsonschema.NewCompiler()
+		require.NoError(t, compiler.AddResource(name, document))
+		if _, err := compiler.Compile(name); err != nil {
 			t.Errorf("the schema does not compile: %v\n%s", err, first)
 		}
 	})

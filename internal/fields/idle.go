@@ -26,7 +26,7 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 		return nil
 	}
 	var problems Problems
-	for _, name := range members(core) {
+	for _, name := range sortedKeys(members(core)) {
 		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
 			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}
@@ -40,7 +40,7 @@ func (a *analysis) idle(c *chart.Chart, kind schema.GroupVersionKind, declared *
 	ours := func(name string) bool {
 		return name == "global" || slices.ContainsFunc(c.Dependencies(), func(d *chart.Chart) bool { return d.Name() == name }) ||
 			slices.ContainsFunc(c.Metadata.Dependencies, func(d *chart.Dependency) bool { return d.Alias == name }) ||
-			declared != nil && declared.Spec.Properties[name] != nil || ofOperator(kind, name)
+			declared != nil && Property(declared.Spec, name) != nil || ofOperator(kind, name)
 	}
 	for _, entry := range entriesOf(c) {
 		if entry.inner || ours(entry.steps[0]) {

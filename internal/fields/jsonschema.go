@@ -1,36 +1,9 @@
 package fields
 
 import (
-	"encoding/json"
+	"reflect"
 	"slices"
-
-	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 )
-
-type props = apiextensionsv1.JSONSchemaProps
-
-// exact converts a schema of a CRD to a JSON schema, draft 7.
-func exact(of *props) map[string]any {
-	out := map[string]any{}
-	scalars(out, of)
-	set(out, "pattern", of.Pattern, of.Pattern != "")
-	set(out, "required", of.Required, len(of.Required) > 0)
-	if len(of.Properties) > 0 {
-		properties := map[string]any{}
-		for name, property := range of.Properties {
-			properties[name] = exact(&property)
-		}
-		out["properties"] = properties
-		out["additionalProperties"] = false
-	}
-	if child := values(of); child != nil {
-		out["additionalProperties"] = exact(child)
-	}
-	if child := items(of); child != nil {
-		out["items"] = exact(child)
-	}
-	return out
-}
 
 // scalars sets the type and the bounds of a node.
 func scalars(out map[string]any, of *props) {
@@ -99,10 +72,10 @@ func relaxed(of *props, byDefault any, entry bool) map[string]any {
 		out["required"] = of.Required
 		set(out, "properties", notEmpty(of), true)
 	}
-	if child := values(of); child != nil {
+	if child := AdditionalProperties(of); child != nil {
 		out["additionalProperties"] = relaxed(child, nil, true)
 	}
-	if child := items(of); child != nil {
+	if child := Items(of); child != nil {
 		out["items"] = relaxed(child, nil, true)
 	}
 	return out
@@ -125,7 +98,7 @@ func admit(out map[string]any, byDefault any) {
 	if byDefault == nil {
 		return
 	}
-	if enum, bounded := out["enum"].([]any); bounded && !slices.Contains(enum, byDefault) {
+	if enum, bounded := out["enum"].([]any); bounded && !slices.ContainsFunc(enum, func(value any) bool { return reflect.DeepEqual(value, byDefault) }) {
 		out["enum"] = append([]any{byDefault}, enum...)
 	}
 	size := func(key string, length int) {
@@ -170,28 +143,8 @@ func described(of *props) bool {
 	return false
 }
 
-func items(of *props) *props {
-	if of.Items == nil {
-		return nil
-	}
-	return of.Items.Schema
-}
-
-func values(of *props) *props {
-	if of.AdditionalProperties == nil {
-		return nil
-	}
-	return of.AdditionalProperties.Schema
-}
-
 func set(out map[string]any, key string, value any, there bool) {
 	if there {
 		out[key] = value
 	}
-}
-
-func decoded(value apiextensionsv1.JSON) any {
-	var out any
-	_ = json.Unmarshal(value.Raw, &out) // it is valid JSON
-	return out
 }

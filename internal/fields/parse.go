@@ -1,56 +1,62 @@
 package fields
 
 import (
+	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
+	"reflect"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	utiljson "k8s.io/apimachinery/pkg/util/json"
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+	sigsjson "sigs.k8s.io/json"
 	sigsyaml "sigs.k8s.io/yaml"
 )
 
-// Parse parses the text of a fields.yaml; name is the file's name in messages. An empty file declares nothing. The error is of type Problems.
+// topLevel maps the keys of a file to those of the schema of the spec; kind is not part of it.
+var topLevel = map[string]string{
+	"fields": "properties", "required": "required", "rules": "x-kubernetes-validations", "kind": "",
+}
+
+// Parse parses the text of a fields.yaml; name is the file's name in messages. An empty file declares nothing. The
+// error is of type Problems.
 func Parse(name string, text []byte) (*File, error) {
-	p := &parser{file: &File{Path: name, Spec: &Schema{Line: 1, Type: "object", lines: map[string]int{}}}}
+	p := &parser{file: &File{Path: name, Spec: &props{Type: "object"}, lines: map[string]int{"": 1}}}
 	var document yaml.Node
-	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, Problems{syntax(name, err)}
+	err := yaml.Unmarshal(text, &document)
+	if err == nil { // only decoding refuses duplicate keys, and aliases that are recursive or expand excessively
+		var content any
+		err = document.Decode(&content)
+	}
+	if err != nil {
+		return nil, NotYAML(name, err)
 	}
 	if len(document.Content) == 0 {
 		return p.file, nil
 	}
-	if err := unfolds(&document); err != nil {
-		return nil, Problems{syntax(name, err)}
-	}
 	root := document.Content[0]
-	p.file.Spec.Line = root.Line
-	p.keys(root, "", map[string]func(*yaml.Node){
-		"fields":   p.fields,
-		"required": func(node *yaml.Node) { p.file.Spec.Required = p.texts(node, "required") },
-		"rules":    func(node *yaml.Node) { p.file.Spec.Rules = p.rules(node, "rules") },
-		"kind":     p.kind,
-	}, nil, p.file.Spec.lines)
-	p.check(p.file.Spec, "spec")
+	p.file.lines[""] = root.Line
+	p.file.index(root, "")
+	p.entries(root, "", func(key string, value *yaml.Node) {
+		switch ofSpec, known := topLevel[key]; {
+		case !known:
+			p.report("."+key, "unknown key%s", DidYouMean(key, sortedKeys(topLevel)))
+		case key == "kind":
+			p.kind(value)
+		default:
+			p.key(p.file.Spec, "", ofSpec, value)
+		}
+	})
+	p.check(p.file.Spec, "")
+	p.validate(p.file.Spec, "")
 	if err := p.found.err(); err != nil {
 		return nil, err
 	}
 	return p.file, nil
-}
-
-// unfolds returns an error if aliases in a document are recursive or expand excessively. The YAML package checks this only when it decodes.
-func unfolds(document *yaml.Node) error {
-	var content any
-	err := document.Decode(&content)
-	var mistakes *yaml.TypeError // such as a duplicate key, which is reported later with its line
-	if errors.As(err, &mistakes) {
-		return nil
-	}
-	return err
 }
 
 // parser collects mistakes: one pass shows them all.
@@ -59,92 +65,98 @@ type parser struct {
 	found Problems
 }
 
-func (p *parser) report(line int, text string, args ...any) {
-	p.found = append(p.found, Problem{p.file.Path, line, fmt.Sprintf(text, args...)})
+// report adds a mistake at a path.
+func (p *parser) report(at, text string, args ...any) {
+	p.found = append(p.found, p.file.problem(at, fmt.Sprintf(text, args...)))
 }
 
 // yamlLine matches the line number in messages of the YAML parser, whose errors have no field for it.
 var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 
-func syntax(name string, err error) Problem {
-	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
-		line, _ := strconv.Atoi(found[1])
-		return Problem{name, line, "it is not YAML: " + found[2]}
+// NotYAML returns an error of the YAML parser with the lines in it.
+func NotYAML(file string, err error) Problems {
+	messages := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
+	var several *yaml.TypeError
+	if errors.As(err, &several) {
+		messages = several.Errors
 	}
-	return Problem{name, 1, "it is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}
+	problems := make(Problems, 0, len(messages))
+	for _, message := range messages {
+		line := 1
+		if found := yamlLine.FindStringSubmatch(message); found != nil {
+			line, _ = strconv.Atoi(found[1])
+			message = found[2]
+		}
+		problems = append(problems, Problem{file, line, "it is not YAML: " + message})
+	}
+	return problems
 }
 
-// keys calls the reader of each key of a map, and records the key's line in lines. Refused maps unsupported keys of OpenAPI to a hint.
-func (p *parser) keys(node *yaml.Node, at string, readers map[string]func(*yaml.Node), refused map[string]string, lines map[string]int) {
-	p.entries(node, at, func(key, value *yaml.Node) {
-		name := key.Value
-		if instead, known := refused[name]; known {
-			p.report(key.Line, "%s%s cannot be used: %s", prefix(at), name, instead)
-			return
+// index records the line of each key and list entry below a node by its path in the schema, as in
+// .properties[a].enum[0], and replaces aliases by what they refer to.
+func (f *File) index(node *yaml.Node, at string) {
+	for i, item := range node.Content {
+		if item.Kind == yaml.AliasNode {
+			item = item.Alias
+			node.Content[i] = item
 		}
-		read, known := readers[name]
-		if !known {
-			p.report(key.Line, "%sunknown key %s%s", prefix(at), name, DidYouMean(name, slices.Sorted(maps.Keys(readers))))
-			return
+		path, line := fmt.Sprintf("%s[%d]", at, i), item.Line
+		if node.Kind == yaml.MappingNode {
+			if i%2 == 0 {
+				continue
+			}
+			key := node.Content[i-1]
+			path, line = at+"."+key.Value, key.Line
+			if strings.HasSuffix(at, ".properties") {
+				path = at + "[" + key.Value + "]"
+			} else if at == "" {
+				path = "." + cmp.Or(topLevel[key.Value], key.Value)
+			}
 		}
-		lines[name] = key.Line
-		read(value)
-	})
+		f.lines[path] = line
+		f.index(item, path)
+	}
 }
 
-// entries calls visit for each entry of a map, once for each key.
-func (p *parser) entries(node *yaml.Node, at string, visit func(key, value *yaml.Node)) {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	if node.Kind != yaml.MappingNode {
-		if node.Tag != "!!null" {
-			p.report(node.Line, "%sit must be a map", prefix(at))
+// line returns the line of a path, or of the nearest one above it that the file has.
+func (f *File) line(path string) int {
+	for {
+		if line, found := f.lines[path]; found {
+			return line
 		}
+		path = path[:max(0, strings.LastIndexAny(path, ".["))]
+	}
+}
+
+// problem returns a mistake at a path, which is shown as in spec.hooks[].name.type.
+func (f *File) problem(path, text string) Problem {
+	shown, _, _ := strings.Cut(path, ".x-kubernetes-validations") // the line says which rule it is
+	if strings.HasPrefix(shown, ".properties[") {
+		shown = "spec" + asField.Replace(shown)
+	}
+	return Problem{f.Path, f.line(path), cmp.Or(strings.TrimPrefix(shown, "."), "spec") + ": " + text}
+}
+
+// asField replaces paths of schemas by paths of fields.
+var asField = strings.NewReplacer(
+	".items.properties[", "[].", ".additionalProperties.properties[", ".*.", ".properties[", ".", "]", "",
+)
+
+// entries calls visit for each entry of a map.
+func (p *parser) entries(node *yaml.Node, at string, visit func(key string, value *yaml.Node)) {
+	if node.Kind != yaml.MappingNode && node.Tag != "!!null" {
+		p.report(at, "must be a map")
 		return
 	}
-	seen := map[string]bool{}
 	for i := 0; i+1 < len(node.Content); i += 2 {
-		key, value := node.Content[i], node.Content[i+1]
-		if seen[key.Value] {
-			p.report(key.Line, "%s%s is there twice", prefix(at), key.Value)
-			continue
-		}
-		seen[key.Value] = true
-		if value.Kind == yaml.AliasNode {
-			value = value.Alias
-		}
-		visit(key, value)
+		visit(node.Content[i].Value, node.Content[i+1])
 	}
-}
-
-func prefix(at string) string {
-	if at == "" {
-		return ""
-	}
-	return at + ": "
-}
-
-func (p *parser) fields(node *yaml.Node) {
-	p.file.Spec.Properties = p.properties(node, "spec")
-}
-
-func (p *parser) properties(node *yaml.Node, at string) map[string]*Schema {
-	all := map[string]*Schema{}
-	p.entries(node, at, func(key, value *yaml.Node) {
-		path := at + "." + key.Value
-		if !fieldName.MatchString(key.Value) {
-			p.report(key.Line, "%s: a name must begin with a lower-case letter and contain only letters and digits, so that templates can use .Values.NAME", path)
-		}
-		all[key.Value] = p.schema(key.Line, value, path)
-	})
-	return all
 }
 
 // fieldName matches names that templates can use without index and that follow the Kubernetes API conventions.
 var fieldName = regexp.MustCompile(`^[a-z][A-Za-z0-9]*$`)
 
-// instead maps keys of OpenAPI that structural schemas or this file do not support to a hint.
+// instead maps the keys of JSONSchemaProps that cannot be used, although a CRD may have some of them, to a hint.
 var instead = map[string]string{
 	"nullable":                       "leave the field out instead",
 	"oneOf":                          "use x-kubernetes-validations",
@@ -152,134 +164,191 @@ var instead = map[string]string{
 	"allOf":                          "use x-kubernetes-validations",
 	"not":                            "use x-kubernetes-validations",
 	"uniqueItems":                    "use x-kubernetes-list-type: set",
-	"const":                          "use an enum of one value",
 	"patternProperties":              "use additionalProperties",
 	"definitions":                    "use a YAML anchor",
 	"x-kubernetes-embedded-resource": "put Kubernetes objects into templates",
 }
 
-// schema parses one node; line is the line of its key.
-func (p *parser) schema(line int, node *yaml.Node, at string) *Schema {
-	s := &Schema{Line: line, lines: map[string]int{}}
-	text := func(into *string) func(*yaml.Node) { return func(n *yaml.Node) { *into = p.text(n, at) } }
-	flag := func(into *bool) func(*yaml.Node) {
-		return func(n *yaml.Node) { p.decode(n, at, "true or false", into) }
+// schema parses a schema.
+func (p *parser) schema(node *yaml.Node, at string) *props {
+	s := &props{}
+	p.entries(node, at, func(key string, value *yaml.Node) { p.key(s, at, key, value) })
+	p.check(s, at)
+	if node.Kind != yaml.MappingNode {
+		return s
 	}
-	whole := func(into **int64) func(*yaml.Node) {
-		return func(n *yaml.Node) { p.decode(n, at, "a whole number", into) }
-	}
-	number := func(into **float64) func(*yaml.Node) { return func(n *yaml.Node) { p.decode(n, at, "a number", into) } }
-	p.keys(node, at, map[string]func(*yaml.Node){
-		"$ref": text(&s.Ref), "title": text(&s.Title), "description": text(&s.Description), "type": text(&s.Type),
-		"format": text(&s.Format), "pattern": text(&s.Pattern),
-		"minimum": number(&s.Minimum), "maximum": number(&s.Maximum), "multipleOf": number(&s.MultipleOf),
-		"exclusiveMinimum": flag(&s.ExclusiveMinimum), "exclusiveMaximum": flag(&s.ExclusiveMaximum),
-		"minLength": whole(&s.MinLength), "maxLength": whole(&s.MaxLength), "minItems": whole(&s.MinItems), "maxItems": whole(&s.MaxItems),
-		"minProperties": whole(&s.MinProperties), "maxProperties": whole(&s.MaxProperties),
-		"default": func(n *yaml.Node) { s.Default = p.value(n, at) },
-		"enum": func(n *yaml.Node) {
-			s.Enum, _ = p.value(n, at).([]any)
-			if len(s.Enum) == 0 {
-				p.report(n.Line, "%s: enum must be a list of values", at)
-			}
-		},
-		"required":             func(n *yaml.Node) { s.Required = p.texts(n, at) },
-		"properties":           func(n *yaml.Node) { s.Properties = p.properties(n, at) },
-		"items":                func(n *yaml.Node) { s.Items = p.schema(n.Line, n, at+"[]") },
-		"additionalProperties": func(n *yaml.Node) { s.AdditionalProperties = p.additional(n, at) },
-
-		"x-kubernetes-int-or-string":           flag(&s.IntOrString),
-		"x-kubernetes-preserve-unknown-fields": flag(&s.PreserveUnknown),
-		"x-kubernetes-list-type":               text(&s.ListType),
-		"x-kubernetes-map-type":                text(&s.MapType),
-		"x-kubernetes-list-map-keys":           func(n *yaml.Node) { s.ListMapKeys = p.texts(n, at) },
-		"x-kubernetes-validations":             func(n *yaml.Node) { s.Rules = p.rules(n, at) },
-	}, instead, s.lines)
+	p.entries(node, at, func(key string, _ *yaml.Node) { // again, since the type is known now
+		switch typ := typeOf[key]; {
+		case s.Ref != nil && !slices.Contains(besideRef, key):
+			p.report(at+"."+key, "cannot stand beside $ref: only %s can", strings.Join(besideRef[1:], ", "))
+		case typ != "" && s.Type != "" && s.Type != typ && (s.Type != "integer" || typ != "number"):
+			p.report(at+"."+key, "belongs to type %s, and this is %s", typ, s.Type)
+		}
+	})
 	return s
 }
 
-func (p *parser) additional(node *yaml.Node, at string) *Schema {
-	if node.Kind == yaml.ScalarNode {
-		p.report(node.Line, "%s: additionalProperties must be the schema of the values, as in {type: string}", at)
-		return nil
+// key parses the value of a key of a schema.
+func (p *parser) key(s *props, at, key string, value *yaml.Node) {
+	path := at + "." + key
+	hint, refused := instead[key]
+	switch {
+	case refused:
+		p.report(path, "cannot be used: %s", hint)
+	case key == "properties":
+		s.Properties = map[string]props{}
+		p.entries(value, path, func(name string, value *yaml.Node) {
+			at := path + "[" + name + "]"
+			if !fieldName.MatchString(name) {
+				p.report(at, "a name must begin with a lower-case letter and contain only letters and digits, "+
+					"so that templates can use .Values.NAME")
+			}
+			property := p.schema(value, at)
+			if property.Description == "" && property.Ref == nil {
+				p.report(at, "description is missing: kubectl explain and the references show it")
+			}
+			s.Properties[name] = *property
+		})
+	case key == "items":
+		s.Items = &apiextensionsv1.JSONSchemaPropsOrArray{Schema: p.schema(value, path)}
+	case key == "additionalProperties" && value.Kind == yaml.ScalarNode:
+		p.report(path, "must be the schema of the values, as in {type: string}")
+	case key == "additionalProperties":
+		s.AdditionalProperties = &apiextensionsv1.JSONSchemaPropsOrBool{Allows: true, Schema: p.schema(value, path)}
+		p.validate(s.AdditionalProperties.Schema, path) // the API server ignores defaults here, this package does not
+	default:
+		p.decode(s, at, key, value)
 	}
-	return p.schema(node.Line, node, at+".*")
 }
 
-func (p *parser) rules(node *yaml.Node, at string) []Rule {
-	if node.Kind != yaml.SequenceNode {
-		p.report(node.Line, "%s: rules are a list of {rule, message}", at)
-		return nil
+// decode strictly decodes the value of a key of a struct as the API server and Helm do: integers are int64.
+func (p *parser) decode(into any, at, key string, value *yaml.Node) {
+	typ := reflect.TypeOf(into)
+	if known := members(typ); known[key] == nil {
+		p.report(at+"."+key, "unknown key%s", DidYouMean(key, sortedKeys(known)))
+		return
 	}
-	var list []Rule
-	for _, item := range node.Content {
-		rule := Rule{line: item.Line}
-		text := func(into *string) func(*yaml.Node) { return func(n *yaml.Node) { *into = p.text(n, at) } }
-		p.keys(item, at, map[string]func(*yaml.Node){
-			"rule": text(&rule.Rule), "message": text(&rule.Message), "messageExpression": text(&rule.MessageExpression),
-			"fieldPath": text(&rule.FieldPath), "reason": text(&rule.Reason),
-		}, nil, map[string]int{})
-		if rule.Message == "" && rule.MessageExpression == "" {
-			p.report(item.Line, "%s: a rule needs a message for users", at)
+	if value.Tag == "!!null" {
+		p.report(at+"."+key, "a value is missing")
+		return
+	}
+	text, err := yaml.Marshal(map[string]*yaml.Node{key: value})
+	if err == nil {
+		text, err = sigsyaml.YAMLToJSONStrict(text)
+	}
+	var wrong []error
+	if err == nil {
+		wrong, err = sigsjson.UnmarshalStrict(text, into)
+	}
+	if err != nil {
+		wrong = append(wrong, err)
+	}
+	for _, err := range wrong {
+		var mistyped *json.UnmarshalTypeError
+		var strict sigsjson.FieldError
+		switch {
+		case errors.As(err, &mistyped):
+			p.report(at+"."+key, "got %s, want %s", mistyped.Value, JSONType(mistyped.Type))
+		case errors.As(err, &strict):
+			p.report(at+"."+strict.FieldPath(), "%v", err)
+		default:
+			p.report(at+"."+key, "%v", err)
 		}
-		list = append(list, rule)
 	}
-	return list
 }
 
 func (p *parser) kind(node *yaml.Node) {
-	k := &Kind{line: node.Line}
-	p.keys(node, "kind", map[string]func(*yaml.Node){
-		"description": func(n *yaml.Node) { k.Description = p.text(n, "kind.description") },
-		"title":       func(n *yaml.Node) { k.Title = p.text(n, "kind.title") },
-		"plural":      func(n *yaml.Node) { k.Plural = p.text(n, "kind.plural") },
-		"shortNames":  func(n *yaml.Node) { k.ShortNames = p.texts(n, "kind.shortNames") },
-		"categories":  func(n *yaml.Node) { k.Categories = p.texts(n, "kind.categories") },
-	}, nil, map[string]int{})
-	if k.Description == "" {
-		p.report(k.line, "kind: it needs a description: kubectl explain shows it")
+	k := &Kind{}
+	p.entries(node, ".kind", func(key string, value *yaml.Node) { p.decode(k, ".kind", key, value) })
+	if k.Description = strings.TrimSpace(k.Description); k.Description == "" {
+		p.report(".kind", "it needs a description: kubectl explain shows it")
 	}
 	p.file.Kind = k
 }
 
-func (p *parser) text(node *yaml.Node, at string) string {
-	if node.Kind != yaml.ScalarNode || node.Tag == "!!null" {
-		p.report(node.Line, "%s: it must be a string", at)
-		return ""
-	}
-	return strings.TrimSpace(node.Value)
+// typeOf maps keys that are valid for one type only to the type; number stands for integer, too.
+var typeOf = map[string]string{
+	"pattern": "string", "minLength": "string", "maxLength": "string",
+	"minimum": "number", "maximum": "number", "multipleOf": "number",
+	"exclusiveMinimum": "number", "exclusiveMaximum": "number",
+	"items": "array", "minItems": "array", "maxItems": "array",
+	"x-kubernetes-list-type": "array", "x-kubernetes-list-map-keys": "array",
+	"properties": "object", "additionalProperties": "object", "required": "object",
+	"minProperties": "object", "maxProperties": "object",
+	"x-kubernetes-map-type": "object", "x-kubernetes-preserve-unknown-fields": "object",
 }
 
-func (p *parser) texts(node *yaml.Node, at string) []string {
-	if node.Kind != yaml.SequenceNode {
-		p.report(node.Line, "%s: it must be a list of names", at)
-		return nil
-	}
-	list := make([]string, 0, len(node.Content))
-	for _, item := range node.Content {
-		list = append(list, p.text(item, at))
-	}
-	return list
+// formats are the formats that the API server checks, by type. Others it ignores.
+var formats = map[string][]string{
+	"string": {
+		"byte", "cidr", "date", "date-time", "duration", "email", "hostname", "ipv4", "ipv6", "mac", "password", "uri", "uuid",
+	},
+	"integer": {"int32", "int64"},
+	"number":  {"double", "float"},
+	"":        {quantity}, // of an integer or a string
 }
 
-func (p *parser) decode(node *yaml.Node, at, what string, into any) {
-	if node.Tag == "!!null" || node.Decode(into) != nil {
-		p.report(node.Line, "%s: it must be %s", at, what)
+// besideRef are the keys that may stand beside a reference.
+var besideRef = []string{"$ref", "title", "description", "default", "x-kubernetes-validations"}
+
+// check reports the mistakes in a schema that the API server lets pass.
+func (p *parser) check(s *props, at string) {
+	s.Title, s.Description = strings.TrimSpace(s.Title), strings.TrimSpace(s.Description)
+	for i := range s.XValidations {
+		rule := &s.XValidations[i]
+		rule.Rule, rule.Message = strings.TrimSpace(rule.Rule), strings.TrimSpace(rule.Message)
+		if rule.Message == "" && rule.MessageExpression == "" {
+			p.report(fmt.Sprintf("%s.x-kubernetes-validations[%d]", at, i), "a rule needs a message for users")
+		}
+	}
+	if s.Ref != nil {
+		p.checkRef(s, at)
+		return
+	}
+	switch {
+	case s.XIntOrString && s.Type != "":
+		p.report(at+".type", "x-kubernetes-int-or-string takes no type")
+	case s.Type == "" && s.XPreserveUnknownFields != nil:
+		p.report(at+".type", "x-kubernetes-preserve-unknown-fields needs type object")
+	case s.Type == "object" && s.Properties == nil && s.AdditionalProperties == nil &&
+		s.XPreserveUnknownFields == nil && at != "":
+		p.report(at, "an object needs properties, or additionalProperties for a map: "+
+			"the API server would prune everything in it")
+	}
+	switch known := formats[s.Type]; {
+	case s.Format == "" || slices.Contains(known, s.Format):
+	case s.Format == quantity:
+		p.report(at+".format", "write x-kubernetes-int-or-string: true instead of the type, since 1 is a quantity, too")
+	default:
+		p.report(at+".format", "type %s has no format %s%s", s.Type, s.Format, DidYouMean(s.Format, known))
+	}
+	if s.Enum != nil && len(s.Enum) == 0 {
+		p.report(at+".enum", "a value is missing")
+	}
+	for _, name := range s.Required {
+		if _, there := s.Properties[name]; !there {
+			p.report(at+".required", "%s is not a property%s", name, DidYouMean(name, sortedKeys(s.Properties)))
+		}
+	}
+	if IsQuantity(s) && s.Default != nil {
+		canonical, err := Canonical(Default(s))
+		if s.Default.Raw, _ = json.Marshal(canonical); err != nil { // a string can be encoded
+			p.report(at+".default", "not a quantity, such as 500m or 1Gi")
+			s.Default = nil // else, its pattern would be reported, too
+		}
 	}
 }
 
-// value decodes a node like the API server and Helm: integers are int64.
-func (p *parser) value(node *yaml.Node, at string) any {
-	text, err := yaml.Marshal(node)
-	if err == nil {
-		text, err = sigsyaml.YAMLToJSONStrict(text)
+// checkRef checks a reference, and its default by the Go type.
+func (p *parser) checkRef(s *props, at string) {
+	typ, err := Type(*s.Ref)
+	switch {
+	case err != nil:
+		p.report(at+".$ref", "%s", strings.TrimPrefix(err.Error(), "$ref "))
+	case s.Default != nil:
+		wrong, err := sigsjson.UnmarshalStrict(s.Default.Raw, reflect.New(typ).Interface())
+		if err = errors.Join(append(wrong, err)...); err != nil {
+			p.report(at+".default", "does not fit %s: %v", *s.Ref, err)
+		}
 	}
-	var value any
-	if err == nil {
-		err = utiljson.Unmarshal(text, &value)
-	}
-	if err != nil || value == nil {
-		p.report(node.Line, "%s: a value is missing", at)
-	}
-	return value
 }

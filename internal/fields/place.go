@@ -15,7 +15,7 @@ import (
 // node is a place among the values of a chart, by its path in the spec, with its schema or Go type if known.
 type node struct {
 	path   string
-	schema *Schema      // of fields.yaml
+	schema *props       // of fields.yaml
 	typ    reflect.Type // of a Go type
 	fields map[string]*node
 }
@@ -34,19 +34,21 @@ func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *File) *nod
 		top[dependency.Name()] = &node{path: "spec." + dependency.Name()}
 	}
 	if typed {
-		eachMember(core, func(name string, typ reflect.Type) { top[name] = &node{path: "spec." + name, typ: typ} })
+		for name, typ := range members(core) {
+			top[name] = &node{path: "spec." + name, typ: typ}
+		}
 	}
 	if declared != nil {
 		for name, field := range declared.Spec.Properties {
-			top[name] = nodeOf("spec."+name, field)
+			top[name] = nodeOf("spec."+name, &field)
 		}
 	}
 	return &node{path: "spec", fields: top}
 }
 
-func nodeOf(path string, s *Schema) *node {
-	if s.Ref != "" {
-		typ, _ := Type(s.Ref) // the parser has checked it
+func nodeOf(path string, s *props) *node {
+	if s.Ref != nil {
+		typ, _ := Type(*s.Ref) // the parser has checked it
 		return &node{path: path, typ: typ}
 	}
 	return &node{path: path, schema: s}
@@ -60,9 +62,9 @@ func (n *node) member(name string) (field *node, declared bool) {
 		field = n.fields[name]
 		return field, field != nil
 	case n.schema != nil && n.schema.AdditionalProperties != nil:
-		return nodeOf(n.path+".*", n.schema.AdditionalProperties), true
+		return nodeOf(n.path+".*", AdditionalProperties(n.schema)), true
 	case n.schema != nil && n.schema.Properties != nil:
-		if s := n.schema.Properties[name]; s != nil {
+		if s := Property(n.schema, name); s != nil {
 			return nodeOf(path, s), true
 		}
 		return nil, false
@@ -71,8 +73,8 @@ func (n *node) member(name string) (field *node, declared bool) {
 		if of.Kind() != reflect.Struct || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			return &node{path: path, typ: elementOf(of, reflect.Map)}, true
 		}
-		typ, found := member(of, name)
-		return &node{path: path, typ: typ}, found
+		typ := members(of)[name]
+		return &node{path: path, typ: typ}, typ != nil
 	}
 	return &node{path: path}, true
 }
@@ -81,11 +83,11 @@ func (n *node) member(name string) (field *node, declared bool) {
 func (n *node) names() []string {
 	switch {
 	case n.fields != nil:
-		return slices.Sorted(maps.Keys(n.fields))
+		return sortedKeys(n.fields)
 	case n.schema != nil:
-		return n.schema.Names()
+		return Names(n.schema)
 	case n.typ != nil:
-		return members(n.typ)
+		return sortedKeys(members(n.typ))
 	}
 	return nil
 }
@@ -95,9 +97,9 @@ func (n *node) element() *node {
 	path := n.path + "[]"
 	switch {
 	case n.schema != nil && n.schema.Items != nil:
-		return nodeOf(path, n.schema.Items)
+		return nodeOf(path, Items(n.schema))
 	case n.schema != nil && n.schema.AdditionalProperties != nil:
-		return nodeOf(n.path+".*", n.schema.AdditionalProperties)
+		return nodeOf(n.path+".*", AdditionalProperties(n.schema))
 	case n.typ != nil:
 		return &node{path: path, typ: elementOf(indirect(n.typ), reflect.Slice, reflect.Map)}
 	}

@@ -150,15 +150,12 @@ func within(path, ancestor string) bool {
 	return below && rest != "" && (rest[0] == '.' || rest[0] == '[')
 }
 
-// lineOf returns the line of a field's schema by its path.
+// lineOf returns the line of a field by its path, as in spec.hooks[].name.
 func (f *File) lineOf(path string) int {
-	at := f.Spec
+	at := ""
 	for _, step := range strings.Split(path, ".")[1:] {
 		name := strings.TrimRight(step, "[]")
-		at = at.Properties[name]
-		for range strings.Count(step, "[]") {
-			at = at.Items
-		}
+		at += ".properties[" + name + "]" + strings.ReplaceAll(step[len(name):], "[]", ".items")
 	}
-	return at.Line
+	return f.line(at)
 }

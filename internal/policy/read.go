@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"reflect"
-	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"go.yaml.in/yaml/v3"
@@ -35,7 +33,7 @@ func parse(name string, text []byte) (*File, error) {
 	file := &File{}
 	var document yaml.Node
 	if err := yaml.Unmarshal(text, &document); err != nil {
-		return nil, syntax(name, err)
+		return nil, fields.NotYAML(name, err)
 	}
 	if len(document.Content) > 0 {
 		r.read(document.Content[0], reflect.ValueOf(file).Elem(), "")
@@ -44,17 +42,6 @@ func parse(name string, text []byte) (*File, error) {
 		return nil, r.found
 	}
 	return file, nil
-}
-
-// yamlLine matches the line in the YAML parser's errors, which have no field for it.
-var yamlLine = regexp.MustCompile(`(?s)^yaml: line (\d+): (.*)$`)
-
-func syntax(name string, err error) error {
-	if found := yamlLine.FindStringSubmatch(err.Error()); found != nil {
-		line, _ := strconv.Atoi(found[1])
-		return fields.Problems{{File: name, Line: line, Text: "it is not YAML: " + found[2]}}
-	}
-	return fields.Problems{{File: name, Line: 1, Text: "it is not YAML: " + strings.TrimPrefix(err.Error(), "yaml: ")}}
 }
 
 // reader collects all mistakes in one pass.

@@ -5,6 +5,7 @@ import (
 	"maps"
 	"slices"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/example/appservice-operator/internal/fields"
@@ -16,13 +17,13 @@ type walk struct{ unknown []string }
 
 // value returns the chart value of a spec value; nil if there is none. Reached says that the chart's values have a default for what is left
 // out.
-func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (any, error) {
+func (w *walk) value(s *apiextensionsv1.JSONSchemaProps, path string, value any, reached bool) (any, error) {
 	switch {
 	case value == nil:
 		return nil, nil
-	case s.Ref != "":
-		return w.typed(s.Ref, path, value)
-	case s.IsQuantity():
+	case s.Ref != nil:
+		return w.typed(*s.Ref, path, value)
+	case fields.IsQuantity(s):
 		spelled, err := fields.Canonical(value)
 		if err != nil {
 			return nil, fmt.Errorf("%s: it is not a quantity, such as 500m or 1Gi", path)
@@ -31,7 +32,7 @@ func (w *walk) value(s *fields.Schema, path string, value any, reached bool) (an
 	}
 	switch value := value.(type) {
 	case map[string]any:
-		return w.object(s, path, value, reached && s.Complete())
+		return w.object(s, path, value, reached && fields.Defaulted(s))
 	case []any:
 		return w.list(s, path, value)
 	}
@@ -49,15 +50,17 @@ func (w *walk) typed(ref, path string, value any) (any, error) {
 	return out, err
 }
 
-func (w *walk) object(s *fields.Schema, path string, given map[string]any, reached bool) (any, error) {
+func (w *walk) object(
+	s *apiextensionsv1.JSONSchemaProps, path string, given map[string]any, reached bool,
+) (any, error) {
 	if s.Properties == nil && s.AdditionalProperties == nil {
 		return runtime.DeepCopyJSON(given), nil
 	}
 	out := make(map[string]any, len(given))
 	for _, name := range slices.Sorted(maps.Keys(given)) {
-		property := s.AdditionalProperties
+		property := fields.AdditionalProperties(s)
 		if property == nil {
-			property = s.Properties[name]
+			property = fields.Property(s, name)
 		}
 		if property == nil {
 			w.unknown = append(w.unknown, path+"."+name)
@@ -73,19 +76,19 @@ func (w *walk) object(s *fields.Schema, path string, given map[string]any, reach
 	}
 	for name, property := range s.Properties {
 		if _, there := out[name]; !reached && !there && property.Default != nil {
-			out[name] = runtime.DeepCopyJSONValue(property.Default)
+			out[name] = fields.Default(&property)
 		}
 	}
 	return out, nil
 }
 
-func (w *walk) list(s *fields.Schema, path string, given []any) (any, error) {
+func (w *walk) list(s *apiextensionsv1.JSONSchemaProps, path string, given []any) (any, error) {
 	if s.Items == nil {
 		return runtime.DeepCopyJSONValue(given), nil
 	}
 	out := make([]any, 0, len(given))
 	for i, item := range given {
-		passed, err := w.value(s.Items, fmt.Sprintf("%s[%d]", path, i), item, false)
+		passed, err := w.value(s.Items.Schema, fmt.Sprintf("%s[%d]", path, i), item, false)
 		if err != nil {
 			return nil, err
 		}

@@ -135,8 +135,8 @@ func TestWhatADeclaredFieldCannotBeIsRefused(t *testing.T) {
 
 func TestAFileThatIsWrongIsAnError(t *testing.T) {
 	for text, want := range map[string]string{
-		"fields:\n  size: {type: integer, description: x}\n": "declaring/fields.yaml:2: spec.size is a field of AppService already: take another name",
-		"fieldz: {}\n": "declaring/fields.yaml:1: unknown key fieldz: did you mean fields?",
+		"fields:\n  size: {type: integer, description: x}\n": "declaring/fields.yaml:2: spec.size: AppService has this field already: take another name",
+		"fieldz: {}\n": "declaring/fields.yaml:1: fieldz: unknown key: did you mean fields?",
 	} {
 		if _, err := For(appService, declaring(text), nil).Translate(t.Context(), withSpec(t, appService, "{image: a}")); err == nil || err.Error() != want {
 			t.Errorf("got error %v, want %s", err, want)

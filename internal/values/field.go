@@ -118,7 +118,7 @@ func reason(err error) string {
 		return err.Error()
 	}
 	got, _, _ := strings.Cut(mistyped.Value, " ") // a number follows
-	want := jsonType(mistyped.Type)
+	want := fields.JSONType(mistyped.Type)
 	if got == "bool" {
 		got = "boolean"
 	}
@@ -126,23 +126,4 @@ func reason(err error) string {
 		return fmt.Sprintf("it must be a whole number of %d bits", mistyped.Type.Bits())
 	}
 	return fmt.Sprintf("got %s, want %s", got, want)
-}
-
-// jsonType returns the JSON type of a Go type.
-func jsonType(of reflect.Type) string {
-	switch of.Kind() {
-	case reflect.Bool:
-		return "boolean"
-	case reflect.String:
-		return "string"
-	case reflect.Slice, reflect.Array:
-		return "array"
-	case reflect.Map, reflect.Struct:
-		return "object"
-	case reflect.Float32, reflect.Float64:
-		return "number"
-	case reflect.Pointer:
-		return jsonType(of.Elem())
-	}
-	return "integer"
 }

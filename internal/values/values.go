@@ -100,7 +100,7 @@ func (t *translator) fields(spec any) (chartutil.Values, []string, error) {
 	}
 	w := &walk{unknown: unknown}
 	for name, value := range own {
-		passed, err := w.value(t.declared.Spec.Properties[name], "spec."+name, value, true)
+		passed, err := w.value(fields.Property(t.declared.Spec, name), "spec."+name, value, true)
 		if err != nil {
 			return nil, nil, err
 		}
@@ -119,7 +119,7 @@ func (t *translator) split(spec any) (own map[string]any, rest any) {
 	}
 	own, others := map[string]any{}, map[string]any{}
 	for name, value := range given {
-		if t.declared.Spec.Properties[name] != nil {
+		if fields.Property(t.declared.Spec, name) != nil {
 			own[name] = value
 		} else {
 			others[name] = value

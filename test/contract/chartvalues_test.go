@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
+	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -34,7 +35,7 @@ func (s *surveyor) chartValues() error {
 
 // declaredByChart reports whether fields.yaml describes a field's default completely, even if there is none.
 func (s *surveyor) declaredByChart(name string) bool {
-	return s.survey.chart != nil && s.survey.chart.Spec.Properties[name] != nil
+	return s.survey.chart != nil && fields.Property(s.survey.chart.Spec, name) != nil
 }
 
 // value checks one leaf: it belongs to a field that has an effect, and its default is the value that applies without the field; or it is an

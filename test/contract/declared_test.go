@@ -4,23 +4,25 @@ import (
 	"reflect"
 	"strings"
 
+	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
+
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/test/specs"
 )
 
 // declaredByChart lists the fields that the chart adds, in the same form.
-func declaredByChart(prefix string, s *fields.Schema) []string {
+func declaredByChart(prefix string, s *apiextensionsv1.JSONSchemaProps) []string {
 	var paths []string
-	for _, name := range s.Names() {
-		path, field := specs.Join(prefix, name), s.Properties[name]
-		if field.Ref != "" {
-			typ, _ := fields.Type(field.Ref) // it was found when the file was parsed
+	for _, name := range fields.Names(s) {
+		path, field := specs.Join(prefix, name), fields.Property(s, name)
+		if field.Ref != nil {
+			typ, _ := fields.Type(*field.Ref) // it was found when the file was parsed
 			paths = append(paths, ofType(path, typ)...)
 			continue
 		}
-		if field.Items != nil && field.Items.Properties != nil {
-			path, field = path+"[]", field.Items
+		if field.Items != nil && field.Items.Schema.Properties != nil {
+			path, field = path+"[]", field.Items.Schema
 		}
 		if field.Properties != nil {
 			paths = append(paths, declaredByChart(path, field)...)

@@ -41,7 +41,7 @@ func complete(crds []apiextensionsv1.CustomResourceDefinition, charts []*served)
 
 // merge adds what a chart declares to the CRD of its kind.
 func merge(crd *apiextensionsv1.CustomResourceDefinition, declared *fields.File, refs resolver) error {
-	declaredSpec, err := declared.Spec.Props(refs.resolve)
+	declaredSpec, err := fields.Resolved(declared.Spec, refs.resolve)
 	if err != nil {
 		return fmt.Errorf("%s: %w", declared.Path, err)
 	}
@@ -62,7 +62,7 @@ func newKind(like *apiextensionsv1.CustomResourceDefinition, of *served, refs re
 	if of.declared.Kind == nil {
 		return nil, fmt.Errorf("%s:1: %s has no Go type, so the file must describe it: kind: {description: ...}", of.declared.Path, of.Kind)
 	}
-	spec, err := of.declared.Spec.Props(refs.resolve)
+	spec, err := fields.Resolved(of.declared.Spec, refs.resolve)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", of.declared.Path, err)
 	}

@@ -64,9 +64,9 @@ func withBlock(old string, declared *fields.File) (string, error) {
 	}
 	var block strings.Builder
 	if declared != nil {
-		for _, name := range declared.Spec.Names() {
+		for _, name := range fields.Names(declared.Spec) {
 			if _, there := own[name]; !there {
-				printValue(&block, "", name, declared.Spec.Properties[name])
+				printValue(&block, "", name, fields.Property(declared.Spec, name))
 			}
 		}
 	}
@@ -80,23 +80,23 @@ func withBlock(old string, declared *fields.File) (string, error) {
 }
 
 // printValue prints the default of a field. A field without a default is a comment.
-func printValue(out *strings.Builder, indent, name string, s *fields.Schema) {
-	for i, line := range strings.Split(description(s), "\n") {
+func printValue(out *strings.Builder, indent, name string, s *props) {
+	for i, line := range strings.Split(fields.Description(s), "\n") {
 		mark := "# -- "
 		if i > 0 {
 			mark = "#    "
 		}
 		fmt.Fprintf(out, "%s%s%s\n", indent, mark, line)
 	}
-	value := s.ByDefault()
+	value := fields.ByDefault(s)
 	nested, _ := value.(map[string]any)
 	switch {
 	case value == nil:
 		fmt.Fprintf(out, "%s# %s:\n", indent, name)
-	case s.Default == nil && len(s.Properties) > 0 && s.Complete() && len(nested) > 0:
+	case s.Default == nil && len(s.Properties) > 0 && fields.Defaulted(s) && len(nested) > 0:
 		fmt.Fprintf(out, "%s%s:\n", indent, name)
-		for _, child := range s.Names() {
-			printValue(out, indent+"  ", child, s.Properties[child])
+		for _, child := range fields.Names(s) {
+			printValue(out, indent+"  ", child, fields.Property(s, child))
 		}
 	default:
 		text, _ := yaml.Marshal(value) // it came from YAML
@@ -108,11 +108,4 @@ func printValue(out *strings.Builder, indent, name string, s *fields.Schema) {
 		}
 		fmt.Fprintf(out, "%s%s: %s\n", indent, name, text)
 	}
-}
-
-func description(s *fields.Schema) string {
-	if s.Description == "" {
-		return "As " + s.Ref + "."
-	}
-	return s.Description
 }

@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/fields"
 )
 
 // base is what bundles for OLM are made of. Its entries of kinds with a Go type come from markers.
@@ -121,7 +122,7 @@ func (k kind) entry(root string) (*entry, error) {
 func (k kind) fields() []descriptor {
 	var list []descriptor
 	spec := k.crd.Spec.Versions[0].Schema.OpenAPIV3Schema.Properties["spec"]
-	for _, name := range k.declared.Spec.Names() {
+	for _, name := range fields.Names(k.declared.Spec) {
 		property := spec.Properties[name]
 		one := descriptor{Description: property.Description, DisplayName: property.Title, Path: name, Controls: controls(property)}
 		if one.DisplayName == "" {

@@ -100,7 +100,7 @@ func page(kind schema.GroupVersionKind, declared *fields.File) string {
 	}
 	out.WriteString("\n\nThe fields of its spec; its status is [that of AppService](appservice.md#appservicestatus).\n\n")
 	out.WriteString(heading + delimiter + rows(declared.Spec, ""))
-	for i, rule := range declared.Spec.Rules {
+	for i, rule := range declared.Spec.XValidations {
 		if i == 0 {
 			out.WriteString("\nBesides:\n\n")
 		}
