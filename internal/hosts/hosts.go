@@ -413,7 +413,7 @@ func (h *Hosts) precedent(s *stake) error {
 	for _, claim := range s.claims {
 		for other := range h.all.rivals(s, claim, h.rules) {
 			age := other.serves(claim.Host, now).Compare(s.serves(claim.Host, now))
-			// A stake has no route of the same second before it: it was granted when there was none.
+			// A route made in the same second came later: this stake was granted when there was none.
 			longer := age < 0 || age == 0 && !other.live && other.born.name < s.born.name
 			if other.waits == nil && (h.before(other, s, claim) || longer && !h.before(s, other, claim)) {
 				return h.conflict(s, other, claim)
