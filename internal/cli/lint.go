@@ -39,9 +39,9 @@ kubectl appservice lint helm-charts/appservice -f config/samples/full.yaml
 # all charts of watches.yaml
 kubectl appservice lint
 
-# as annotations in a GitHub workflow, or as SARIF
+# as annotations in a GitHub workflow, or as JSON
 kubectl appservice lint -o github
-kubectl appservice lint helm-charts/appjob -o sarif`,
+kubectl appservice lint helm-charts/appjob -o json`,
 		Annotations: map[string]string{"offline": "true"},
 		RunE: func(cmd *cobra.Command, args []string) error {
 			subjects, err := s.chartSubjects(args, resources)

@@ -16,7 +16,7 @@ type Report struct {
 }
 
 // Formats are the formats of Print.
-var Formats = []string{"text", "json", "sarif", "github"}
+var Formats = []string{"text", "json", "github"}
 
 // Print writes reports in one of the formats.
 func Print(out io.Writer, format string, reports []Report) error {
@@ -25,8 +25,6 @@ func Print(out io.Writer, format string, reports []Report) error {
 		return printText(out, reports)
 	case "json":
 		return printJSON(out, reports)
-	case "sarif":
-		return printSARIF(out, reports)
 	case "github":
 		return printGitHub(out, reports)
 	}
