@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"path"
 	"sync"
-	"sync/atomic"
 
 	"k8s.io/apiextensions-apiserver/pkg/apis/apiextensions"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
@@ -44,11 +43,7 @@ type Definition struct {
 	schema     validation.SchemaValidator
 	ownStatus  bool // the status is a subresource, so creating a resource does not set it
 	rules      func() *cel.Validator
-	admitted   atomic.Int32
 }
-
-// few is the number of resources up to which compiling the rules that each one needs is cheaper than compiling all rules once.
-const few = 4
 
 // Admitted is the result of admitting a resource.
 type Admitted struct {
@@ -128,14 +123,7 @@ func (d *Definition) Admit(ctx context.Context, in *unstructured.Unstructured) A
 		out.Errors = append(out.Errors, unchecked)
 		return out
 	}
-	s, rules := d.structural, (*cel.Validator)(nil)
-	if d.admitted.Add(1) <= few {
-		s = asked(s, content)
-		rules = cel.NewValidator(s, true, perCall)
-	} else {
-		rules = d.rules()
-	}
-	refused, _ := rules.Validate(ctx, nil, s, content, nil, budget)
+	refused, _ := d.rules().Validate(ctx, nil, d.structural, content, nil, budget)
 	out.Errors = append(out.Errors, refused...)
 	return out
 }
@@ -175,69 +163,4 @@ func blocked(errs field.ErrorList) *field.Error {
 		}
 	}
 	return nil
-}
-
-// asked returns a schema with only the rules of fields that a value has. Types are kept, since rules refer to fields below them. Compiling all
-// rules of a kind takes several times as long.
-func asked(s *schema.Structural, value any) *schema.Structural {
-	copied := *s
-	switch value := value.(type) {
-	case map[string]any:
-		if len(s.Properties) > 0 { // nil stays nil: an object with an empty map of properties is another CEL type
-			copied.Properties = make(map[string]schema.Structural, len(s.Properties))
-		}
-		for name, property := range s.Properties {
-			copied.Properties[name] = *asked(&property, value[name])
-		}
-		if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil && len(value) == 0 {
-			copied.AdditionalProperties = &schema.StructuralOrBool{Structural: asked(s.AdditionalProperties.Structural, nil), Bool: s.AdditionalProperties.Bool}
-		}
-	case []any:
-		if s.Items != nil && len(value) > 0 {
-			copied.Items = union(s.Items, value)
-		}
-		if s.Items != nil && len(value) == 0 {
-			copied.Items = asked(s.Items, nil)
-		}
-	case nil:
-		return ruleless(s)
-	}
-	return &copied
-}
-
-// union returns the schema of items with the rules of fields that any of them has; the whole schema if two items have the same field.
-func union(s *schema.Structural, items []any) *schema.Structural {
-	all := map[string]any{}
-	for _, item := range items {
-		fields, isMap := item.(map[string]any)
-		if !isMap {
-			return s
-		}
-		for name, value := range fields {
-			if _, there := all[name]; there {
-				return s // the values would have to be merged, too
-			}
-			all[name] = value
-		}
-	}
-	return asked(s, all)
-}
-
-// ruleless returns a copy of a schema without rules.
-func ruleless(s *schema.Structural) *schema.Structural {
-	copied := *s
-	copied.XValidations = nil
-	if len(s.Properties) > 0 {
-		copied.Properties = make(map[string]schema.Structural, len(s.Properties))
-		for name, property := range s.Properties {
-			copied.Properties[name] = *ruleless(&property)
-		}
-	}
-	if s.Items != nil {
-		copied.Items = ruleless(s.Items)
-	}
-	if s.AdditionalProperties != nil && s.AdditionalProperties.Structural != nil {
-		copied.AdditionalProperties = &schema.StructuralOrBool{Structural: ruleless(s.AdditionalProperties.Structural), Bool: s.AdditionalProperties.Bool}
-	}
-	return &copied
 }
