@@ -175,18 +175,18 @@ func parsedResource(t *testing.T, text string) *unstructured.Unstructured {
 // is none.
 func (s *twin) same(t *testing.T, renderer *render.Renderer, resource *unstructured.Unstructured) string {
 	t.Helper()
-	real, realErr := s.reconciled(t, renderer, resource)
+	applied, refused := s.reconciled(t, renderer, resource)
 	foreseen, err := s.previewed(t, renderer, resource)
 	switch {
-	case realErr != nil && err != nil:
-		if realErr.Error() != err.Error() {
-			t.Errorf("the operator refuses it with\n%v\nand the commands with\n%v", realErr, err)
+	case refused != nil && err != nil:
+		if refused.Error() != err.Error() {
+			t.Errorf("the operator refuses it with\n%v\nand the commands with\n%v", refused, err)
 		}
 		return err.Error()
-	case realErr != nil || err != nil:
-		t.Errorf("the operator refuses it with %v, and the commands with %v", realErr, err)
-	case real.Digest != foreseen.Digest || real.Manifest() != foreseen.Manifest():
-		t.Errorf("the operator renders\n%s\nand the commands\n%s", real.Manifest(), foreseen.Manifest())
+	case refused != nil || err != nil:
+		t.Errorf("the operator refuses it with %v, and the commands with %v", refused, err)
+	case applied.Digest != foreseen.Digest || applied.Manifest() != foreseen.Manifest():
+		t.Errorf("the operator renders\n%s\nand the commands\n%s", applied.Manifest(), foreseen.Manifest())
 	}
 	return ""
 }

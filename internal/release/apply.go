@@ -11,9 +11,9 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -166,7 +166,7 @@ func (a *applier) execute(ctx context.Context, plan *Plan) (created []client.Obj
 		}
 	}
 	for _, object := range plan.Delete {
-		if err := a.delete(ctx, object, object.GetResourceVersion()); err != nil {
+		if err := a.versioned(ctx, object, func(version string) error { return a.delete(ctx, object, version) }); err != nil {
 			return created, err
 		}
 	}
@@ -233,14 +233,20 @@ func (a *applier) send(ctx context.Context, desired client.Object, body render.B
 		return written, a.session.Apply(ctx, written, body.With(map[string]string{"resourceVersion": neverAVersion}), options...)
 	}
 	options = append(options, client.ForceOwnership)
+	return written, a.versioned(ctx, live, func(version string) error {
+		return a.session.Apply(ctx, written, body.With(map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}), options...)
+	})
+}
+
+// versioned writes with the version in which a live object was compared as a precondition, and again if only its status has changed since.
+func (a *applier) versioned(ctx context.Context, live client.Object, write func(version string) error) error {
 	for version, attempt := live.GetResourceVersion(), 1; ; attempt++ {
-		precondition := map[string]string{"uid": string(live.GetUID()), "resourceVersion": version}
-		err := a.session.Apply(ctx, written, body.With(precondition), options...)
+		err := write(version)
 		if !apierrors.IsConflict(err) || attempt == statusRaces {
-			return written, err
+			return err
 		}
 		if version = a.newStatus(ctx, live); version == "" {
-			return written, err
+			return err
 		}
 	}
 }
@@ -255,13 +261,15 @@ func identity(object client.Object) *unstructured.Unstructured {
 }
 
 // newStatus returns the version of an object of which only the status has changed since it was compared; "" if more has changed, or if its
-// kind does not show that.
+// kind does not show that. What others may have changed of the other metadata makes no difference.
 func (a *applier) newStatus(ctx context.Context, seen client.Object) string {
 	now := kube.Metadata(seen.GetObjectKind().GroupVersionKind())
-	stamp := postrender.AnnotationStamp
-	err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now)
-	if err != nil || !kube.SameGeneration(seen, now) ||
-		now.DeletionTimestamp != nil || now.Annotations[stamp] != seen.GetAnnotations()[stamp] {
+	if err := a.live.Get(ctx, client.ObjectKeyFromObject(seen), now); err != nil || now.DeletionTimestamp != nil {
+		return ""
+	}
+	was, is := metav1.GetControllerOfNoCopy(seen), metav1.GetControllerOfNoCopy(now)
+	if !kube.SameGeneration(seen, now) || stampOf(seen) != stampOf(now) || (was == nil) != (is == nil) || was != nil && was.UID != is.UID ||
+		seen.GetLabels()[v1.LabelManaged] != now.Labels[v1.LabelManaged] {
 		return ""
 	}
 	return now.ResourceVersion

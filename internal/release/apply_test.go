@@ -18,6 +18,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
+	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
@@ -307,6 +308,48 @@ func TestExecuteTakesADeleteForDoneWhereTheObjectIsGone(t *testing.T) {
 	a, _ := newApplier(t, s, s)
 	if _, err := a.execute(t.Context(), Compare(nil, there(gone))); err != nil {
 		t.Error(err)
+	}
+}
+
+// An object that is deleted may get another status meanwhile: controllers write that at any time.
+func TestExecuteDeletesWhatHasANewStatus(t *testing.T) {
+	for name, test := range map[string]struct {
+		change  func(live *unstructured.Unstructured)
+		deleted bool
+	}{
+		"a status": {func(live *unstructured.Unstructured) {
+			live.Object["status"] = map[string]any{"currentHealthy": int64(1)}
+		}, true},
+		"a label of others": {func(live *unstructured.Unstructured) {
+			live.SetLabels(map[string]string{v1.LabelManaged: "true", "a": "b"})
+		}, true},
+		"a spec":   {func(live *unstructured.Unstructured) { live.SetGeneration(2) }, false},
+		"no owner": {func(live *unstructured.Unstructured) { live.SetOwnerReferences(nil) }, false},
+		"another owner": {func(live *unstructured.Unstructured) {
+			live.SetOwnerReferences([]metav1.OwnerReference{*reference("v1", "Other", "o", "theirs")})
+		}, false},
+		"another stamp": {func(live *unstructured.Unstructured) {
+			live.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
+		}, false},
+		"no managed label": {func(live *unstructured.Unstructured) { live.SetLabels(nil) }, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			budget := owned(t, "PodDisruptionBudget", "web", "one")
+			budget.SetAPIVersion("policy/v1")
+			budget.SetUID("budget")
+			budget.SetGeneration(1)
+			budget.SetLabels(map[string]string{v1.LabelManaged: "true"})
+			s := newServer(t, budget)
+			seen := s.has(t, budget)
+			live := seen.DeepCopy()
+			test.change(live)
+			require.NoError(t, s.Patch(t.Context(), live, client.MergeFrom(seen.DeepCopy())))
+			a, _ := newApplier(t, s, s)
+			_, err := a.execute(t.Context(), Compare(nil, there(seen)))
+			if gone := s.has(t, budget) == nil; gone != test.deleted || gone != (err == nil) {
+				t.Errorf("deleted: %t, error %v, want %t", gone, err, test.deleted)
+			}
+		})
 	}
 }
 

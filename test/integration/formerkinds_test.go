@@ -9,7 +9,6 @@ import (
 	coordinationv1 "k8s.io/api/coordination/v1"
 	corev1 "k8s.io/api/core/v1"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -52,10 +51,7 @@ func TestObjectsOfAKindThatTheChartNoLongerNamesAreDeleted(t *testing.T) {
 	cluster.Unbound().Manager(t, namespace, watching(t, ""))
 	widgetReleased(t, widget, 2)
 	harness.Eventually(t, "the Lease is deleted", func() error {
-		if err := cluster.Client.Get(t.Context(), client.ObjectKeyFromObject(lease), lease); !apierrors.IsNotFound(err) {
-			return fmt.Errorf("got the error %v", err)
-		}
-		return nil
+		return gone(t, namespace, "w", &coordinationv1.Lease{})
 	})
 }
 

@@ -99,10 +99,9 @@ func restarted(at string) jobStep {
 type jobWalker struct {
 	*walker
 	job *unstructured.Unstructured
-	// asked is how many runs were asked for, present what is to run, and last the UID of the Job that ran last.
+	// asked is how many runs were asked for, and present what is to run.
 	asked   int
 	present string
-	last    string
 	// waits means that the present run was asked for while spec.suspend is set.
 	waits bool
 	// deleted means that somebody deleted the Job of the present run.
