@@ -11,10 +11,13 @@ import (
 	"github.com/stretchr/testify/assert"
 	networkingv1 "k8s.io/api/networking/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/files"
 	"github.com/example/appservice-operator/test/harness"
@@ -63,6 +66,20 @@ func ingressOfOthers(namespace, name, host string) *networkingv1.Ingress {
 	return made
 }
 
+var grpcRouteKind = schema.GroupVersionKind{Group: gateway.Kind.Group, Version: "v1", Kind: "GRPCRoute"}
+
+// grpcRouteOfOthers is a GRPCRoute that the operator did not make.
+func grpcRouteOfOthers(namespace, name, host string) *unstructured.Unstructured {
+	made := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{
+		"parentRefs": []any{map[string]any{"name": "edge"}},
+		"hostnames":  []any{host},
+	}}}
+	made.SetGroupVersionKind(grpcRouteKind)
+	made.SetNamespace(namespace)
+	made.SetName(name)
+	return made
+}
+
 // Who serves a host keeps it, whoever made the route.
 func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	t.Parallel()
@@ -89,6 +106,25 @@ func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	if cluster.Refresh(t, login); toldOfAnother(login) {
 		t.Errorf("a warning is reported to who has served it longest: %v", login.Status.Problems)
 	}
+}
+
+// A GRPCRoute of another writer keeps its host too, if the cluster serves such routes.
+func TestAHostOfAGRPCRouteIsNotTaken(t *testing.T) {
+	t.Parallel()
+	cluster.Install(t, gatewayAPICRD(grpcRouteKind, "grpcroutes"))
+	one, two, start := twoNamespaces(t, "")
+	host := one + ".example.com"
+	server := grpcRouteOfOthers(one, "server", host)
+	cluster.Create(t, server)
+	start()
+	login := withHost(two, "login", host, "/login")
+	cluster.Create(t, login)
+	cluster.Condition(t, login, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
+	assert.NoError(t, gone(t, two, "login", &networkingv1.Ingress{}))
+
+	assert.NoError(t, cluster.Client.Delete(t.Context(), server))
+	cluster.Ready(t, login)
+	hasHost(t, login, host)
 }
 
 // toldOfAnother reports whether an AppService is warned that it serves a host beside another one.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 	apiextensionsv1 "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -96,7 +97,12 @@ func changeGateway(t *testing.T, edge *unstructured.Unstructured, listeners ...a
 
 // gatewayCRD serves Gateways of any content, with a status subresource.
 func gatewayCRD() *apiextensionsv1.CustomResourceDefinition {
-	crd := harness.WithStatus(harness.AnyCRD(gateway.Kind, "gateways"))
+	return harness.WithStatus(gatewayAPICRD(gateway.Kind, "gateways"))
+}
+
+// gatewayAPICRD is the CRD of a kind of the Gateway API that may have any content. The API server asks for the annotation in groups of Kubernetes.
+func gatewayAPICRD(kind schema.GroupVersionKind, plural string) *apiextensionsv1.CustomResourceDefinition {
+	crd := harness.AnyCRD(kind, plural)
 	crd.Annotations = map[string]string{"api-approved.kubernetes.io": "https://github.com/kubernetes-sigs/gateway-api/pull/3328"}
 	return crd
 }
