@@ -15,6 +15,7 @@ import (
 func TestAnAPIServerThatStreamsNoLists(t *testing.T) {
 	t.Setenv("KUBE_FEATURE_WatchListClient", "false") // so it runs alone; the program that it starts looks at this
 	withForeignKinds(t)
+	cluster.Install(t, gatewayAPICRD(grpcRouteKind, "grpcroutes"))
 	namespace := cluster.Namespace(t)
 	for _, object := range documents(t, filepath.Join(fixtures, "samples", "full.yaml")) {
 		createFixture(t, t, namespace, object)
@@ -28,7 +29,7 @@ func TestAnAPIServerThatStreamsNoLists(t *testing.T) {
 	app := &v1.AppService{}
 	app.Namespace, app.Name = namespace, sample.GetName()
 	cluster.Ready(t, app)
-	for _, resource := range []string{"secrets", "deployments", "gateways", "namespaces", "customresourcedefinitions"} {
+	for _, resource := range []string{"secrets", "deployments", "gateways", "grpcroutes", "namespaces", "customresourcedefinitions"} {
 		harness.Eventually(t, "they are listed: "+resource, func() error {
 			for _, request := range proxy.Requests.Of(resource) {
 				if request.Verb == "list" {
