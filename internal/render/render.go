@@ -398,13 +398,3 @@ func (r *Result) Manifest() string {
 	}
 	return out.String()
 }
-
-// oneLine makes an error of Helm readable in a condition or a log line.
-func oneLine(err error) error {
-	return &lineError{err}
-}
-
-type lineError struct{ err error }
-
-func (e *lineError) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
-func (e *lineError) Unwrap() error { return e.err }
