@@ -2,13 +2,12 @@ package postrender
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -34,8 +33,7 @@ func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 			if err != nil {
 				return notValid(object, err)
 			}
-			sum := sha256.Sum256(data)
-			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{AnnotationStamp: hex.EncodeToString(sum[:])[:32]}))
+			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{AnnotationStamp: digest.Of(data)[:32]}))
 		}
 	}
 	return nil

@@ -2,8 +2,6 @@ package render
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -15,6 +13,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -35,8 +34,7 @@ func (p Platform) digest() string {
 		return ""
 	}
 	text, _ := json.Marshal([]any{p.Defaults, p.Overrides}) // it was YAML
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return digest.Of(text)
 }
 
 // Layers returns the defaults beneath the specs of a namespace, the highest first. The error is a defaults.Error.
