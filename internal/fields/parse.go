@@ -224,7 +224,7 @@ func (p *parser) key(s *props, at, key string, value *yaml.Node) {
 // decode strictly decodes the value of a key of a struct as the API server and Helm do: integers are int64.
 func (p *parser) decode(into any, at, key string, value *yaml.Node) {
 	typ := reflect.TypeOf(into)
-	if known := members(typ); known[key] == nil {
+	if known := Members(typ); known[key] == nil {
 		p.report(at+"."+key, "unknown key%s", DidYouMean(key, sortedKeys(known)))
 		return
 	}
