@@ -145,8 +145,7 @@ func (d *Dependencies) names(ctx context.Context, kind schema.GroupVersionKind) 
 
 // fetch reads the payload of an object.
 func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVersionKind) (State, error) {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
+	object := kube.Object(kind)
 	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.Namespace, Name: at.Name}, object)
 	if apierrors.IsNotFound(err) {
 		d.Forget(at)
