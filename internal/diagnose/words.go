@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
@@ -63,8 +64,5 @@ func lastWords(message string) string {
 			last = trimmed
 		}
 	}
-	if last == "" {
-		last = lines[len(lines)-1]
-	}
-	return Brief(last)
+	return Brief(cmp.Or(last, lines[len(lines)-1]))
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -105,10 +106,7 @@ func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.
 		return resource, nil
 	}
 	out := *resource
-	out.Object = make(map[string]any, len(resource.Object))
-	for key, value := range resource.Object {
-		out.Object[key] = value
-	}
+	out.Object = maps.Clone(resource.Object)
 	filled, applied := defaults.Under(spec, values.PlaceOf(r.Translator), layers...)
 	out.Object["spec"] = filled
 	return &out, applied

@@ -77,8 +77,7 @@ func documents(text string) []string {
 		return []string{text}
 	}
 	split := releaseutil.SplitManifests(text)
-	keys := slices.Collect(maps.Keys(split))
-	slices.SortFunc(keys, func(a, b string) int {
+	keys := slices.SortedFunc(maps.Keys(split), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) // manifest-2 before manifest-10
 	})
 	list := make([]string, 0, len(keys))
