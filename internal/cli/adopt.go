@@ -216,10 +216,7 @@ func (a *adopting) print(reports []*adoption) error {
 			return err
 		}
 	}
-	if refused {
-		return errFound
-	}
-	return nil
+	return ifFound(refused)
 }
 
 func (a *adopting) printText(report *adoption) error {
@@ -228,14 +225,8 @@ func (a *adopting) printText(report *adoption) error {
 	if asSource {
 		out = a.ErrOut // stdout is for the source
 	}
-	for _, line := range report.lines() {
-		text := line.Text
-		if look, has := looks[line.Mark]; has {
-			text = a.paint(out, look, text)
-		}
-		if _, err := fmt.Fprintln(out, text); err != nil {
-			return err
-		}
+	if err := a.writeLines(out, report.lines()); err != nil {
+		return err
 	}
 	switch {
 	case report.Refused(), len(report.Objects) == 0:
