@@ -76,8 +76,7 @@ var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 // NotYAML returns an error of the YAML parser with the lines in it.
 func NotYAML(file string, err error) Problems {
 	messages := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
-	var several *yaml.TypeError
-	if errors.As(err, &several) {
+	if several, found := errors.AsType[*yaml.TypeError](err); found {
 		messages = several.Errors
 	}
 	problems := make(Problems, 0, len(messages))

@@ -144,8 +144,7 @@ func (r *Renderer) blameObject(draft *Draft, err error) error {
 		return r.blame(&ChartError{Err: err})
 	}
 	fault := &ChartError{At: draft.result.Sources[i], Err: err}
-	var misfits typed.Misfits
-	if errors.As(err, &misfits) {
+	if misfits, found := errors.AsType[typed.Misfits](err); found {
 		r.placeField(fault, invalid.Object, misfits[0].Path, draft.run)
 	}
 	return r.blame(fault)

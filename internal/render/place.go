@@ -26,8 +26,7 @@ func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError
 	var document *documentError
 	var exceeded *limitError
-	var refused *SpecError
-	if errors.As(err, &refused) {
+	if refused, found := errors.AsType[*SpecError](err); found {
 		if file, number, placed := strings.Cut(refused.At, " line "); placed {
 			refused.Excerpt = r.excerpt(file, number, refused.Column)
 		}

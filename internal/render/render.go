@@ -124,8 +124,7 @@ func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
 // draft executes the templates with layers of defaults beneath the spec.
 func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer) (*Draft, error) {
-	var unfit *defaults.Error
-	if errors.As(r.Broken, &unfit) {
+	if unfit, found := errors.AsType[*defaults.Error](r.Broken); found {
 		return nil, unfit
 	}
 	if r.Broken != nil {
