@@ -48,7 +48,7 @@ var calming = []string{"sortAlpha", "len", "has", "empty", "not"}
 // hookLine matches a Helm hook that is written literally in a template.
 var hookLine = regexp.MustCompile(`(?m)["']?helm\.sh/hook["']?\s*:[ \t]*["']?([a-z][a-z,\- ]*)`)
 
-// Found is what CheckTree found at a position of a template.
+// Found is what was found at a position of a template.
 type Found struct {
 	At                    parse.Pos
 	Rule, Message, Remedy string
@@ -222,37 +222,36 @@ func (c *checker) text(node *parse.TextNode) {
 func checkTemplates(c *chart.Chart) []error {
 	var faults []error
 	for _, file := range slices.Backward(TemplateFiles(c)) {
-		if strings.HasSuffix(file.Name, "NOTES.txt") {
-			continue // its output is not used
-		}
-		for _, found := range checkText(file.Text) {
-			faults = append(faults, faultAt(inside(file), file.Text, found))
+		for _, fault := range file.Faults(CheckTree) {
+			faults = append(faults, fault)
 		}
 	}
 	return faults
 }
 
-// checkText parses a template, which is known to parse, and returns what is found in it, in order.
-func checkText(text string) []Found {
+// Faults parses the file, which is known to parse, and returns what a check of its trees finds, in order.
+func (t *Template) Faults(check func(*parse.Tree) []Found) []*Fault {
+	if strings.HasSuffix(t.Name, "NOTES.txt") {
+		return nil // its output is not used
+	}
 	trees := map[string]*parse.Tree{}
 	tree := parse.New("file")
 	tree.Mode = parse.SkipFuncCheck
-	if _, err := tree.Parse(text, "", "", trees); err != nil {
+	if _, err := tree.Parse(t.Text, "", "", trees); err != nil {
 		return nil
 	}
 	var found []Found
 	for _, defined := range trees {
-		found = append(found, CheckTree(defined)...)
+		found = append(found, check(defined)...)
 	}
 	slices.SortFunc(found, func(a, b Found) int { return int(a.At) - int(b.At) })
-	return found
-}
-
-// faultAt returns the fault for a finding at a position of a file.
-func faultAt(file, text string, found Found) *Fault {
-	at := min(int(found.At), len(text))
-	return &Fault{
-		Rule: found.Rule, File: file, Text: text, Message: found.Message, Remedy: found.Remedy,
-		Line: 1 + strings.Count(text[:at], "\n"), Column: at - strings.LastIndexByte(text[:at], '\n'),
+	faults := make([]*Fault, 0, len(found))
+	for _, each := range found {
+		at := min(int(each.At), len(t.Text))
+		faults = append(faults, &Fault{
+			Rule: each.Rule, File: inside(*t), Text: t.Text, Message: each.Message, Remedy: each.Remedy,
+			Line: 1 + strings.Count(t.Text[:at], "\n"), Column: at - strings.LastIndexByte(t.Text[:at], '\n'),
+		})
 	}
+	return faults
 }

@@ -8,6 +8,7 @@ import (
 	"strconv"
 	"strings"
 	"text/template"
+	"text/template/parse"
 	_ "unsafe" // for go:linkname
 
 	"helm.sh/helm/v3/pkg/chart"
@@ -59,6 +60,29 @@ func Parse(c *chart.Chart) (*template.Template, error) {
 		}
 	}
 	return all, nil
+}
+
+// EachList calls visit for all lists of nodes below a list, and then for the list itself.
+func EachList(list *parse.ListNode, visit func(*parse.ListNode)) {
+	if list == nil {
+		return
+	}
+	for _, node := range list.Nodes {
+		var branch *parse.BranchNode
+		switch node := node.(type) {
+		case *parse.IfNode:
+			branch = &node.BranchNode
+		case *parse.WithNode:
+			branch = &node.BranchNode
+		case *parse.RangeNode:
+			branch = &node.BranchNode
+		default:
+			continue
+		}
+		EachList(branch.List, visit)
+		EachList(branch.ElseList, visit)
+	}
+	visit(list)
 }
 
 // bindFunctions adds Helm's functions to a template. Helm does not export them.

@@ -2,8 +2,10 @@ package chart
 
 import (
 	"regexp"
+	"strconv"
 	"strings"
 
+	yamlv3 "go.yaml.in/yaml/v3"
 	"sigs.k8s.io/yaml"
 )
 
@@ -32,6 +34,26 @@ func YAMLMistake(text string) (line, column int, message string) {
 	}
 	shown := lines[line-1]
 	return line, len(shown) - len(strings.TrimLeft(shown, " \t")) + 1, message
+}
+
+// Child returns the node that a step of a path leads to, a name or an index, and the node of its key.
+func Child(node *yamlv3.Node, step string) (key, value *yamlv3.Node) {
+	if node.Kind == yamlv3.AliasNode {
+		node = node.Alias
+	}
+	switch node.Kind {
+	case yamlv3.MappingNode:
+		for i := 0; i+1 < len(node.Content); i += 2 {
+			if node.Content[i].Value == step {
+				return node.Content[i], node.Content[i+1]
+			}
+		}
+	case yamlv3.SequenceNode:
+		if at, err := strconv.Atoi(step); err == nil && at >= 0 && at < len(node.Content) {
+			return node.Content[at], node.Content[at]
+		}
+	}
+	return nil, nil
 }
 
 func readable(text string) error {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/yaml"
@@ -134,7 +135,7 @@ func (a *adopting) actor() (client.Client, *release.Actor, error) {
 
 // annotate sets the adoption annotations that the flags ask for.
 func (a *adopting) annotate(resource *unstructured.Unstructured) {
-	annotations := over(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
+	annotations := labels.Merge(resource.GetAnnotations(), map[string]string{v1.AnnotationAdopt: "true"})
 	if a.release != "" {
 		annotations[v1.AnnotationAdoptRelease] = a.release
 	}
@@ -190,7 +191,7 @@ func send(ctx context.Context, writer client.Client, one subject, dry bool) erro
 		return err
 	}
 	applied.SetNamespace(one.GetNamespace())
-	applied.SetAnnotations(over(applied.GetAnnotations(), asks(one.Unstructured)))
+	applied.SetAnnotations(labels.Merge(applied.GetAnnotations(), asks(one.Unstructured)))
 	options := []client.ApplyOption{client.FieldOwner(fieldManager), client.ForceOwnership}
 	if dry {
 		options = append(options, client.DryRunAll)
@@ -215,10 +216,7 @@ func (a *adopting) print(reports []*adoption) error {
 			return err
 		}
 	}
-	if refused {
-		return errFound
-	}
-	return nil
+	return ifFound(refused)
 }
 
 func (a *adopting) printText(report *adoption) error {
@@ -227,14 +225,8 @@ func (a *adopting) printText(report *adoption) error {
 	if asSource {
 		out = a.ErrOut // stdout is for the source
 	}
-	for _, line := range report.lines() {
-		text := line.Text
-		if look, has := looks[line.Mark]; has {
-			text = a.paint(out, look, text)
-		}
-		if _, err := fmt.Fprintln(out, text); err != nil {
-			return err
-		}
+	if err := a.writeLines(out, report.lines()); err != nil {
+		return err
 	}
 	switch {
 	case report.Refused(), len(report.Objects) == 0:

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // Values of --dry-run.
@@ -139,8 +140,7 @@ func (s *shell) apply(ctx context.Context, argument string, c change, dry string
 	if err != nil {
 		return err
 	}
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(name.Kind)
+	resource := kube.Object(name.Kind)
 	if err := writer.Get(ctx, name.NamespacedName, resource); err != nil {
 		return fmt.Errorf("cannot read %s: %w", name, err)
 	}

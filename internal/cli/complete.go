@@ -2,12 +2,15 @@ package cli
 
 import (
 	"context"
+	"iter"
+	"maps"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/client-go/tools/clientcmd/api"
 )
 
 // completionPatience is how long a completion waits for the cluster.
@@ -17,9 +20,9 @@ const completionPatience = 3 * time.Second
 func (s *shell) completeFlags(root *cobra.Command) {
 	for flag, complete := range map[string]cobra.CompletionFunc{
 		"namespace": s.completeNamespaces,
-		"context":   s.completeKubeconfig(func(c names) []string { return c.contexts }),
-		"cluster":   s.completeKubeconfig(func(c names) []string { return c.clusters }),
-		"user":      s.completeKubeconfig(func(c names) []string { return c.users }),
+		"context":   s.completeKubeconfig(func(c api.Config) iter.Seq[string] { return maps.Keys(c.Contexts) }),
+		"cluster":   s.completeKubeconfig(func(c api.Config) iter.Seq[string] { return maps.Keys(c.Clusters) }),
+		"user":      s.completeKubeconfig(func(c api.Config) iter.Seq[string] { return maps.Keys(c.AuthInfos) }),
 		"color":     cobra.FixedCompletions([]string{colorAuto, colorAlways, colorNever}, cobra.ShellCompDirectiveNoFileComp),
 	} {
 		_ = root.RegisterFlagCompletionFunc(flag, complete) // the flags exist
@@ -102,27 +105,14 @@ func (s *shell) completeNamespaces(cmd *cobra.Command, _ []string, begun string)
 	return found, cobra.ShellCompDirectiveNoFileComp
 }
 
-// names are the names of the entries of a kubeconfig.
-type names struct{ contexts, clusters, users []string }
-
-func (s *shell) completeKubeconfig(of func(names) []string) cobra.CompletionFunc {
+// completeKubeconfig completes the names of entries of a kubeconfig.
+func (s *shell) completeKubeconfig(of func(api.Config) iter.Seq[string]) cobra.CompletionFunc {
 	return func(cmd *cobra.Command, _ []string, begun string) ([]string, cobra.ShellCompDirective) {
 		config, err := s.kube.ToRawKubeConfigLoader().RawConfig()
 		if err != nil {
 			return nothing(err)
 		}
-		all := names{}
-		for name := range config.Contexts {
-			all.contexts = append(all.contexts, name)
-		}
-		for name := range config.Clusters {
-			all.clusters = append(all.clusters, name)
-		}
-		for name := range config.AuthInfos {
-			all.users = append(all.users, name)
-		}
-		found := slices.DeleteFunc(of(all), func(name string) bool { return !strings.HasPrefix(name, begun) })
-		slices.Sort(found)
+		found := slices.DeleteFunc(slices.Sorted(of(config)), func(name string) bool { return !strings.HasPrefix(name, begun) })
 		return found, cobra.ShellCompDirectiveNoFileComp
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/types"
@@ -196,10 +197,7 @@ func (s *shell) diffFleet(ctx context.Context, d *diffing, w *preview.Cluster, b
 		}
 		found = found || !fleet.Empty()
 	}
-	if found {
-		return errFound
-	}
-	return nil
+	return ifFound(found)
 }
 
 // writeDiffs prints the differences, and returns errFound if there are any.
@@ -235,10 +233,7 @@ func (s *shell) writeDiffs(ctx context.Context, output string, diffs []*preview.
 			return err
 		}
 	}
-	if found {
-		return errFound
-	}
-	return nil
+	return ifFound(found)
 }
 
 // looks are the styles of lines of a diff on terminals.
@@ -247,10 +242,16 @@ var looks = map[preview.Mark]style{
 }
 
 func (s *shell) writeDiff(out io.Writer, diff *preview.Diff, fields bool) error {
-	for _, line := range diff.Lines() {
-		if line.Mark == preview.FieldOf && !fields {
-			continue
-		}
+	lines := diff.Lines()
+	if !fields {
+		lines = slices.DeleteFunc(lines, func(line preview.Line) bool { return line.Mark == preview.FieldOf })
+	}
+	return s.writeLines(out, lines)
+}
+
+// writeLines prints lines in the styles of their marks.
+func (s *shell) writeLines(out io.Writer, lines []preview.Line) error {
+	for _, line := range lines {
 		text := line.Text
 		if look, has := looks[line.Mark]; has {
 			text = s.paint(out, look, text)

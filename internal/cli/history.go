@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/history"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 func historyCommand(s *shell) *cobra.Command {
@@ -62,8 +63,7 @@ func (s *shell) released(ctx context.Context, argument string) (client.Client, *
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(name.Kind)
+	resource := kube.Object(name.Kind)
 	if err := c.Get(ctx, name.NamespacedName, resource); err != nil {
 		return nil, nil, nil, fmt.Errorf("cannot read %s: %w", name, err)
 	}

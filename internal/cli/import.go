@@ -195,10 +195,7 @@ func (i *importing) print(results []importer.Result, left []importer.Note) error
 		_, _ = fmt.Fprintln(i.Out, "---")
 	}
 	i.say(left)
-	if i.strict && noted > 0 {
-		return errFound
-	}
-	return nil
+	return ifFound(i.strict && noted > 0)
 }
 
 func (i *importing) say(notes []importer.Note) {

@@ -13,6 +13,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
@@ -206,19 +207,9 @@ func (u *subject) find(ctx context.Context, w *preview.Cluster) error {
 	}
 	u.SetUID(there.GetUID())
 	u.SetCreationTimestamp(there.GetCreationTimestamp())
-	u.SetLabels(over(there.GetLabels(), u.GetLabels()))
-	u.SetAnnotations(over(there.GetAnnotations(), u.GetAnnotations()))
+	u.SetLabels(labels.Merge(there.GetLabels(), u.GetLabels()))
+	u.SetAnnotations(labels.Merge(there.GetAnnotations(), u.GetAnnotations()))
 	return nil
-}
-
-func over(beneath, above map[string]string) map[string]string {
-	all := map[string]string{}
-	for _, layer := range []map[string]string{beneath, above} {
-		for key, value := range layer {
-			all[key] = value
-		}
-	}
-	return all
 }
 
 // explained wraps an error of a resource or a chart, and adds the lines of the template around its position, if it has one.

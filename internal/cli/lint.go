@@ -62,10 +62,7 @@ kubectl appservice lint helm-charts/appjob -o json`,
 			if err := lint.Print(s.Out, output, reports); err != nil {
 				return err
 			}
-			if found > 0 {
-				return errFound
-			}
-			return nil
+			return ifFound(found > 0)
 		},
 	}
 	cmd.Flags().StringArrayVarP(&resources, "filename", "f", nil, "files or folders with resources to render; - for stdin (default: a resource with the required fields only)")

@@ -24,6 +24,14 @@ const (
 // errFound ends a command that has printed differences or findings. It is not printed.
 var errFound = errors.New("there are differences or findings")
 
+// ifFound returns errFound if there are any.
+func ifFound(found bool) error {
+	if found {
+		return errFound
+	}
+	return nil
+}
+
 // commands are the constructors of all commands, in the order of the help.
 var commands = []func(*shell) *cobra.Command{
 	renderCommand,

@@ -19,6 +19,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/explain"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -91,8 +92,7 @@ func (s *shell) standing(ctx context.Context, args []string, kind string, everyw
 
 // list lists the resources of a kind, in the namespace or everywhere.
 func (s *shell) list(ctx context.Context, reader client.Reader, kind schema.GroupVersionKind, everywhere bool) ([]unstructured.Unstructured, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	list := kube.List(kind)
 	var options []client.ListOption
 	if !everywhere {
 		namespace, err := s.namespace()

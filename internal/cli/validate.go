@@ -116,10 +116,7 @@ func (v *validation) run(cmd *cobra.Command) error {
 			return err
 		}
 	}
-	if len(refusals) > 0 {
-		return errFound
-	}
-	return nil
+	return ifFound(len(refusals) > 0)
 }
 
 // definition returns the definition of a kind; nil if there is none.

@@ -36,10 +36,7 @@ kubectl appservice why appservice/web -o json`,
 			if err := s.printTree(explain.Why(found), output, found.Now); err != nil {
 				return err
 			}
-			if !explain.Well(found) {
-				return errFound
-			}
-			return nil
+			return ifFound(!explain.Well(found))
 		},
 	}
 	s.outputFlag(cmd, &output, reportFormats)

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -17,8 +16,7 @@ func (o *Observer) payloads(ctx context.Context, objects map[kube.Key]client.Obj
 		if !kube.IsOutline(object) || !wanted(object) {
 			continue
 		}
-		whole := &unstructured.Unstructured{}
-		whole.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+		whole := kube.Object(object.GetObjectKind().GroupVersionKind())
 		err := o.live.Get(ctx, client.ObjectKeyFromObject(object), whole)
 		switch {
 		case apierrors.IsNotFound(err):

@@ -99,10 +99,7 @@ func (r *Reconciler) measureDrift(plan *release.Plan) {
 // recordState emits events and logs what is new in a status that was just written. A message that changes while its reason stays is not
 // news, unless it is an error of the operator.
 func (r *Reconciler) recordState(ctx context.Context, s *scope, current *v1.AppServiceStatus, problem *status.Problem) {
-	before := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady)
-	if before == nil {
-		before = &metav1.Condition{}
-	}
+	before := cmp.Or(meta.FindStatusCondition(s.previous.Conditions, v1.ConditionReady), &metav1.Condition{})
 	now := meta.FindStatusCondition(current.Conditions, v1.ConditionReady)
 	logger := log.FromContext(ctx).WithValues("generation", s.resource.GetGeneration())
 	if problem != nil && !s.paused {

@@ -182,7 +182,7 @@ func (w *world) restart() {
 		Kind: appService, Charts: w.charts, Capabilities: known{}, Observer: observer,
 		Actor:  release.NewActor(&cluster.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch, 1),
 		Status: &status.Writer{Client: w.WithWatch, Clock: w.clock}, Client: w.WithWatch, Live: w.WithWatch,
-		Tracker: &syncedSource{}, References: w.facts, Hosts: hosts.New(nil, nil, nil, hosts.Free{}), Recorder: w.recorder,
+		Tracker: &syncedSource{}, References: w.facts, Hosts: hosts.New(nil, nil, nil, nil), Recorder: w.recorder,
 		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Defaults: w,
 	}
 	w.operator.Rollouts = &fleet.Rollouts{

@@ -75,8 +75,7 @@ func (r *Reconciler) selectorOf(ctx context.Context, known *rendered, key kube.K
 		if known != nil && known.facts.Selectors[key] != nil {
 			return known.facts.Selectors[key], nil
 		}
-		whole := &unstructured.Unstructured{}
-		whole.SetGroupVersionKind(live.GetObjectKind().GroupVersionKind())
+		whole := kube.Object(live.GetObjectKind().GroupVersionKind())
 		err := r.Live.Get(ctx, client.ObjectKeyFromObject(live), whole)
 		if apierrors.IsNotFound(err) {
 			return nil, nil

@@ -15,8 +15,7 @@ import (
 // has the name; where both have releases already, both go on, and the status of the younger one warns.
 func (r *Reconciler) namesake(ctx context.Context, s *scope, there *cluster.Snapshot) error {
 	for _, kind := range r.Others {
-		other := &unstructured.Unstructured{}
-		other.SetGroupVersionKind(kind)
+		other := kube.Object(kind)
 		if err := r.Client.Get(ctx, s.name(), other); err != nil {
 			continue
 		}

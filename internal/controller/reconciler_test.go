@@ -142,7 +142,7 @@ func newBench(t *testing.T, image string) *bench {
 	}
 	translator := values.For(appService, tiny, nil)
 	b.Reconciler = &Reconciler{
-		Hosts: hosts.New(nil, nil, nil, hosts.Free{}),
+		Hosts: hosts.New(nil, nil, nil, nil),
 		Kind:  appService,
 		Charts: render.NewCurrent(&render.Renderer{
 			Chart: tiny,

@@ -64,8 +64,7 @@ func (s *scope) version() version {
 
 // read returns the scope of a reconcile; nil if the resource is gone: the garbage collector deletes the objects that it controlled.
 func (r *Reconciler) read(ctx context.Context, request reconcile.Request) (*scope, error) {
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(r.Kind)
+	resource := kube.Object(r.Kind)
 	err := r.Client.Get(ctx, request.NamespacedName, resource)
 	switch {
 	case apierrors.IsNotFound(err):

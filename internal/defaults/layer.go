@@ -1,7 +1,6 @@
 package defaults
 
 import (
-	"fmt"
 	"maps"
 	"slices"
 	"strings"
@@ -11,6 +10,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Layer holds the defaults of one source, in the shape of a spec.
@@ -39,7 +39,7 @@ func Under(spec map[string]any, place fields.Place, layers ...Layer) (map[string
 			}
 		}
 		if len(status.Fields) > 0 {
-			status.Fields = shorten(status.Fields)
+			status.Fields = text.First(status.Fields, mostFields)
 			applied = append(applied, status)
 		}
 	}
@@ -88,10 +88,3 @@ func says(layer Layer, above []Layer, path []string) bool {
 
 // mostFields is the number of fields of a source that a status lists.
 const mostFields = 20
-
-func shorten(names []string) []string {
-	if more := len(names) - mostFields; more > 0 {
-		return append(names[:mostFields:mostFields], fmt.Sprintf("and %d more", more))
-	}
-	return names
-}

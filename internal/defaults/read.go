@@ -1,8 +1,6 @@
 package defaults
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"maps"
@@ -14,6 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/fields"
 )
 
@@ -47,20 +46,15 @@ func Of(config *corev1.ConfigMap, kind string) Text {
 	if !there {
 		for _, other := range slices.Sorted(maps.Keys(config.Data)) {
 			if question := fields.DidYouMean(other, []string{key}); question != "" {
-				return Text{Digest: digest(other), err: fmt.Errorf("there is no such key as %s%s", other, question)}
+				return Text{Digest: digest.Of([]byte(other))[:32], err: fmt.Errorf("there is no such key as %s%s", other, question)}
 			}
 		}
 		return Text{}
 	}
 	if len(text) > most {
-		return Text{Digest: digest(text), err: fmt.Errorf("%s: it has more than %d bytes", key, most)}
+		return Text{Digest: digest.Of([]byte(text))[:32], err: fmt.Errorf("%s: it has more than %d bytes", key, most)}
 	}
-	return Text{Digest: digest(text), text: text}
-}
-
-func digest(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:32]
+	return Text{Digest: digest.Of([]byte(text))[:32], text: text}
 }
 
 // Read parses a namespace's defaults for a kind, which may set the allowed fields.

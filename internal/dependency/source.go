@@ -2,8 +2,6 @@ package dependency
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,6 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
@@ -146,8 +145,7 @@ func (d *Dependencies) names(ctx context.Context, kind schema.GroupVersionKind) 
 
 // fetch reads the payload of an object.
 func (d *Dependencies) fetch(ctx context.Context, at Object, kind schema.GroupVersionKind) (State, error) {
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
+	object := kube.Object(kind)
 	err := d.live.Get(ctx, types.NamespacedName{Namespace: at.Namespace, Name: at.Name}, object)
 	if apierrors.IsNotFound(err) {
 		d.Forget(at)
@@ -190,8 +188,7 @@ func digests(object *unstructured.Unstructured) map[string]string {
 	for _, field := range []string{"data", "binaryData"} {
 		data, _, _ := unstructured.NestedMap(object.Object, field)
 		for key, value := range data {
-			sum := sha256.Sum256(fmt.Append(nil, value))
-			out[key] = hex.EncodeToString(sum[:])[:32]
+			out[key] = digest.Of(fmt.Append(nil, value))[:32]
 		}
 	}
 	return out

@@ -2,6 +2,7 @@ package diagnose
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -77,12 +78,9 @@ func ending(f Findings, pod *corev1.Pod, c container, ended *corev1.ContainerSta
 
 // heldBack reports whether the kubelet delays the restart of a container. For long, its status may show only that it ended.
 func heldBack(f Findings, pod *corev1.Pod, c container) bool {
-	for _, event := range f.eventsOf(pod.UID, "BackOff") {
-		if event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container") {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(f.eventsOf(pod.UID, "BackOff"), func(event *corev1.Event) bool {
+		return event.InvolvedObject.FieldPath == fieldPath(c) && strings.Contains(event.Message, "restarting failed container")
+	})
 }
 
 // signal returns the name of the signal that an exit code stands for.

@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -85,9 +86,7 @@ func Causes(f Findings) []Cause {
 		if cause.Effect == Passing && !cause.Until.IsZero() && !f.Now.Before(cause.Until) {
 			cause.Effect = Lasting
 		}
-		if cause.Hint == "" {
-			cause.Hint = Hint(cause.Reason)
-		}
+		cause.Hint = cmp.Or(cause.Hint, Hint(cause.Reason))
 	}
 	order(list)
 	return list

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
@@ -146,10 +147,6 @@ func named(pod *corev1.Pod, name string) string {
 
 // hasMore reports whether an event names the volume that cannot be mounted.
 func hasMore(f Findings, pod *corev1.Pod) bool {
-	for _, event := range f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume") {
-		if mountPrefix.MatchString(event.Message) {
-			return true
-		}
-	}
-	return false
+	events := f.eventsOf(pod.UID, "FailedMount", "FailedAttachVolume")
+	return slices.ContainsFunc(events, func(event *corev1.Event) bool { return mountPrefix.MatchString(event.Message) })
 }

@@ -1,9 +1,12 @@
 package diagnose
 
 import (
+	"cmp"
 	"regexp"
 	"slices"
 	"strings"
+
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // maxDetail is the maximum length of foreign messages in characters.
@@ -30,10 +33,7 @@ func Brief(message string) string {
 	message = assignment.ReplaceAllString(message, "${1}…")
 	message = strings.Join(strings.Fields(message), " ")
 	message = strings.TrimRight(emptiness.ReplaceAllString(message, ""), " .")
-	if runes := []rune(message); len(runes) > maxDetail {
-		message = string(runes[:maxDetail-1]) + "…"
-	}
-	return message
+	return text.Cut(message, maxDetail)
 }
 
 // AfterLast returns the text after the last separator; all of it if there is none.
@@ -64,8 +64,5 @@ func lastWords(message string) string {
 			last = trimmed
 		}
 	}
-	if last == "" {
-		last = lines[len(lines)-1]
-	}
-	return Brief(last)
+	return Brief(cmp.Or(last, lines[len(lines)-1]))
 }

@@ -22,6 +22,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -64,8 +65,7 @@ type Looker struct {
 // Look reads a resource and its objects. With whole, it reads everything about all of them; without, it reads less about healthy ones.
 // An error means that not even the resource could be read.
 func (l *Looker) Look(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName, whole bool) (*Findings, error) {
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(kind)
+	resource := kube.Object(kind)
 	if err := l.Reader.Get(ctx, name, resource); err != nil {
 		return nil, fmt.Errorf("cannot read %s %s: %w", kind.Kind, name, err)
 	}
@@ -109,8 +109,7 @@ func (l *Looker) find(ctx context.Context, f *Findings, entry v1.ResourceStatus)
 		if kind.Kind != entry.Kind {
 			continue
 		}
-		live := &unstructured.Unstructured{}
-		live.SetGroupVersionKind(kind)
+		live := kube.Object(kind)
 		key := types.NamespacedName{Namespace: f.Resource.GetNamespace(), Name: entry.Name}
 		if mapping, err := l.Mapper.RESTMapping(kind.GroupKind(), kind.Version); err == nil && mapping.Scope.Name() == meta.RESTScopeNameRoot {
 			key.Namespace = ""

@@ -12,6 +12,7 @@ import (
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // fieldNamed matches fields of specs in messages and hints, for example spec.resources.limits.memory.
@@ -88,14 +89,11 @@ func (f *Findings) origin(path []string) (value, from string) {
 const mostValue = 60
 
 func short(value any) string {
-	text, err := json.Marshal(value)
+	content, err := json.Marshal(value)
 	if err != nil {
 		return fmt.Sprint(value)
 	}
-	if runes := []rune(string(text)); len(runes) > mostValue {
-		return string(runes[:mostValue-1]) + "…"
-	}
-	return string(text)
+	return text.Cut(string(content), mostValue)
 }
 
 // setBy returns the field manager that set a field of the spec; empty if that is not known.

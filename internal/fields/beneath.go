@@ -27,23 +27,15 @@ func SpecOf(kind schema.GroupVersionKind, declared *File) Place {
 	if !typed && declared == nil {
 		return Place{}
 	}
-	top, fixed := map[string]*node{}, map[string]string{}
+	fixed := map[string]string{}
 	if typed {
-		for name, typ := range members(core) {
-			top[name] = &node{path: "spec." + name, typ: typ}
-		}
 		fixed = fixedOf[core]
 	} else {
 		for _, name := range declared.Spec.Required {
 			fixed[name] = inEachSpec
 		}
 	}
-	if declared != nil {
-		for name, field := range declared.Spec.Properties {
-			top[name] = nodeOf("spec."+name, &field)
-		}
-	}
-	return Place{&node{path: "spec", fields: top}, fixed}
+	return Place{specOf(map[string]*node{}, core, declared), fixed}
 }
 
 const (

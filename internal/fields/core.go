@@ -27,7 +27,7 @@ func Type(ref string) (reflect.Type, error) {
 	}
 	at := reflect.TypeFor[v1.AppServiceSpec]()
 	for _, step := range steps[2:] {
-		known := members(at)
+		known := Members(at)
 		if known[step] == nil {
 			return nil, fmt.Errorf("$ref %s: there is no field %s%s", ref, step, DidYouMean(step, sortedKeys(known)))
 		}
@@ -36,8 +36,8 @@ func Type(ref string) (reflect.Type, error) {
 	return at, nil
 }
 
-// members returns the types of the fields of a struct by their names in JSON.
-func members(of reflect.Type) map[string]reflect.Type {
+// Members returns the types of the fields of a struct by their names in JSON.
+func Members(of reflect.Type) map[string]reflect.Type {
 	found := map[string]reflect.Type{}
 	if of = indirect(of); of.Kind() != reflect.Struct {
 		return found
@@ -47,7 +47,7 @@ func members(of reflect.Type) map[string]reflect.Type {
 		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
 		switch {
 		case name == "" && (field.Anonymous || strings.Contains(options, "inline")):
-			maps.Copy(found, members(field.Type))
+			maps.Copy(found, Members(field.Type))
 		case name != "" && name != "-":
 			found[name] = field.Type
 		}

@@ -52,9 +52,7 @@ func Defaulted(s *apiextensionsv1.JSONSchemaProps) bool {
 }
 
 func emptyOf(typ reflect.Type) any {
-	if typ.Kind() == reflect.Pointer {
-		typ = typ.Elem()
-	}
+	typ = indirect(typ)
 	if reflect.PointerTo(typ).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 		return nil // a quantity or an int-or-string
 	}

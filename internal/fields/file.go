@@ -106,7 +106,7 @@ func (f *File) fit(kind schema.GroupVersionKind) error {
 	var found Problems
 	report := func(at, text string) { found = append(found, f.problem(at, fmt.Sprintf(text, kind.Kind))) }
 	for name := range f.Spec.Properties {
-		if members(core)[name] != nil {
+		if Members(core)[name] != nil {
 			report(".properties["+name+"]", "%s has this field already: take another name")
 		}
 	}

@@ -26,7 +26,7 @@ func (a *analysis) ignored(kind schema.GroupVersionKind) Problems {
 		return nil
 	}
 	var problems Problems
-	for _, name := range sortedKeys(members(core)) {
+	for _, name := range sortedKeys(Members(core)) {
 		if field := join("spec", name); !a.uses(field) && !ofOperator(kind, name) {
 			problems = append(problems, Problem{path.Join(a.dir, "templates"), 0, field + " of " + kind.Kind + " is used by no template: setting it has no effect"})
 		}

@@ -76,8 +76,7 @@ var yamlLine = regexp.MustCompile(`line (\d+): (?s:(.*))$`)
 // NotYAML returns an error of the YAML parser with the lines in it.
 func NotYAML(file string, err error) Problems {
 	messages := []string{strings.TrimPrefix(err.Error(), "yaml: ")}
-	var several *yaml.TypeError
-	if errors.As(err, &several) {
+	if several, found := errors.AsType[*yaml.TypeError](err); found {
 		messages = several.Errors
 	}
 	problems := make(Problems, 0, len(messages))
@@ -224,7 +223,7 @@ func (p *parser) key(s *props, at, key string, value *yaml.Node) {
 // decode strictly decodes the value of a key of a struct as the API server and Helm do: integers are int64.
 func (p *parser) decode(into any, at, key string, value *yaml.Node) {
 	typ := reflect.TypeOf(into)
-	if known := members(typ); known[key] == nil {
+	if known := Members(typ); known[key] == nil {
 		p.report(at+"."+key, "unknown key%s", DidYouMean(key, sortedKeys(known)))
 		return
 	}

@@ -33,8 +33,13 @@ func valuesOf(c *chart.Chart, kind schema.GroupVersionKind, declared *File) *nod
 	for _, dependency := range c.Dependencies() {
 		top[dependency.Name()] = &node{path: "spec." + dependency.Name()}
 	}
-	if typed {
-		for name, typ := range members(core) {
+	return specOf(top, core, declared)
+}
+
+// specOf returns the root with the fields of a Go type and of a fields.yaml, nil for none, besides others.
+func specOf(top map[string]*node, core reflect.Type, declared *File) *node {
+	if core != nil {
+		for name, typ := range Members(core) {
 			top[name] = &node{path: "spec." + name, typ: typ}
 		}
 	}
@@ -73,7 +78,7 @@ func (n *node) member(name string) (field *node, declared bool) {
 		if of.Kind() != reflect.Struct || reflect.PointerTo(of).Implements(reflect.TypeFor[json.Unmarshaler]()) {
 			return &node{path: path, typ: elementOf(of, reflect.Map)}, true
 		}
-		typ := members(of)[name]
+		typ := Members(of)[name]
 		return &node{path: path, typ: typ}, typ != nil
 	}
 	return &node{path: path}, true
@@ -87,7 +92,7 @@ func (n *node) names() []string {
 	case n.schema != nil:
 		return Names(n.schema)
 	case n.typ != nil:
-		return sortedKeys(members(n.typ))
+		return sortedKeys(Members(n.typ))
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package fields
 import (
 	"encoding/json"
 	"errors"
+	"slices"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -40,11 +41,7 @@ func Vast(value any) bool {
 			}
 		}
 	case []any:
-		for _, item := range value {
-			if Vast(item) {
-				return true
-			}
-		}
+		return slices.ContainsFunc(value, Vast)
 	}
 	return false
 }

@@ -2,13 +2,12 @@ package fleet
 
 import (
 	"cmp"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/digest"
 )
 
 // Defaults identifies one version of the defaults of a namespace.
@@ -75,6 +74,5 @@ func (a Asked) New(record *cluster.Record) Parts {
 
 // id identifies all of Asked.
 func (a Asked) id() string {
-	sum := sha256.Sum256([]byte(a.Chart.id() + a.Defaults.id()))
-	return hex.EncodeToString(sum[:])[:16]
+	return digest.Of([]byte(a.Chart.id() + a.Defaults.id()))[:16]
 }

@@ -1,12 +1,11 @@
 package fleet
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"strings"
 
 	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -40,8 +39,7 @@ func (c Chart) id() string {
 	if c.Values != "" {
 		text += "\n" + c.Values
 	}
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:])[:16]
+	return digest.Of([]byte(text))[:16]
 }
 
 // named reports whether a request names the chart: by its digest, or the beginning of one, and likewise that of its values.

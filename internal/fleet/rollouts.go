@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -16,6 +15,8 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 	"sigs.k8s.io/controller-runtime/pkg/source"
+
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Rollouts is the line of the resources of one kind whose pods would restart although their users changed nothing. It bounds how many of
@@ -340,8 +341,8 @@ func (r *Rollouts) turn(halt bool, namespace string) (why string) {
 		}
 	}
 	slices.Sort(names)
-	log.Info("chart halted: too many resources failed with it", "resources", some(names))
-	return fmt.Sprintf("is halted, because %s failed with it", some(names))
+	log.Info("chart halted: too many resources failed with it", "resources", text.Some(names, named))
+	return fmt.Sprintf("is halted, because %s failed with it", text.Some(names, named))
 }
 
 func (r *Rollouts) show() {
@@ -378,11 +379,3 @@ func (r *Rollouts) wake(name types.NamespacedName) {
 
 // named is how many resources a message names.
 const named = 3
-
-// some lists a few names and counts the rest.
-func some(names []string) string {
-	if more := len(names) - named; more > 0 {
-		return fmt.Sprintf("%s and %d more", strings.Join(names[:named], ", "), more)
-	}
-	return strings.Join(names, ", ")
-}

@@ -245,7 +245,7 @@ func TestAHaltedChartGoesOnOnRequestAndTheNextOneByItself(t *testing.T) {
 		t.Error("it goes on for the sake of another chart")
 	}
 	b.queue.take()
-	b.Allow(digest[:12])
+	b.Allow(known[:12])
 	if got := b.queue.take(); !b.Begin(web(9)) || !slices.Contains(got, "web-9") {
 		t.Errorf("it does not go on: %q are woken", got)
 	}

@@ -1,6 +1,10 @@
 package gateway
 
-import metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+import (
+	"slices"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+)
 
 // The conditions of a route that the Gateway API defines.
 const (
@@ -28,12 +32,7 @@ type Condition struct {
 
 // Behind reports whether the entry is about an earlier spec. Controllers that report no generation are believed.
 func (e Entry) Behind() bool {
-	for _, condition := range e.Conditions {
-		if condition.ObservedGeneration != 0 && condition.ObservedGeneration < e.generation {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(e.Conditions, func(c Condition) bool { return c.ObservedGeneration != 0 && c.ObservedGeneration < e.generation })
 }
 
 // Behind reports whether some controller has not yet observed the newest version of the route.

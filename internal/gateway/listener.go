@@ -82,16 +82,17 @@ func (l Listener) takes(route *Route, ref Ref) bool {
 func meet(listener, route string) (string, bool) {
 	listener, route = strings.ToLower(listener), strings.ToLower(route)
 	switch {
-	case listener == "" || covers(listener, route):
+	case listener == "" || Covers(listener, route):
 		return route, true
-	case route == "" || route == listener || covers(route, listener):
+	case route == "" || route == listener || Covers(route, listener):
 		return listener, true
 	}
 	return "", false
 }
 
-// covers reports whether a wildcard covers a host or a wildcard that is no wider; it may stand for several labels.
-func covers(wildcard, host string) bool {
+// Covers reports whether a wildcard covers a host or a wildcard that is no wider. It may stand for several labels, as with most Ingress
+// controllers, too.
+func Covers(wildcard, host string) bool {
 	domain, found := strings.CutPrefix(wildcard, "*")
 	return found && strings.HasSuffix(host, domain)
 }

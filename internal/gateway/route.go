@@ -9,6 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
@@ -93,15 +94,10 @@ func (r Ref) In(namespace string) string {
 }
 
 func (r *Route) ref(written parentRef) Ref {
-	out := Ref{Group: Group, Kind: Kind.Kind, SectionName: written.SectionName, Port: written.Port}
-	if written.Group != nil {
-		out.Group = *written.Group
+	return Ref{
+		Group: ptr.Deref(written.Group, Group), Kind: ptr.Deref(written.Kind, Kind.Kind), SectionName: written.SectionName, Port: written.Port,
+		NamespacedName: types.NamespacedName{Namespace: cmp.Or(written.Namespace, r.Metadata.Namespace), Name: written.Name},
 	}
-	if written.Kind != nil {
-		out.Kind = *written.Kind
-	}
-	out.NamespacedName = types.NamespacedName{Namespace: cmp.Or(written.Namespace, r.Metadata.Namespace), Name: written.Name}
-	return out
 }
 
 // Parent is a parent of a route and what controllers report on it.

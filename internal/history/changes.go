@@ -2,7 +2,6 @@ package history
 
 import (
 	"fmt"
-	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
@@ -57,20 +56,14 @@ func ObjectChanges(before, after *Revision) []string {
 	}
 	var list []string
 	old, now := before.recorded.Objects, after.recorded.Objects
-	find := func(objects []*unstructured.Unstructured, like *unstructured.Unstructured) *unstructured.Unstructured {
-		at := slices.IndexFunc(objects, func(o *unstructured.Unstructured) bool { return kube.KeyOf(o) == kube.KeyOf(like) })
-		if at < 0 {
-			return nil
-		}
-		return objects[at]
-	}
+	earlier, later := kube.ByKey(old), kube.ByKey(now)
 	for _, object := range old {
-		if find(now, object) == nil {
+		if later[kube.KeyOf(object)] == nil {
 			list = append(list, fmt.Sprintf("%s is no longer there", kube.KeyOf(object)))
 		}
 	}
 	for _, object := range now {
-		was := find(old, object)
+		was := earlier[kube.KeyOf(object)]
 		if was == nil {
 			list = append(list, fmt.Sprintf("%s is new", kube.KeyOf(object)))
 			continue

@@ -11,8 +11,10 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
+	"k8s.io/utils/ptr"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -52,12 +54,10 @@ const everything = "/"
 // The kinds whose objects make claims.
 var (
 	ingressKind = schema.GroupKind{Group: networkingv1.GroupName, Kind: "Ingress"}
-	httpKind    = schema.GroupKind{Group: gatewayGroup, Kind: "HTTPRoute"}
-	grpcKind    = schema.GroupKind{Group: gatewayGroup, Kind: "GRPCRoute"}
+	httpKind    = schema.GroupKind{Group: gateway.Group, Kind: "HTTPRoute"}
+	grpcKind    = schema.GroupKind{Group: gateway.Group, Kind: "GRPCRoute"}
 	routeKinds  = []schema.GroupKind{ingressKind, httpKind, grpcKind}
 )
-
-const gatewayGroup = "gateway.networking.k8s.io"
 
 // ClaimsOf lists what a rendered or live object claims, each once. Defaults set by the API server make no difference.
 func ClaimsOf(object *unstructured.Unstructured) []Claim { return claimsOf(object, math.MaxInt) }
@@ -95,10 +95,7 @@ func ingressClaims(ingress *networkingv1.Ingress) []Claim {
 	if ingress == nil {
 		return nil
 	}
-	entry := Entry{Kind: ingressKind.Kind, Name: ingress.Annotations[legacyClass]}
-	if ingress.Spec.IngressClassName != nil {
-		entry.Name = *ingress.Spec.IngressClassName
-	}
+	entry := Entry{Kind: ingressKind.Kind, Name: ptr.Deref(ingress.Spec.IngressClassName, ingress.Annotations[legacyClass])}
 	var list []Claim
 	if ingress.Spec.DefaultBackend != nil { // without it and without rules, it is an identity of the caches: the API server accepts no such Ingress
 		list = append(list, Claim{Entry: entry, Path: pathOf(Prefix, everything)})
@@ -246,14 +243,7 @@ func (c Claim) hostsOverlap(other Claim) bool {
 	if c.Host == "" || other.Host == "" {
 		return c.Host == other.Host && c.Entry.overlaps(other.Entry)
 	}
-	return c.Host == other.Host || covers(c.Host, other.Host) || covers(other.Host, c.Host)
-}
-
-// covers reports whether a wildcard covers a host or a narrower wildcard. A wildcard may stand for several labels, as with
-// gateways, and with most Ingress controllers.
-func covers(wildcard, host string) bool {
-	domain, found := strings.CutPrefix(wildcard, "*")
-	return found && strings.HasSuffix(host, domain)
+	return c.Host == other.Host || gateway.Covers(c.Host, other.Host) || gateway.Covers(other.Host, c.Host)
 }
 
 func (e Entry) overlaps(other Entry) bool {

@@ -7,14 +7,14 @@ import (
 
 // A claim in short: host, then how its path is matched and the path.
 func claim(host string, match Match, path string, change ...func(*Claim)) Claim {
-	c := Claim{Host: host, Entry: gateway, Path: pathOf(match, path)}
+	c := Claim{Host: host, Entry: public, Path: pathOf(match, path)}
 	for _, apply := range change {
 		apply(&c)
 	}
 	return c
 }
 
-var gateway = Entry{Kind: "Gateway", Name: "infra/public"}
+var public = Entry{Kind: "Gateway", Name: "infra/public"}
 
 func at(entry Entry) func(*Claim) { return func(c *Claim) { c.Entry = entry } }
 

@@ -12,15 +12,3 @@ type Rules interface {
 	// Shared reports whether routes of a namespace may share a host with those of other namespaces for which that is true, too.
 	Shared(namespace, host string) bool
 }
-
-// Free are rules that allow everything, and grant and share nothing.
-type Free struct{}
-
-// Refused implements Rules.
-func (Free) Refused(string, kube.Key, Claim) error { return nil }
-
-// Granted implements Rules.
-func (Free) Granted(string, string) bool { return false }
-
-// Shared implements Rules.
-func (Free) Shared(string, string) bool { return false }

@@ -11,21 +11,20 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 )
 
 // Workload reads a Deployment or StatefulSet, and the objects of its namespace that may belong to it. Kinds that the cluster does
 // not serve are skipped; kinds that the user may not list are named in notes.
 func Workload(ctx context.Context, c client.Reader, kind string, key client.ObjectKey) (objects []*unstructured.Unstructured, unseen []Note, err error) {
-	workload := &unstructured.Unstructured{}
-	workload.SetGroupVersionKind(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind})
+	workload := kube.Object(schema.GroupVersionKind{Group: "apps", Version: "v1", Kind: kind})
 	if err := c.Get(ctx, key, workload); err != nil {
 		return nil, nil, err
 	}
 	objects = append(objects, workload)
 	for _, kind := range Kinds {
-		list := &unstructured.UnstructuredList{}
-		list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+		list := kube.List(kind)
 		err := c.List(ctx, list, client.InNamespace(key.Namespace))
 		switch {
 		case err == nil:

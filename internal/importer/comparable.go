@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/intstr"
 
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -65,11 +66,10 @@ func (s *subject) templateOf(object *unstructured.Unstructured) *corev1.PodTempl
 		return s.template
 	}
 	if object.GetKind() == "StatefulSet" {
-		read, err := as[appsv1.StatefulSet](object)
-		if err == nil {
+		if read := kube.As[appsv1.StatefulSet](object); read != nil {
 			return &read.Spec.Template
 		}
-	} else if read, err := as[appsv1.Deployment](object); err == nil {
+	} else if read := kube.As[appsv1.Deployment](object); read != nil {
 		return &read.Spec.Template
 	}
 	return &corev1.PodTemplateSpec{}
@@ -189,22 +189,14 @@ func (side *side) deployment(object *unstructured.Unstructured) *appsv1.Deployme
 	if object == side.s.workload {
 		return side.s.deployment.DeepCopy()
 	}
-	read, err := as[appsv1.Deployment](object)
-	if err != nil {
-		return nil
-	}
-	return read
+	return kube.As[appsv1.Deployment](object)
 }
 
 func (side *side) statefulSet(object *unstructured.Unstructured) *appsv1.StatefulSet {
 	if object == side.s.workload {
 		return side.s.stateful.DeepCopy()
 	}
-	read, err := as[appsv1.StatefulSet](object)
-	if err != nil {
-		return nil
-	}
-	return read
+	return kube.As[appsv1.StatefulSet](object)
 }
 
 func (side *side) pods(template *corev1.PodTemplateSpec) {
@@ -246,6 +238,7 @@ func (side *side) anyNumber(port intstr.IntOrString) string {
 	return numberIn(side.template, port)
 }
 
+// numberIn returns the number of a port of any container, as text; the name if the port is not found.
 func numberIn(template *corev1.PodTemplateSpec, port intstr.IntOrString) string {
 	for _, list := range [][]corev1.Container{template.Spec.Containers, template.Spec.InitContainers} {
 		for n := range list {

@@ -8,6 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // compare adds a note for each field that differs between the original and the rendered objects.
@@ -90,7 +91,7 @@ func (s *subject) lostLabels(before, after map[string]*unstructured.Unstructured
 func (s *subject) notMade(object *unstructured.Unstructured) {
 	for _, refusal := range s.refused {
 		if refusal.from.object == describe(object) {
-			s.note(describe(object), refusal.from.field, "it is not taken: "+oneLine(refusal.err), "keep this object beside the AppService")
+			s.note(describe(object), refusal.from.field, "it is not taken: "+text.Line(refusal.err.Error()), "keep this object beside the AppService")
 			return
 		}
 	}
@@ -131,7 +132,7 @@ func (s *subject) explain(role, object string, d release.Difference) {
 	note := Note{Object: object, Field: d.Field}
 	for _, refusal := range s.refused {
 		if refusal.from.object == object && within(d.Field, refusal.from.field) {
-			note.Reason, note.Remedy = "it is left out, as the operator refuses it: "+oneLine(refusal.err), "change it as that says, or keep this object as it is"
+			note.Reason, note.Remedy = "it is left out, as the operator refuses it: "+text.Line(refusal.err.Error()), "change it as that says, or keep this object as it is"
 			s.addOnce(note)
 			return
 		}

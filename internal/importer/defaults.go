@@ -190,9 +190,7 @@ func defaultService(s *corev1.Service) {
 	}
 	for n := range s.Spec.Ports {
 		fill(&s.Spec.Ports[n].Protocol, corev1.ProtocolTCP)
-		if s.Spec.Ports[n].TargetPort == (intstr.IntOrString{}) {
-			s.Spec.Ports[n].TargetPort = intstr.FromInt32(s.Spec.Ports[n].Port)
-		}
+		fill(&s.Spec.Ports[n].TargetPort, intstr.FromInt32(s.Spec.Ports[n].Port))
 	}
 }
 

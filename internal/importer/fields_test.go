@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 )
 
@@ -98,13 +99,15 @@ func TestEachFieldArrivesOrHasANote(t *testing.T) {
 		t.Run(field, func(t *testing.T) {
 			t.Parallel()
 			object := parsed(t, []byte(plain))[0]
+			content, err := yaml.YAMLToJSON([]byte(test.value))
+			require.NoError(t, err)
 			var value any
-			require.NoError(t, yaml.Unmarshal([]byte(test.value), &value))
+			require.NoError(t, utiljson.Unmarshal(content, &value))
 			path := strings.Split(field, ".")
 			for n := range path {
 				path[n] = strings.ReplaceAll(path[n], "\x00", ".")
 			}
-			put(object.Object, path, whole(value))
+			put(object.Object, path, value)
 			given := object.DeepCopy()
 			results, _, err := i.Objects(t.Context(), []*unstructured.Unstructured{object}, "")
 			require.NoError(t, err)

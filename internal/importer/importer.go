@@ -6,11 +6,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/types"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -120,36 +121,16 @@ func appService(of types.NamespacedName, spec *v1.AppServiceSpec) (*unstructured
 		return nil, err
 	}
 	content := map[string]any{}
-	if err := json.Unmarshal(data, &content); err != nil {
+	if err := utiljson.Unmarshal(data, &content); err != nil { // whole numbers are int64, as the API machinery reads them
 		return nil, err
 	}
 	metadata := map[string]any{"name": of.Name}
 	if of.Namespace != "" {
 		metadata["namespace"] = of.Namespace
 	}
-	app := &unstructured.Unstructured{Object: map[string]any{
-		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": metadata, "spec": whole(content),
-	}}
-	return app, nil
-}
-
-// whole converts whole numbers of JSON to int64, as the API machinery reads them.
-func whole(value any) any {
-	switch value := value.(type) {
-	case map[string]any:
-		for key, item := range value {
-			value[key] = whole(item)
-		}
-	case []any:
-		for i, item := range value {
-			value[i] = whole(item)
-		}
-	case float64:
-		if value == float64(int64(value)) {
-			return int64(value)
-		}
-	}
-	return value
+	return &unstructured.Unstructured{Object: map[string]any{
+		"apiVersion": v1.GroupVersion.String(), "kind": v1.Kind, "metadata": metadata, "spec": content,
+	}}, nil
 }
 
 // refused returns the error with which an AppService is refused; nil if it is accepted.
@@ -217,14 +198,11 @@ func (i *Importer) place(ctx context.Context, of types.NamespacedName, pieces []
 	return app, refused, nil
 }
 
-// oneLine returns the text of an error in one line.
-func oneLine(err error) string { return strings.Join(strings.Fields(err.Error()), " ") }
-
 // matches reports whether a selector selects labels; one that is nil or empty selects nothing here.
 func matches(selector *metav1.LabelSelector, set map[string]string) bool {
 	if selector == nil || len(selector.MatchLabels)+len(selector.MatchExpressions) == 0 {
 		return false
 	}
 	parsed, err := metav1.LabelSelectorAsSelector(selector)
-	return err == nil && parsed.Matches(labelSet(set))
+	return err == nil && parsed.Matches(labels.Set(set))
 }

@@ -1,13 +1,11 @@
 package importer
 
 import (
-	"fmt"
 	"maps"
 	"strings"
 
-	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -74,25 +72,10 @@ func (s *subject) labelPieces() []piece {
 		list = append(list, piece{s.from("spec.template.metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.PodAnnotations = asAnnotations(annotations) }})
 	}
 	if s.workload.GetAnnotations()[v1.AnnotationReload] == "" && s.stamped() {
-		off := false
-		list = append(list, piece{s.from("metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = &off }})
+		list = append(list, piece{s.from("metadata.annotations"), func(spec *v1.AppServiceSpec) { spec.ReloadOnChange = ptr.To(false) }})
 	}
 	return list
 }
 
 // stamped reports whether an AppService rendered the workload.
 func (s *subject) stamped() bool { return s.workload.GetAnnotations()[v1.AnnotationStamp] != "" }
-
-// anyNumber returns the number of a port of any container, as text.
-func (s *subject) anyNumber(port intstr.IntOrString) string {
-	for _, list := range [][]corev1.Container{s.template.Spec.Containers, s.template.Spec.InitContainers} {
-		for n := range list {
-			if resolved := resolve(&list[n], port); resolved.Type == intstr.Int {
-				return v1Number(resolved.IntVal)
-			}
-		}
-	}
-	return port.String()
-}
-
-func v1Number[T int32 | int64](number T) string { return fmt.Sprint(number) }

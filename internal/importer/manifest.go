@@ -3,12 +3,14 @@ package importer
 import (
 	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"k8s.io/apimachinery/pkg/util/yaml"
 	sigsyaml "sigs.k8s.io/yaml"
 )
@@ -23,7 +25,14 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 	var objects []*unstructured.Unstructured
 	for n, document := range documents {
 		object := &unstructured.Unstructured{}
-		if err := sigsyaml.Unmarshal(document, &object.Object); err != nil {
+		err := sigsyaml.Unmarshal(document, &object.Object, func(d *json.Decoder) *json.Decoder {
+			d.UseNumber()
+			return d
+		})
+		if err == nil { // whole numbers are int64, as the API machinery reads them
+			err = utiljson.ConvertMapNumbers(object.Object, 0)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("document %d: %w", n+1, err)
 		}
 		switch {
@@ -48,7 +57,6 @@ func Manifest(text []byte, namespace string) ([]*unstructured.Unstructured, erro
 				objects = append(objects, inNamespace(&list.Items[m], namespace))
 			}
 		default:
-			whole(object.Object)
 			objects = append(objects, inNamespace(object, namespace))
 		}
 	}

@@ -1,8 +1,10 @@
 package importer
 
 import (
+	"cmp"
 	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/utils/ptr"
@@ -54,14 +56,7 @@ func (s *subject) toIngress(spec *v1.AppServiceSpec) {
 		var paths []v1.IngressPath
 		for _, path := range rule.HTTP.Paths {
 			if port, ours := s.backend(path.Backend); ours {
-				kind := networkingv1.PathTypeImplementationSpecific
-				if path.PathType != nil {
-					kind = *path.PathType
-				}
-				to := v1.IngressPath{Path: path.Path, PathType: kind}
-				if to.Path == "" {
-					to.Path = "/"
-				}
+				to := v1.IngressPath{Path: cmp.Or(path.Path, "/"), PathType: ptr.Deref(path.PathType, networkingv1.PathTypeImplementationSpecific)}
 				if port != 0 {
 					to.Port = &port
 				}
@@ -128,7 +123,7 @@ func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
 	if s.service != nil {
 		for _, entry := range s.service.read.Spec.Ports {
 			if target := s.target(entry); target != nil {
-				offered = append(offered, protocolOf(entry.Protocol)+"/"+s.anyNumber(*target))
+				offered = append(offered, string(cmp.Or(entry.Protocol, corev1.ProtocolTCP))+"/"+numberIn(s.template, *target))
 			}
 		}
 	}
@@ -141,11 +136,7 @@ func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
 			if port.Port == nil || port.EndPort != nil {
 				return false
 			}
-			protocol := "TCP"
-			if port.Protocol != nil {
-				protocol = string(*port.Protocol)
-			}
-			open = append(open, protocol+"/"+s.anyNumber(*port.Port))
+			open = append(open, string(ptr.Deref(port.Protocol, corev1.ProtocolTCP))+"/"+numberIn(s.template, *port.Port))
 		}
 	}
 	for _, set := range []*[]string{&offered, &open} {
@@ -153,13 +144,6 @@ func (s *subject) sayable(p *networkingv1.NetworkPolicy) bool {
 		*set = slices.Compact(*set)
 	}
 	return slices.Equal(offered, open)
-}
-
-func protocolOf[T ~string](protocol T) string {
-	if protocol == "" {
-		return "TCP"
-	}
-	return string(protocol)
 }
 
 // takeRoute converts a route that an AppService can express.

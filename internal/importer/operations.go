@@ -1,12 +1,15 @@
 package importer
 
 import (
+	"cmp"
 	"maps"
 	"slices"
+	"strconv"
 
 	autoscalingv2 "k8s.io/api/autoscaling/v2"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -19,8 +22,7 @@ func (s *subject) operationPieces() []piece {
 	if s.budget != nil {
 		budget := s.budget.read
 		list = append(list, piece{source{describe(s.budget.object), "spec"}, func(spec *v1.AppServiceSpec) {
-			on := true
-			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: &on, MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable}
+			spec.PodDisruptionBudget = &v1.PodDisruptionBudget{Enabled: ptr.To(true), MinAvailable: budget.Spec.MinAvailable, MaxUnavailable: budget.Spec.MaxUnavailable}
 		}})
 	}
 	if s.monitor != nil {
@@ -85,8 +87,8 @@ func (s *subject) scraped(monitor *unstructured.Unstructured) *corev1.ServicePor
 		if target := endpoint["targetPort"]; target != nil {
 			wanted := ports[n].TargetPort.String()
 			if number, is := target.(int64); is {
-				wanted = s.anyNumber(ports[n].TargetPort)
-				target = v1Number(number)
+				wanted = numberIn(s.template, ports[n].TargetPort)
+				target = strconv.FormatInt(number, 10)
 			}
 			if target == wanted {
 				return &ports[n]
@@ -168,15 +170,12 @@ func (s *subject) perReplica(spec *v1.AppServiceSpec) {
 // creates an account.
 func (s *subject) accountPieces() []piece {
 	pod := &s.template.Spec
-	name := pod.ServiceAccountName
-	fill(&name, "default")
+	name := cmp.Or(pod.ServiceAccountName, "default")
 	token := name != "default"
-	if s.account != nil && s.account.read.AutomountServiceAccountToken != nil {
-		token = *s.account.read.AutomountServiceAccountToken
+	if s.account != nil {
+		token = ptr.Deref(s.account.read.AutomountServiceAccountToken, token)
 	}
-	if pod.AutomountServiceAccountToken != nil {
-		token = *pod.AutomountServiceAccountToken
-	}
+	token = ptr.Deref(pod.AutomountServiceAccountToken, token)
 	if name == "default" && !token {
 		return nil
 	}

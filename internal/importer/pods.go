@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -8,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 )
 
 // adaptPods renames and moves parts of the pods that have another name or place in the pods of an AppService.
@@ -25,8 +27,7 @@ func (s *subject) adaptPods() {
 	}
 	var sidecars []corev1.Container
 	for _, c := range pod.Containers[1:] {
-		always := corev1.ContainerRestartPolicyAlways
-		c.RestartPolicy = &always
+		c.RestartPolicy = ptr.To(corev1.ContainerRestartPolicyAlways)
 		sidecars = append(sidecars, c)
 		s.note(describe(s.workload), templatePath("containers["+c.Name+"]"), "it becomes a sidecar, which starts before the main container and stops after it",
 			"move it from spec.sidecars to spec.podTemplate.spec.containers if it has to start after it")
@@ -113,16 +114,10 @@ func templatePath(field string) string { return "spec.template.spec." + field }
 
 // portOf returns the number of the container port that a port of a Service targets.
 func portOf(c *corev1.Container, entry corev1.ServicePort) (int32, bool) {
-	target := entry.TargetPort
-	if target == (intstr.IntOrString{}) {
-		target = intstr.FromInt32(entry.Port)
-	}
-	protocol := entry.Protocol
-	fill(&protocol, corev1.ProtocolTCP)
+	target := cmp.Or(entry.TargetPort, intstr.FromInt32(entry.Port))
+	protocol := cmp.Or(entry.Protocol, corev1.ProtocolTCP)
 	for _, port := range c.Ports {
-		had := port.Protocol
-		fill(&had, corev1.ProtocolTCP)
-		if had == protocol && (target.Type == intstr.String && port.Name == target.StrVal || target.Type == intstr.Int && port.ContainerPort == target.IntVal) {
+		if cmp.Or(port.Protocol, corev1.ProtocolTCP) == protocol && (target.Type == intstr.String && port.Name == target.StrVal || target.Type == intstr.Int && port.ContainerPort == target.IntVal) {
 			return port.ContainerPort, true
 		}
 	}

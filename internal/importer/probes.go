@@ -19,9 +19,7 @@ func (s *subject) probePieces() []piece {
 			return
 		}
 		list = append(list, piece{s.fromMain(field), func(spec *v1.AppServiceSpec) {
-			if spec.Probes == nil {
-				spec.Probes = &v1.Probes{}
-			}
+			fillPointer(&spec.Probes, v1.Probes{})
 			set(spec.Probes, s.probe(probe))
 		}})
 	}
@@ -29,9 +27,7 @@ func (s *subject) probePieces() []piece {
 	add("readinessProbe", c.ReadinessProbe, func(to *v1.Probes, probe v1.Probe) { to.Readiness = &v1.ReadinessProbe{Probe: probe} })
 	if c.ReadinessProbe == nil && s.stamped() { // it was turned off
 		list = append(list, piece{s.fromMain("readinessProbe"), func(spec *v1.AppServiceSpec) {
-			if spec.Probes == nil {
-				spec.Probes = &v1.Probes{}
-			}
+			fillPointer(&spec.Probes, v1.Probes{})
 			spec.Probes.Readiness = &v1.ReadinessProbe{None: true}
 		}})
 	}
@@ -82,9 +78,7 @@ func (s *subject) securityPieces() []piece {
 	var list []piece
 	within := func(from source, set func(*v1.Security)) {
 		list = append(list, piece{from, func(spec *v1.AppServiceSpec) {
-			if spec.Security == nil {
-				spec.Security = &v1.Security{}
-			}
+			fillPointer(&spec.Security, v1.Security{})
 			set(spec.Security)
 		}})
 	}
@@ -96,9 +90,7 @@ func (s *subject) securityPieces() []piece {
 			}
 			name, _, _ := strings.Cut(given.Type().Field(n).Tag.Get("json"), ",")
 			within(s.fromPod("securityContext."+name), func(to *v1.Security) {
-				if to.Pod == nil {
-					to.Pod = &corev1.PodSecurityContext{}
-				}
+				fillPointer(&to.Pod, corev1.PodSecurityContext{})
 				reflect.ValueOf(to.Pod).Elem().Field(n).Set(given.Field(n))
 			})
 		}
@@ -109,9 +101,7 @@ func (s *subject) securityPieces() []piece {
 				return
 			}
 			within(s.fromMain("securityContext."+field), func(to *v1.Security) {
-				if to.Container == nil {
-					to.Container = &v1.ContainerSecurity{}
-				}
+				fillPointer(&to.Container, v1.ContainerSecurity{})
 				set(to.Container)
 			})
 		}
@@ -138,9 +128,7 @@ func (s *subject) configPieces() []piece {
 	var list []piece
 	within := func(from source, set func(*v1.Config)) {
 		list = append(list, piece{from, func(spec *v1.AppServiceSpec) {
-			if spec.Config == nil {
-				spec.Config = &v1.Config{}
-			}
+			fillPointer(&spec.Config, v1.Config{})
 			set(spec.Config)
 		}})
 	}

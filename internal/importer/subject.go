@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -74,7 +75,7 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 	if err != nil {
 		return nil, err
 	}
-	s.takeWorkload()
+	s.take(s.workload)
 	s.takeServices(n.services)
 	s.takeRest(n)
 	if err := s.takeConfig(); err != nil {
@@ -87,10 +88,6 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 func (s *subject) take(object *unstructured.Unstructured) {
 	s.given = append(s.given, object)
 	s.world.taken[object] = true
-}
-
-func (s *subject) takeWorkload() {
-	s.take(s.workload)
 }
 
 // aside adds a note on an object that cannot be part of the AppService, because another one has its role or no field expresses
@@ -204,27 +201,22 @@ func sameRelease(a, b *unstructured.Unstructured) bool {
 
 // takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
 func (s *subject) takeConfig() error {
-	if object := s.world.find("", "ConfigMap", s.name+"-config"); object != nil && s.configFrom() == 0 {
+	choose := func(name string, used bool, into **pair[corev1.ConfigMap]) error {
+		object := s.world.find("", "ConfigMap", s.name+name)
+		if object == nil || !used {
+			return nil
+		}
 		read, err := as[corev1.ConfigMap](object)
 		if err != nil {
 			return &unreadable{object, err}
 		}
 		if len(read.BinaryData) == 0 && len(read.Data) > 0 {
-			s.config = &pair[corev1.ConfigMap]{object, read}
+			*into = &pair[corev1.ConfigMap]{object, read}
 			s.take(object)
 		}
+		return nil
 	}
-	if object := s.world.find("", "ConfigMap", s.name+"-files"); object != nil && s.filesMount() != nil {
-		read, err := as[corev1.ConfigMap](object)
-		if err != nil {
-			return &unreadable{object, err}
-		}
-		if len(read.BinaryData) == 0 && len(read.Data) > 0 {
-			s.files = &pair[corev1.ConfigMap]{object, read}
-			s.take(object)
-		}
-	}
-	return nil
+	return cmp.Or(choose("-config", s.configFrom() == 0, &s.config), choose("-files", s.filesMount() != nil, &s.files))
 }
 
 // container returns the main container.

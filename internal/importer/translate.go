@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"maps"
 	"slices"
 	"strconv"
@@ -9,6 +10,7 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/util/intstr"
+	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -198,9 +200,7 @@ func (s *subject) portPieces() []piece {
 	}
 	refine := func(field string, set func(*v1.Service)) {
 		list = append(list, piece{from(field), func(spec *v1.AppServiceSpec) {
-			if spec.Service == nil {
-				spec.Service = &v1.Service{}
-			}
+			fillPointer(&spec.Service, v1.Service{})
 			set(spec.Service)
 		}})
 	}
@@ -231,24 +231,19 @@ func (s *subject) portPieces() []piece {
 // target returns the number of a port of the main container, or the name of a port of a sidecar.
 func (s *subject) target(entry corev1.ServicePort) *intstr.IntOrString {
 	if number, found := portOf(s.container(), entry); found {
-		target := intstr.FromInt32(number)
-		return &target
+		return ptr.To(intstr.FromInt32(number))
 	}
 	for n := range s.template.Spec.InitContainers {
 		c := &s.template.Spec.InitContainers[n]
 		if number, found := portOf(c, entry); found && c.RestartPolicy != nil {
 			for _, port := range c.Ports {
 				if port.ContainerPort == number && port.Name != "" {
-					target := intstr.FromString(port.Name)
-					return &target
+					return ptr.To(intstr.FromString(port.Name))
 				}
 			}
 		}
 	}
-	target := entry.TargetPort
-	if target == (intstr.IntOrString{}) {
-		target = intstr.FromInt32(entry.Port)
-	}
+	target := cmp.Or(entry.TargetPort, intstr.FromInt32(entry.Port))
 	if target.Type == intstr.String { // no container has it: it leads nowhere
 		return nil
 	}

@@ -45,8 +45,6 @@ func groupOf(object *unstructured.Unstructured) string {
 	return object.GroupVersionKind().Group
 }
 
-func labelSet(set map[string]string) labels.Set { return labels.Set(set) }
-
 // of returns the objects of a group and kind.
 func (w *world) of(group, kind string) []*unstructured.Unstructured {
 	var list []*unstructured.Unstructured
@@ -81,19 +79,21 @@ func as[T any](object *unstructured.Unstructured) (*T, error) {
 	return into, err
 }
 
-// only returns the objects for which keep returns true, and marks them as taken.
-func only[T any](w *world, group, kind string, keep func(*T) bool) ([]pair[T], error) {
+// only returns the objects for which keep returns true, unless there was an error before. It records its own.
+func only[T any](w *world, failed *error, group, kind string, keep func(*T) bool) []pair[T] {
 	var list []pair[T]
 	for _, object := range w.of(group, kind) {
+		if *failed != nil {
+			return nil
+		}
 		read, err := as[T](object)
 		if err != nil {
-			return nil, &unreadable{object, err}
-		}
-		if keep(read) {
+			*failed = &unreadable{object, err}
+		} else if keep(read) {
 			list = append(list, pair[T]{object, read})
 		}
 	}
-	return list, nil
+	return list
 }
 
 // pair is an object as it was given, and converted to its Go type.
@@ -125,41 +125,30 @@ type neighbors struct {
 
 func (w *world) around(of *unstructured.Unstructured, template *corev1.PodTemplateSpec) (n neighbors, err error) {
 	pods := template.Labels
-	if n.services, err = only(w, "", "Service", func(s *corev1.Service) bool {
-		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labelSet(pods))
-	}); err != nil {
-		return n, err
-	}
-	if n.ingresses, err = only(w, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
+	n.services = only(w, &err, "", "Service", func(s *corev1.Service) bool {
+		return len(s.Spec.Selector) > 0 && labels.SelectorFromSet(s.Spec.Selector).Matches(labels.Set(pods))
+	})
+	n.ingresses = only(w, &err, networkingv1.GroupName, "Ingress", func(i *networkingv1.Ingress) bool {
 		return slices.ContainsFunc(backends(i), n.service)
-	}); err != nil {
-		return n, err
-	}
-	if n.scalers, err = only(w, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *autoscalingv2.HorizontalPodAutoscaler) bool {
+	})
+	n.scalers = only(w, &err, autoscalingv2.GroupName, "HorizontalPodAutoscaler", func(a *autoscalingv2.HorizontalPodAutoscaler) bool {
 		return a.Spec.ScaleTargetRef.Kind == of.GetKind() && a.Spec.ScaleTargetRef.Name == of.GetName()
-	}); err != nil {
-		return n, err
-	}
-	if n.budgets, err = only(w, policyv1.GroupName, "PodDisruptionBudget", func(b *policyv1.PodDisruptionBudget) bool {
+	})
+	n.budgets = only(w, &err, policyv1.GroupName, "PodDisruptionBudget", func(b *policyv1.PodDisruptionBudget) bool {
 		return matches(b.Spec.Selector, pods)
-	}); err != nil {
-		return n, err
-	}
-	if n.policies, err = only(w, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
+	})
+	n.policies = only(w, &err, networkingv1.GroupName, "NetworkPolicy", func(p *networkingv1.NetworkPolicy) bool {
 		return matches(&p.Spec.PodSelector, pods)
-	}); err != nil {
-		return n, err
-	}
-	if n.accounts, err = only(w, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
+	})
+	n.accounts = only(w, &err, "", "ServiceAccount", func(a *corev1.ServiceAccount) bool {
 		return a.Name == template.Spec.ServiceAccountName
-	}); err != nil {
-		return n, err
-	}
-	if n.claims, err = only(w, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
+	})
+	n.claims = only(w, &err, "", "PersistentVolumeClaim", func(c *corev1.PersistentVolumeClaim) bool {
 		return slices.ContainsFunc(template.Spec.Volumes, func(v corev1.Volume) bool {
 			return v.PersistentVolumeClaim != nil && v.PersistentVolumeClaim.ClaimName == c.Name
 		})
-	}); err != nil {
+	})
+	if err != nil {
 		return n, err
 	}
 	n.monitors = w.monitorsOf(n.services)

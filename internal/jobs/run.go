@@ -4,8 +4,6 @@ package jobs
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -17,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 )
 
 // Rendered is the value of the annotation rerun-on-change that stands for the whole spec of the Job, as the chart renders it.
@@ -68,7 +67,7 @@ func Of(object, resource *unstructured.Unstructured, defaults map[string]any) (R
 		for _, field := range Changeable {
 			delete(rendered, field)
 		}
-		run.Digest = digest(run.Job, rendered, restarted)
+		run.Digest = digestOf(run.Job, rendered, restarted)
 		return run, nil
 	}
 	run.fields = Fields(asked)
@@ -110,14 +109,13 @@ func (r Run) digest(spec map[string]any, restarted string) string {
 		}
 	}
 	set, _ := without(chosen, r.defaults).(map[string]any)
-	return digest(r.Job, set, restarted)
+	return digestOf(r.Job, set, restarted)
 }
 
-// digest returns 32 hexadecimal characters. Two Jobs of a chart that run the same have different ones.
-func digest(job string, content map[string]any, restarted string) string {
+// digestOf returns 32 hexadecimal characters. Two Jobs of a chart that run the same have different ones.
+func digestOf(job string, content map[string]any, restarted string) string {
 	text, _ := json.Marshal([]any{job, content, restarted}) // it was JSON
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])[:32]
+	return digest.Of(text)[:32]
 }
 
 // without returns a value without what equals its default, nil for nothing. Where there is no default, an empty list or object is one.

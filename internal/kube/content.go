@@ -25,9 +25,7 @@ func Representation(kind schema.GroupVersionKind) client.Object {
 			return object
 		}
 	}
-	object := &unstructured.Unstructured{}
-	object.SetGroupVersionKind(kind)
-	return object
+	return Object(kind)
 }
 
 // Transform returns the function that caches apply to objects before storing them. Resources of the served kinds become compact;

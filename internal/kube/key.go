@@ -7,6 +7,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/util/resourceversion"
 	"sigs.k8s.io/controller-runtime/pkg/client"
@@ -25,6 +26,15 @@ func KeyOf(object client.Object) Key {
 	return Key{GroupKind: object.GetObjectKind().GroupVersionKind().GroupKind(), Name: object.GetName()}
 }
 
+// ByKey returns objects by their keys.
+func ByKey(objects []*unstructured.Unstructured) map[Key]*unstructured.Unstructured {
+	found := make(map[Key]*unstructured.Unstructured, len(objects))
+	for _, object := range objects {
+		found[KeyOf(object)] = object
+	}
+	return found
+}
+
 // String returns the kind and the name, for example "Deployment web".
 func (k Key) String() string { return k.Kind + " " + k.Name }
 
@@ -41,6 +51,20 @@ func Metadata(kind schema.GroupVersionKind) *metav1.PartialObjectMetadata {
 	object := &metav1.PartialObjectMetadata{}
 	object.SetGroupVersionKind(kind)
 	return object
+}
+
+// Object returns an empty object of a kind.
+func Object(kind schema.GroupVersionKind) *unstructured.Unstructured {
+	object := &unstructured.Unstructured{}
+	object.SetGroupVersionKind(kind)
+	return object
+}
+
+// List returns an empty list of objects of a kind.
+func List(kind schema.GroupVersionKind) *unstructured.UnstructuredList {
+	list := &unstructured.UnstructuredList{}
+	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	return list
 }
 
 // Older reports whether a is an older version than b. Versions that cannot be compared count as not older: then the informer

@@ -58,14 +58,3 @@ var kinds = map[schema.GroupKind]Traits{
 
 // TraitsOf returns the traits of a kind.
 func TraitsOf(kind schema.GroupKind) Traits { return kinds[kind] }
-
-// AdoptableKinds are the kinds whose objects may be taken over from others.
-func AdoptableKinds() []schema.GroupKind {
-	var list []schema.GroupKind
-	for kind, traits := range kinds {
-		if traits.Adoptable {
-			list = append(list, kind)
-		}
-	}
-	return list
-}

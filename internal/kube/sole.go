@@ -1,6 +1,8 @@
 package kube
 
 import (
+	"cmp"
+
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
@@ -29,9 +31,7 @@ func SoleManager(live, applied client.Object) []metav1.ManagedFieldsEntry {
 	if applied != nil {
 		fields = fields.Union(ownFields(applied.GetManagedFields()))
 	}
-	if sole.APIVersion == "" {
-		sole.APIVersion = live.GetObjectKind().GroupVersionKind().GroupVersion().String()
-	}
+	sole.APIVersion = cmp.Or(sole.APIVersion, live.GetObjectKind().GroupVersionKind().GroupVersion().String())
 	if fields.Empty() {
 		return list
 	}

@@ -26,64 +26,27 @@ var passing = []string{"", "default", "coalesce", "required", "trim", "lower", "
 // unquoted adds the strings of specs that a template writes without quotes: true, 1 or "a: b" would not be read as a string.
 func (f *findings) unquoted(loaded *helmchart.Chart) {
 	for _, file := range slices.Backward(chart.TemplateFiles(loaded)) {
-		if strings.HasSuffix(file.Name, "NOTES.txt") {
-			continue
-		}
-		trees := map[string]*parse.Tree{}
-		tree := parse.New("file")
-		tree.Mode = parse.SkipFuncCheck
-		if _, err := tree.Parse(file.Text, "", "", trees); err != nil {
-			continue // other checks report syntax errors
-		}
-		q := &quotes{chart: file.Chart}
-		for _, each := range trees {
-			if each.Root != nil {
-				q.list(each.Root)
-			}
-		}
-		slices.SortFunc(q.found, func(a, b unquotedText) int { return int(a.at - b.at) })
-		_, below, _ := strings.Cut(file.Name, "/")
-		for _, each := range q.found {
-			at := min(int(each.at), len(file.Text))
-			f.addFault(&chart.Fault{
-				Rule: ruleUnquoted, File: below, Text: file.Text,
-				Line: 1 + strings.Count(file.Text[:at], "\n"), Column: at - strings.LastIndexByte(file.Text[:at], '\n'),
-				Message: fmt.Sprintf("%s is written without quotes: true, 1 or \"a: b\" would not be read as a string", each.what),
-				Remedy:  "end with | quote, or | toJson",
-			})
+		faults := file.Faults(func(tree *parse.Tree) []chart.Found {
+			q := &quotes{chart: file.Chart}
+			chart.EachList(tree.Root, q.list)
+			return q.found
+		})
+		for _, fault := range faults {
+			f.addFault(fault)
 		}
 	}
-}
-
-type unquotedText struct {
-	at   parse.Pos
-	what string
 }
 
 type quotes struct {
 	chart *helmchart.Chart
-	found []unquotedText
+	found []chart.Found
 }
 
 func (q *quotes) list(list *parse.ListNode) {
-	if list == nil {
-		return
-	}
 	for i, node := range list.Nodes {
-		switch node := node.(type) {
-		case *parse.IfNode:
-			q.list(node.List)
-			q.list(node.ElseList)
-		case *parse.WithNode:
-			q.list(node.List)
-			q.list(node.ElseList)
-		case *parse.RangeNode:
-			q.list(node.List)
-			q.list(node.ElseList)
-		case *parse.ActionNode:
-			if i > 0 && before.MatchString(textOf(list.Nodes[i-1])) && (i+1 == len(list.Nodes) || after.MatchString(textOf(list.Nodes[i+1]))) {
-				q.action(node)
-			}
+		action, is := node.(*parse.ActionNode)
+		if is && i > 0 && before.MatchString(textOf(list.Nodes[i-1])) && (i+1 == len(list.Nodes) || after.MatchString(textOf(list.Nodes[i+1]))) {
+			q.action(action)
 		}
 	}
 }
@@ -104,7 +67,10 @@ func (q *quotes) action(node *parse.ActionNode) {
 		path := pathOf(argument)
 		switch {
 		case len(path) == 2 && path[0] == "Release" && (path[1] == "Name" || path[1] == "Namespace"), len(path) > 1 && path[0] == "Values" && q.isText(path[1:]):
-			q.found = append(q.found, unquotedText{argument.Position(), "." + strings.Join(path, ".")})
+			q.found = append(q.found, chart.Found{
+				At: argument.Position(), Rule: ruleUnquoted, Remedy: "end with | quote, or | toJson",
+				Message: fmt.Sprintf(".%s is written without quotes: true, 1 or \"a: b\" would not be read as a string", strings.Join(path, ".")),
+			})
 			return
 		}
 	}

@@ -15,6 +15,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // readPatience limits a read from the cache, which blocks only while it is being filled.
@@ -48,8 +49,7 @@ func (*Fleet) NeedLeaderElection() bool { return true }
 func (f *Fleet) list() []unstructured.Unstructured {
 	ctx, cancel := context.WithTimeout(context.Background(), readPatience)
 	defer cancel()
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(f.kind.GroupVersion().WithKind(f.kind.Kind + "List"))
+	list := kube.List(f.kind)
 	if err := f.informer.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		return nil
 	}

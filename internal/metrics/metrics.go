@@ -35,8 +35,7 @@ type Metrics struct {
 func Register(registry prometheus.Registerer) (*Metrics, error) {
 	m := New()
 	err := registry.Register(m)
-	var known prometheus.AlreadyRegisteredError
-	if errors.As(err, &known) {
+	if known, found := errors.AsType[prometheus.AlreadyRegisteredError](err); found {
 		if existing, ok := known.ExistingCollector.(*Metrics); ok {
 			return existing, nil
 		}

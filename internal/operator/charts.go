@@ -9,7 +9,6 @@ import (
 
 	"github.com/go-logr/logr"
 	helmchart "helm.sh/helm/v3/pkg/chart"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/util/workqueue"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	"sigs.k8s.io/controller-runtime/pkg/log"
@@ -17,6 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/reload"
 	"github.com/example/appservice-operator/internal/render"
@@ -177,8 +177,7 @@ func (k *kindChart) enqueue(ctx context.Context) {
 	if k.queue == nil {
 		return // the first reconciles are still to come
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(k.entry.GroupVersion().WithKind(k.entry.Kind + "List"))
+	list := kube.List(k.entry.GroupVersionKind)
 	if err := k.informer.List(ctx, list, client.UnsafeDisableDeepCopy); err != nil {
 		k.log.Error(err, "cannot list the resources that another chart or policy is for")
 		return

@@ -9,7 +9,6 @@ import (
 
 	helmchart "helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/api/meta"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	typedcorev1 "k8s.io/client-go/kubernetes/typed/core/v1"
@@ -157,8 +156,7 @@ func addController(mgr manager.Manager, shared shared, entry watches.Watch) erro
 			return err
 		}
 	}
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(kind)
+	resource := kube.Object(kind)
 	// The informer is created now, so that readiness waits for it.
 	informer, err := mgr.GetCache().GetInformer(context.Background(), resource, cache.BlockUntilSynced(false))
 	if err != nil {

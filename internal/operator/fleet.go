@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"time"
 
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 	ctrl "sigs.k8s.io/controller-runtime/pkg/controller"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/watch"
 )
 
@@ -48,8 +48,7 @@ func followDefaults(mgr manager.Manager, shared shared, reconciler *controller.R
 
 // names lists the resources of a reconciler from the cache, which is filled before the first reconcile begins.
 func names(informers client.Reader, reconciler *controller.Reconciler, options ...client.ListOption) ([]types.NamespacedName, error) {
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(reconciler.Kind.GroupVersion().WithKind(reconciler.Kind.Kind + "List"))
+	list := kube.List(reconciler.Kind)
 	if err := informers.List(context.Background(), list, append(options, client.UnsafeDisableDeepCopy)...); err != nil {
 		return nil, fmt.Errorf("cannot list %s: %w", reconciler.Kind.Kind, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"k8s.io/apimachinery/pkg/selection"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/controller-runtime/pkg/cache"
-	"sigs.k8s.io/controller-runtime/pkg/cluster"
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -54,24 +53,12 @@ func newRoutes(config *rest.Config, mgr manager.Manager, options Options) (cache
 	if err != nil {
 		return nil, fmt.Errorf("cannot select the routes of others: %w", err)
 	}
-	all, err := cluster.New(config, func(o *cluster.Options) {
-		o.Scheme = mgr.GetScheme()
-		o.HTTPClient = mgr.GetHTTPClient()
-		o.NewCache = newCache
-		o.Cache = cache.Options{
-			DefaultLabelSelector: labels.NewSelector().Add(*others), DefaultTransform: hosts.Strip, DefaultNamespaces: namespaces(options),
-			NewInformer: (&kube.Informers{}).New,
-		}
-	})
-	if err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of routes: %w", err)
-	}
-	if err := mgr.Add(all); err != nil {
-		return nil, fmt.Errorf("cannot set up the cache of routes: %w", err)
-	}
 	if len(options.WatchNamespaces) > 0 {
 		mgr.GetLogger().Info("a host belongs to one namespace among those that this operator watches; others are not known",
 			"namespaces", options.WatchNamespaces)
 	}
-	return all.GetCache(), nil
+	return newCacheOf(config, mgr, "routes", cache.Options{
+		DefaultLabelSelector: labels.NewSelector().Add(*others), DefaultTransform: hosts.Strip, DefaultNamespaces: namespaces(options),
+		NewInformer: (&kube.Informers{}).New,
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"time"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -172,12 +171,9 @@ func managerOptions(options Options, list []watches.Watch, informers *kube.Infor
 		GracefulShutdownTimeout:       ptr.To(shutdown),
 		Metrics:                       options.metricsServer(),
 	}
-	crd := &metav1.PartialObjectMetadata{}
-	crd.SetGroupVersionKind(watch.CRDKind)
-	out.Cache.ByObject[crd] = cache.ByObject{Label: labels.Everything(), Transform: watch.StripCRD}
+	out.Cache.ByObject[kube.Metadata(watch.CRDKind)] = cache.ByObject{Label: labels.Everything(), Transform: watch.StripCRD}
 	for _, entry := range list {
-		resource := &unstructured.Unstructured{}
-		resource.SetGroupVersionKind(entry.GroupVersionKind)
+		resource := kube.Object(entry.GroupVersionKind)
 		selector, _ := metav1.LabelSelectorAsSelector(entry.Selector) // watches.Load has tried it
 		out.Cache.ByObject[resource] = cache.ByObject{Label: selector}
 	}

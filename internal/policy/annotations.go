@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -63,11 +64,8 @@ func (c *check) refuseAnnotation(kind, key string) {
 
 func (c *check) issuers(annotations map[string]any) {
 	kind, _ := annotations[issuerKind].(string)
-	if kind == "" {
-		kind = "Issuer"
-	}
 	if name, is := annotations[issuer].(string); is {
-		c.issuer("annotation "+issuer, kind, name)
+		c.issuer("annotation "+issuer, cmp.Or(kind, "Issuer"), name)
 	}
 	if name, is := annotations[clusterIssuer].(string); is {
 		c.issuer("annotation "+clusterIssuer, "ClusterIssuer", name)

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strconv"
 
@@ -32,10 +33,7 @@ func (c *check) network() {
 }
 
 func (c *check) service() {
-	of := c.text("spec", "type")
-	if of == "" {
-		of = string(corev1.ServiceTypeClusterIP)
-	}
+	of := cmp.Or(c.text("spec", "type"), string(corev1.ServiceTypeClusterIP))
 	c.allowed("spec.type", of, "serviceTypes", c.ServiceTypes, c.ServiceTypes.Allow(of))
 	for i, item := range c.list("spec", "ports") {
 		port, _ := item.(map[string]any)
@@ -77,19 +75,11 @@ func (c *check) ingress() {
 }
 
 func (c *check) class(path, class string) {
-	shown := class
-	if class == "" {
-		shown = `""`
-	}
-	c.allowed(path, shown, "ingressClasses", c.IngressClasses, c.IngressClasses.Allow(class))
+	c.allowed(path, cmp.Or(class, `""`), "ingressClasses", c.IngressClasses, c.IngressClasses.Allow(class))
 }
 
 func (c *check) certificate() {
-	kind := c.text("spec", "issuerRef", "kind")
-	if kind == "" {
-		kind = "Issuer"
-	}
-	c.issuer("spec.issuerRef", kind, c.text("spec", "issuerRef", "name"))
+	c.issuer("spec.issuerRef", cmp.Or(c.text("spec", "issuerRef", "kind"), "Issuer"), c.text("spec", "issuerRef", "name"))
 }
 
 func (c *check) route() {
@@ -97,10 +87,7 @@ func (c *check) route() {
 		parent, _ := item.(map[string]any)
 		name, _ := parent["name"].(string)
 		namespace, _ := parent["namespace"].(string)
-		if namespace == "" {
-			namespace = c.object.GetNamespace()
-		}
-		value := namespace + "/" + name
+		value := cmp.Or(namespace, c.object.GetNamespace()) + "/" + name
 		c.allowed(fmt.Sprintf("spec.parentRefs[%d]", i), value, "gateways", c.Gateways, c.Gateways.Allow(value))
 	}
 }

@@ -3,6 +3,7 @@ package policy
 import (
 	"fmt"
 	"net/netip"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -14,12 +15,10 @@ type Ports []string
 
 // Allow reports whether a port is among them.
 func (p Ports) Allow(port int64) bool {
-	for _, item := range p {
-		if from, to, err := portRange(item); err == nil && from <= port && port <= to {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(p, func(item string) bool {
+		from, to, err := portRange(item)
+		return err == nil && from <= port && port <= to
+	})
 }
 
 func (p Ports) check(item string) error {
@@ -49,12 +48,10 @@ func (n Networks) Allow(address string) bool {
 	if err != nil {
 		return false
 	}
-	for _, item := range n {
-		if network, err := networkOf(item); err == nil && network.Contains(parsed.Unmap()) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(n, func(item string) bool {
+		network, err := networkOf(item)
+		return err == nil && network.Contains(parsed.Unmap())
+	})
 }
 
 func (n Networks) check(item string) error {

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"reflect"
 	"strings"
@@ -22,10 +23,7 @@ func (c *check) pod(pod *corev1.PodSpec) {
 		c.allowed("priorityClassName", class, "priorityClasses", c.PriorityClasses, c.PriorityClasses.Allow(class))
 	}
 	for i, toleration := range pod.Tolerations {
-		path, key := fmt.Sprintf("tolerations[%d]", i), toleration.Key
-		if key == "" {
-			key = "of every taint"
-		}
+		path, key := fmt.Sprintf("tolerations[%d]", i), cmp.Or(toleration.Key, "of every taint")
 		c.allowed(path, key, "tolerations", c.Tolerations, c.Tolerations.Allow(toleration.Key))
 	}
 	if !*c.NodeNames {

@@ -10,6 +10,8 @@ import (
 	"sync"
 
 	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/example/appservice-operator/internal/digest"
 )
 
 // BuiltIn is the name of the built-in default in messages.
@@ -57,7 +59,7 @@ var ground = sync.OnceValue(func() Settings {
 
 // compile returns the policy of a file that parse has checked.
 func compile(name string, text []byte, file *File) *Policy {
-	p := &Policy{Source: name, Digest: digest(text), base: layer{file.Default, "default of " + name}}
+	p := &Policy{Source: name, Digest: digest.Of(text)[:32], base: layer{file.Default, "default of " + name}}
 	for i, each := range file.Namespaces {
 		selector, _ := selectorOf(each.Selector)
 		place := fmt.Sprintf("namespaces[%d] of %s", i, name)

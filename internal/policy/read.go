@@ -1,9 +1,7 @@
 package policy
 
 import (
-	"crypto/sha256"
 	"encoding"
-	"encoding/hex"
 	"fmt"
 	"maps"
 	"reflect"
@@ -185,9 +183,4 @@ func selectorOf(s *Selector) (labels.Selector, error) {
 		})
 	}
 	return metav1.LabelSelectorAsSelector(selector)
-}
-
-func digest(text []byte) string {
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])[:32]
 }

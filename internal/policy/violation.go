@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"fmt"
 	"strings"
 
@@ -64,10 +65,7 @@ func shown(list []string) string {
 	}
 	quoted := make([]string, 0, len(list))
 	for _, item := range list {
-		if item == "" {
-			item = `""`
-		}
-		quoted = append(quoted, item)
+		quoted = append(quoted, cmp.Or(item, `""`))
 	}
 	return few(quoted, ", ")
 }

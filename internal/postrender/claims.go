@@ -2,13 +2,13 @@ package postrender
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/kube"
 )
 
@@ -28,14 +28,13 @@ func Claims(_ context.Context, in *Input, objects []*unstructured.Unstructured) 
 				continue // Canonical has refused it
 			}
 			template := &unstructured.Unstructured{Object: content}
-			template.SetLabels(mergeInto(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
-			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			template.SetLabels(labels.Merge(template.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 			data, err := json.Marshal(content)
 			if err != nil {
 				return notValid(object, err)
 			}
-			sum := sha256.Sum256(data)
-			template.SetAnnotations(mergeInto(template.GetAnnotations(), map[string]string{AnnotationStamp: hex.EncodeToString(sum[:])[:32]}))
+			template.SetAnnotations(labels.Merge(template.GetAnnotations(), map[string]string{AnnotationStamp: digest.Of(data)[:32]}))
 		}
 	}
 	return nil

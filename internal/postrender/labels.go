@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -11,7 +12,7 @@ import (
 // Labels adds the label that the operator's caches select by. It is never part of a pod template or a selector.
 func Labels(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		object.SetLabels(mergeInto(object.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
+		object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelManaged: "true"}))
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 )
@@ -35,19 +36,19 @@ func Ownership(_ context.Context, in *Input, objects []*unstructured.Unstructure
 				return notValid(object, err)
 			}
 		}
-		object.SetLabels(mergeInto(object.GetLabels(), map[string]string{helmManagedBy: "Helm"}))
-		object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{
+		object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{helmManagedBy: "Helm"}))
+		object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{
 			helmReleaseName:      in.Owner.GetName(),
 			helmReleaseNamespace: namespace,
 		}))
 		switch {
 		case in.ClusterScoped != nil && in.ClusterScoped(object.GroupVersionKind()):
 			object.SetNamespace("")
-			object.SetLabels(mergeInto(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
-			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
+			object.SetLabels(labels.Merge(object.GetLabels(), map[string]string{v1.LabelOwner: string(in.Owner.GetUID())}))
+			object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{v1.AnnotationOwnerKind: in.Owner.GetKind()}))
 		case kept(object):
 			object.SetNamespace(namespace)
-			object.SetAnnotations(mergeInto(object.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
+			object.SetAnnotations(labels.Merge(object.GetAnnotations(), map[string]string{v1.AnnotationRetainedFor: in.Owner.GetName()}))
 		default:
 			object.SetNamespace(namespace)
 			object.SetOwnerReferences([]metav1.OwnerReference{controller})

@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/pod-security-admission/api"
 
@@ -117,19 +118,8 @@ func notValid(object *unstructured.Unstructured, err error) error {
 	return &ObjectError{object, fmt.Errorf("is not valid: %w", err)}
 }
 
-func mergeInto(current, added map[string]string) map[string]string {
-	merged := make(map[string]string, len(current)+len(added))
-	for key, value := range current {
-		merged[key] = value
-	}
-	for key, value := range added {
-		merged[key] = value
-	}
-	return merged
-}
-
 // annotatePods adds an annotation to a pod template.
 func annotatePods(template map[string]any, key, value string) {
 	annotations, _, _ := unstructured.NestedStringMap(template, "metadata", "annotations")
-	_ = unstructured.SetNestedStringMap(template, mergeInto(annotations, map[string]string{key: value}), "metadata", "annotations")
+	_ = unstructured.SetNestedStringMap(template, labels.Merge(annotations, map[string]string{key: value}), "metadata", "annotations")
 }

@@ -170,7 +170,7 @@ func (c Change) Object() *unstructured.Unstructured {
 // applied.
 func Changes(old, rendered []*unstructured.Unstructured) []Change {
 	var list []Change
-	there := byKey(old)
+	there := kube.ByKey(old)
 	for _, object := range rendered {
 		before := there[kube.KeyOf(object)]
 		if before == nil {
@@ -179,21 +179,13 @@ func Changes(old, rendered []*unstructured.Unstructured) []Change {
 			list = append(list, Change{Old: before, New: object, Fields: fields})
 		}
 	}
-	wanted := byKey(rendered)
+	wanted := kube.ByKey(rendered)
 	for _, object := range old {
 		if wanted[kube.KeyOf(object)] == nil {
 			list = append(list, Change{Old: object})
 		}
 	}
 	return list
-}
-
-func byKey(objects []*unstructured.Unstructured) map[kube.Key]*unstructured.Unstructured {
-	found := make(map[kube.Key]*unstructured.Unstructured, len(objects))
-	for _, object := range objects {
-		found[kube.KeyOf(object)] = object
-	}
-	return found
 }
 
 // Report is a diff as JSON.

@@ -17,6 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // few is the number of resources that are named if many have the same difference.
@@ -219,15 +220,7 @@ func (f *Fleet) String() string {
 		return cmp.Compare(len(b.names), len(a.names))
 	})
 	for _, g := range sorted {
-		fmt.Fprintf(&out, "%5d  %s\n       %s\n", len(g.names), g.text, some(g.names))
+		fmt.Fprintf(&out, "%5d  %s\n       %s\n", len(g.names), g.text, text.Some(g.names, few))
 	}
 	return out.String()
-}
-
-// some names the first resources and counts the others.
-func some(names []string) string {
-	if len(names) <= few {
-		return strings.Join(names, ", ")
-	}
-	return fmt.Sprintf("%s and %d more", strings.Join(names[:few], ", "), len(names)-few)
 }

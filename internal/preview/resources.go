@@ -14,14 +14,14 @@ import (
 
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
 )
 
 // Resource returns a resource; the error says if it does not exist.
 func (c *Cluster) Resource(ctx context.Context, kind schema.GroupVersionKind, name types.NamespacedName) (*unstructured.Unstructured, error) {
-	resource := &unstructured.Unstructured{}
-	resource.SetGroupVersionKind(kind)
+	resource := kube.Object(kind)
 	err := c.reader.Get(ctx, name, resource)
 	if meta.IsNoMatchError(err) {
 		return nil, fmt.Errorf("the cluster does not serve %s: install the CRDs of the operator", kind)
@@ -41,8 +41,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 			c.scope(renderer)
 		}
 	}
-	list := &unstructured.UnstructuredList{}
-	list.SetGroupVersionKind(kind.GroupVersion().WithKind(kind.Kind + "List"))
+	list := kube.List(kind)
 	err := c.reader.List(ctx, list, client.MatchingLabelsSelector{Selector: served})
 	if meta.IsNoMatchError(err) {
 		return nil, nil // none can exist

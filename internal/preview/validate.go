@@ -85,8 +85,7 @@ func ofServer(d *definition.Definition, admitted definition.Admitted, at *places
 
 // ofOperator returns the problem for an error of the operator. For a mistake of the chart, it shows the template.
 func ofOperator(err error, at *places) Problem {
-	var ofChart *render.ChartError
-	if errors.As(err, &ofChart) {
+	if _, found := errors.AsType[*render.ChartError](err); found {
 		return Problem{Message: strings.TrimSuffix(chart.Explain(err), "\n")}
 	}
 	message := strings.Join(strings.Fields(err.Error()), " ")

@@ -2,9 +2,10 @@ package preview
 
 import (
 	"regexp"
-	"strconv"
 
 	"go.yaml.in/yaml/v3"
+
+	"github.com/example/appservice-operator/internal/chart"
 )
 
 var (
@@ -35,7 +36,7 @@ func (p *places) problem(field, message string) Problem {
 	}
 	key := node
 	for _, match := range step.FindAllStringSubmatch(field, -1) {
-		name, value := child(node, match[1]+match[2])
+		name, value := chart.Child(node, match[1]+match[2])
 		if value == nil {
 			break
 		}
@@ -43,24 +44,4 @@ func (p *places) problem(field, message string) Problem {
 	}
 	found.Line, found.Column = key.Line, key.Column
 	return found
-}
-
-// child returns the node that a step leads to, and the node of its key.
-func child(node *yaml.Node, step string) (key, value *yaml.Node) {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	switch node.Kind {
-	case yaml.MappingNode:
-		for i := 0; i+1 < len(node.Content); i += 2 {
-			if node.Content[i].Value == step {
-				return node.Content[i], node.Content[i+1]
-			}
-		}
-	case yaml.SequenceNode:
-		if at, err := strconv.Atoi(step); err == nil && at >= 0 && at < len(node.Content) {
-			return node.Content[at], node.Content[at]
-		}
-	}
-	return nil, nil
 }

@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"go.yaml.in/yaml/v3"
-	"helm.sh/helm/v3/pkg/strvals"
 
 	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/render"
@@ -55,10 +54,8 @@ func ValuesOf(ctx context.Context, renderer *render.Renderer, in render.Input) (
 		return nil, err
 	}
 	over := map[string]any{}
-	for _, key := range slices.Sorted(maps.Keys(renderer.Platform.Overrides)) {
-		if err := strvals.ParseInto(key+"="+renderer.Platform.Overrides[key], over); err != nil {
-			return nil, &values.OverrideError{Key: key, Err: err}
-		}
+	if err := values.Override(over, renderer.Platform.Overrides); err != nil {
+		return nil, err
 	}
 	var list []Value
 	leaves(final.AsMap(), nil, func(path []string, value any) {

@@ -48,8 +48,7 @@ func (e *RenderError) Reason() string { return v1.ReasonRenderFailed }
 
 // RenderFailed wraps an error without a reason of its own in a RenderError.
 func RenderFailed(err error) error {
-	var known reasoned
-	if errors.As(err, &known) {
+	if is[reasoned](err) {
 		return err
 	}
 	return &RenderError{err}
@@ -67,7 +66,6 @@ func (e *DecayingError) Unwrap() error { return e.Refusal }
 // nil if there is none. Failure is the reason if the error has none of its own.
 func Of(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
-	var previous *release.PreviousError
 	var mistake *render.ChartError
 	switch {
 	case err == nil && plan != nil && plan.Awaits() != "":
@@ -78,7 +76,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Parts: parts(known), Blocked: true}
 	case errors.As(err, &mistake):
 		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
-	case errors.As(err, &previous), Stale(err):
+	case is[*release.PreviousError](err), Stale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
 	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
@@ -86,8 +84,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 
 // words returns the message of the error that has a reason, and of other errors that follow from it.
 func words(err error, known reasoned) string {
-	var decaying *DecayingError
-	if errors.As(err, &decaying) {
+	if decaying, found := errors.AsType[*DecayingError](err); found {
 		return (&DecayingError{known, decaying.Err}).Error()
 	}
 	return known.Error()
@@ -95,8 +92,7 @@ func words(err error, known reasoned) string {
 
 // parts returns the errors that an error summarizes; nil if there are none.
 func parts(err error) []string {
-	var known parted
-	if errors.As(err, &known) {
+	if known, found := errors.AsType[parted](err); found {
 		return known.Parts()
 	}
 	return nil
@@ -104,36 +100,36 @@ func parts(err error) []string {
 
 // hint returns what helps against an error; empty if the error has no hint.
 func hint(err error) string {
-	var known hinted
-	if errors.As(err, &known) {
+	if known, found := errors.AsType[hinted](err); found {
 		return known.Hint()
 	}
 	return ""
 }
 
+// is reports whether an error, or one that it wraps, is of a type.
+func is[T error](err error) bool {
+	_, found := errors.AsType[T](err)
+	return found
+}
+
 // Stale reports whether the caches were too old to continue, or something is about to end: trying again is enough.
 func Stale(err error) bool {
-	var stale *release.StaleError
-	var earlier *release.EarlierRunError
-	return errors.As(err, &stale) || errors.As(err, &earlier) || apierrors.IsConflict(err)
+	return is[*release.StaleError](err) || is[*release.EarlierRunError](err) || apierrors.IsConflict(err)
 }
 
 // Blocked reports whether there is no progress without help.
 func Blocked(err error) bool {
-	var known reasoned
-	var mistake *render.ChartError
-	return errors.As(err, &known) || errors.As(err, &mistake) || release.Refused(err)
+	return is[reasoned](err) || is[*render.ChartError](err) || release.Refused(err)
 }
 
 // Retried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart is at
 // fault.
 func Retried(err error) bool {
-	var decaying *DecayingError
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
-	case errors.As(err, &decaying):
+	case is[*DecayingError](err):
 		return true // the running release is repaired then
 	case Awaited(err), Stale(err), Unrenderable(err):
 		return false
@@ -145,22 +141,12 @@ func Retried(err error) bool {
 
 // Unrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the cluster.
 func Unrenderable(err error) bool {
-	var ofSpec *render.InvalidSpecError
-	var ofChart *render.ChartError
-	var failed *RenderError
-	var ofDefaults *defaults.Error
-	return errors.As(err, &ofDefaults) || // whatever they run into
-		!Awaited(err) && (extent.Is(err) || errors.As(err, &ofSpec) || errors.As(err, &ofChart) || errors.As(err, &failed))
+	return is[*defaults.Error](err) || // whatever they run into
+		!Awaited(err) && (extent.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) || is[*RenderError](err))
 }
 
 // Awaited reports whether a change of a watched object ends the error, and trying costs nothing.
 func Awaited(err error) bool {
-	var missing *dependency.MissingError
-	var unserved *render.UnservedError
-	var conflict *hosts.ConflictError
-	var insecure *postrender.PodSecurityError
-	var disallowed *policy.Error
-	var earlier *release.EarlierRunError
-	var previous *release.PreviousError
-	return errors.As(err, &previous) || errors.As(err, &earlier) || errors.As(err, &missing) || errors.As(err, &unserved) || errors.As(err, &conflict) || errors.As(err, &insecure) || errors.As(err, &disallowed)
+	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*dependency.MissingError](err) || is[*render.UnservedError](err) ||
+		is[*hosts.ConflictError](err) || is[*postrender.PodSecurityError](err) || is[*policy.Error](err)
 }

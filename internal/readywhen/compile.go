@@ -118,8 +118,7 @@ func (c *compiled) explain(err error) error {
 	if absent := absentOf(c.ast, err); absent != nil {
 		return absent
 	}
-	var canceled interpreter.EvalCancelledError
-	if errors.As(err, &canceled) {
+	if _, found := errors.AsType[interpreter.EvalCancelledError](err); found {
 		return errors.New("it costs too much: let it look at fewer fields or items")
 	}
 	return fmt.Errorf("it cannot be evaluated: %w", err)

@@ -12,6 +12,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // State is the readiness of an object by its own annotation.
@@ -114,25 +115,17 @@ func article(name string) string {
 const maxQuoted, maxMessage = 128, 512
 
 func quote(expression string) string {
-	return cmp.Or(shorten(printable(expression), maxQuoted), `""`)
+	return cmp.Or(text.Cut(printable(expression), maxQuoted), `""`)
 }
 
-func oneLine(text string) string { return shorten(printable(text), maxMessage) }
+func oneLine(said string) string { return text.Cut(printable(said), maxMessage) }
 
 // printable makes one line of a text, without unprintable characters.
-func printable(text string) string {
-	text = strings.Map(func(r rune) rune {
+func printable(said string) string {
+	return text.Line(strings.Map(func(r rune) rune {
 		if !unicode.IsPrint(r) {
 			return ' '
 		}
 		return r
-	}, text)
-	return strings.Join(strings.Fields(text), " ")
-}
-
-func shorten(text string, most int) string {
-	if runes := []rune(text); len(runes) > most {
-		return string(runes[:most-1]) + "…"
-	}
-	return text
+	}, said))
 }

@@ -253,8 +253,7 @@ func (a *applier) versioned(ctx context.Context, live client.Object, write func(
 
 // identity returns an object with nothing but what identifies it.
 func identity(object client.Object) *unstructured.Unstructured {
-	out := &unstructured.Unstructured{}
-	out.SetGroupVersionKind(object.GetObjectKind().GroupVersionKind())
+	out := kube.Object(object.GetObjectKind().GroupVersionKind())
 	out.SetNamespace(object.GetNamespace())
 	out.SetName(object.GetName())
 	return out

@@ -336,12 +336,8 @@ func compareObject(desired *unstructured.Unstructured, live client.Object) *Chan
 }
 
 func withoutMetadata(content map[string]any) map[string]any {
-	rest := make(map[string]any, len(content))
-	for key, value := range content {
-		if key != "metadata" {
-			rest[key] = value
-		}
-	}
+	rest := maps.Clone(content)
+	delete(rest, "metadata")
 	return rest
 }
 
@@ -388,10 +384,5 @@ func secretive(object client.Object, field string) bool {
 	if kind == kube.SecretKind.GroupKind() || kube.TraitsOf(kind).Payload && !strings.HasPrefix(field, "metadata.") {
 		return true
 	}
-	for _, part := range []string{".env[", ".args", ".command", ".httpHeaders"} {
-		if strings.Contains(field, part) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc([]string{".env[", ".args", ".command", ".httpHeaders"}, func(part string) bool { return strings.Contains(field, part) })
 }

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net/http"
 	"regexp"
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -100,12 +101,8 @@ func untyped(err error) (yes bool, fields string) {
 
 // immutable reports whether a message of the API server is about a field that cannot be changed. It has no reason of its own for that.
 func immutable(message string) bool {
-	for _, words := range []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"} {
-		if strings.Contains(message, words) {
-			return true
-		}
-	}
-	return false
+	known := []string{"immutable", "may not change", "not be changed", "can not be less than", "updates to statefulset spec"}
+	return slices.ContainsFunc(known, func(words string) bool { return strings.Contains(message, words) })
 }
 
 // quoted matches a field in the API server's messages.

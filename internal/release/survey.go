@@ -4,10 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/labels"
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
@@ -143,21 +143,13 @@ func (p *Prospect) Changes() []Difference {
 		return nil
 	}
 	after := p.after.DeepCopy()
-	after.SetLabels(entries(live.GetLabels(), p.change.Desired.GetLabels()))
-	after.SetAnnotations(entries(live.GetAnnotations(), p.change.Desired.GetAnnotations()))
+	after.SetLabels(labels.Merge(live.GetLabels(), p.change.Desired.GetLabels()))
+	after.SetAnnotations(labels.Merge(live.GetAnnotations(), p.change.Desired.GetAnnotations()))
 	return Differences(content(live), content(after))
 }
 
 // bookkeeping are the labels and annotations by which the operator recognizes its own objects.
 var bookkeeping = []string{v1.LabelManaged, postrender.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
-
-// entries merges labels or annotations over others.
-func entries(beneath, over map[string]string) map[string]string {
-	all := map[string]string{}
-	maps.Copy(all, beneath)
-	maps.Copy(all, over)
-	return all
-}
 
 // content returns an object without the metadata that the API server and the operator maintain.
 func content(object *unstructured.Unstructured) *unstructured.Unstructured {
@@ -167,12 +159,12 @@ func content(object *unstructured.Unstructured) *unstructured.Unstructured {
 			out.Object[key] = value
 		}
 	}
-	labels, annotations := entries(object.GetLabels(), nil), entries(object.GetAnnotations(), nil)
+	own, notes := labels.Merge(object.GetLabels(), nil), labels.Merge(object.GetAnnotations(), nil)
 	for _, key := range bookkeeping {
-		delete(labels, key)
-		delete(annotations, key)
+		delete(own, key)
+		delete(notes, key)
 	}
-	out.SetLabels(labels)
-	out.SetAnnotations(annotations)
+	out.SetLabels(own)
+	out.SetAnnotations(notes)
 	return out
 }

@@ -2,8 +2,6 @@ package render
 
 import (
 	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -11,6 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/postrender"
 )
 
@@ -49,9 +48,7 @@ func stamp(object *unstructured.Unstructured) (Body, error) {
 	if err != nil {
 		return Body{}, err
 	}
-	sum := sha256.Sum256(join(fields).data)
-	digest := hex.EncodeToString(sum[:])[:32]
-	if err := unstructured.SetNestedField(object.Object, digest, "metadata", "annotations", postrender.AnnotationStamp); err != nil {
+	if err := unstructured.SetNestedField(object.Object, digest.Of(join(fields).data)[:32], "metadata", "annotations", postrender.AnnotationStamp); err != nil {
 		return Body{}, cannotEncode(object, err)
 	}
 	if fields["metadata"], err = json.Marshal(object.Object["metadata"]); err != nil {

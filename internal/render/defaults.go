@@ -2,10 +2,9 @@ package render
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
+	"maps"
 	"slices"
 	"strings"
 
@@ -15,6 +14,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -35,8 +35,7 @@ func (p Platform) digest() string {
 		return ""
 	}
 	text, _ := json.Marshal([]any{p.Defaults, p.Overrides}) // it was YAML
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:])
+	return digest.Of(text)
 }
 
 // Layers returns the defaults beneath the specs of a namespace, the highest first. The error is a defaults.Error.
@@ -107,10 +106,7 @@ func (r *Renderer) Under(resource *unstructured.Unstructured, layers []defaults.
 		return resource, nil
 	}
 	out := *resource
-	out.Object = make(map[string]any, len(resource.Object))
-	for key, value := range resource.Object {
-		out.Object[key] = value
-	}
+	out.Object = maps.Clone(resource.Object)
 	filled, applied := defaults.Under(spec, values.PlaceOf(r.Translator), layers...)
 	out.Object["spec"] = filled
 	return &out, applied

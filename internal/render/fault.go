@@ -17,6 +17,7 @@ import (
 	"github.com/example/appservice-operator/internal/podtemplate"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/typed"
 )
 
@@ -70,7 +71,7 @@ type ChartError struct {
 
 // Explain returns the mistake with the lines around it.
 func (e *ChartError) Explain() string {
-	return fmt.Sprintf("%s: %s\n%s", placed(cmp.Or(e.At, e.Chart), e.Column), oneLine(e.Err), e.Excerpt)
+	return fmt.Sprintf("%s: %s\n%s", placed(cmp.Or(e.At, e.Chart), e.Column), text.Line(e.Err.Error()), e.Excerpt)
 }
 
 // placed formats a place as compilers do, for example templates/service.yaml:12:5.
@@ -87,7 +88,7 @@ func (e *ChartError) Error() string {
 	if e.At != "" {
 		where += ", " + e.At
 	}
-	return fmt.Sprintf("a mistake in chart %s: %s: tell its maintainers", where, oneLine(e.Err))
+	return fmt.Sprintf("a mistake in chart %s: %s: tell its maintainers", where, text.Line(e.Err.Error()))
 }
 
 // Unwrap returns the cause.
@@ -143,8 +144,7 @@ func (r *Renderer) blameObject(draft *Draft, err error) error {
 		return r.blame(&ChartError{Err: err})
 	}
 	fault := &ChartError{At: draft.result.Sources[i], Err: err}
-	var misfits typed.Misfits
-	if errors.As(err, &misfits) {
+	if misfits, found := errors.AsType[typed.Misfits](err); found {
 		r.placeField(fault, invalid.Object, misfits[0].Path, draft.run)
 	}
 	return r.blame(fault)
@@ -174,7 +174,7 @@ func templateFault(err error) error {
 	}
 	if !errors.As(err, &failed) {
 		if match := said.FindStringSubmatch(err.Error()); match != nil {
-			return &SpecError{Message: strings.Join(strings.Fields(match[4]), " "), At: line(match[1], match[2]), Column: column(match[3])}
+			return &SpecError{Message: text.Line(match[4]), At: line(match[1], match[2]), Column: column(match[3])}
 		}
 		return &ChartError{Err: err}
 	}

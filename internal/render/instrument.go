@@ -1,30 +1,23 @@
 package render
 
-import "text/template/parse"
+import (
+	"text/template/parse"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
+)
 
 // instrument changes a parsed template so that its work is counted: each round of a loop begins with an empty text, which is written like
 // any other, and {{ template }} becomes {{ include }}, which counts its depth.
 func instrument(tree *parse.Tree) {
-	if tree != nil && tree.Root != nil {
-		instrumentList(tree.Root)
+	if tree != nil {
+		appchart.EachList(tree.Root, instrumentList)
 	}
 }
 
 func instrumentList(list *parse.ListNode) {
-	if list == nil {
-		return
-	}
 	for i, node := range list.Nodes {
 		switch node := node.(type) {
-		case *parse.IfNode:
-			instrumentList(node.List)
-			instrumentList(node.ElseList)
-		case *parse.WithNode:
-			instrumentList(node.List)
-			instrumentList(node.ElseList)
 		case *parse.RangeNode:
-			instrumentList(node.List)
-			instrumentList(node.ElseList)
 			node.List.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText, Pos: node.Pos}}, node.List.Nodes...)
 		case *parse.TemplateNode:
 			list.Nodes[i] = included(node)

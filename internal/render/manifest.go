@@ -14,6 +14,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // manifest is an object and the template that it comes from.
@@ -76,8 +77,7 @@ func documents(text string) []string {
 		return []string{text}
 	}
 	split := releaseutil.SplitManifests(text)
-	keys := slices.Collect(maps.Keys(split))
-	slices.SortFunc(keys, func(a, b string) int {
+	keys := slices.SortedFunc(maps.Keys(split), func(a, b string) int {
 		return cmp.Or(cmp.Compare(len(a), len(b)), strings.Compare(a, b)) // manifest-2 before manifest-10
 	})
 	list := make([]string, 0, len(keys))
@@ -119,13 +119,13 @@ func decode(text string, object *unstructured.Unstructured) error {
 }
 
 // ReadManifest returns the objects of a manifest that Result.Manifest printed.
-func ReadManifest(text string) ([]*unstructured.Unstructured, error) {
+func ReadManifest(manifest string) ([]*unstructured.Unstructured, error) {
 	var list []*unstructured.Unstructured
-	for _, document := range strings.Split(text, documentStart)[1:] {
+	for _, document := range strings.Split(manifest, documentStart)[1:] {
 		_, data, _ := strings.Cut(document, "\n") // the source
 		object := &unstructured.Unstructured{}
 		if err := object.UnmarshalJSON([]byte(data)); err != nil {
-			return nil, fmt.Errorf("it has a document that is not an object: %w", oneLine(err))
+			return nil, fmt.Errorf("it has a document that is not an object: %s", text.Line(err.Error()))
 		}
 		list = append(list, object)
 	}

@@ -2,6 +2,7 @@ package render
 
 import (
 	"errors"
+	"fmt"
 	"strconv"
 	"strings"
 
@@ -25,8 +26,7 @@ func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError
 	var document *documentError
 	var exceeded *limitError
-	var refused *SpecError
-	if errors.As(err, &refused) {
+	if refused, found := errors.AsType[*SpecError](err); found {
 		if file, number, placed := strings.Cut(refused.At, " line "); placed {
 			refused.Excerpt = r.excerpt(file, number, refused.Column)
 		}
@@ -125,7 +125,7 @@ func (r *Renderer) placeLine(fault *ChartError, traced *trace, at int) {
 func lineOf(node *yaml.Node, path []any) int {
 	line := node.Line
 	for _, step := range path {
-		key, next := child(node, step)
+		key, next := appchart.Child(node, fmt.Sprint(step))
 		if next == nil {
 			return line
 		}
@@ -136,31 +136,11 @@ func lineOf(node *yaml.Node, path []any) int {
 
 func textAt(node *yaml.Node, path ...string) string {
 	for _, step := range path {
-		if _, node = child(node, step); node == nil {
+		if _, node = appchart.Child(node, step); node == nil {
 			return ""
 		}
 	}
 	return node.Value
-}
-
-// child returns the node that a step leads to, and the node of its key.
-func child(node *yaml.Node, step any) (key, value *yaml.Node) {
-	if node.Kind == yaml.AliasNode {
-		node = node.Alias
-	}
-	switch step := step.(type) {
-	case string:
-		for i := 0; node.Kind == yaml.MappingNode && i+1 < len(node.Content); i += 2 {
-			if node.Content[i].Value == step {
-				return node.Content[i], node.Content[i+1]
-			}
-		}
-	case int:
-		if node.Kind == yaml.SequenceNode && step < len(node.Content) {
-			return node.Content[step], node.Content[step]
-		}
-	}
-	return nil, nil
 }
 
 // trace renders one file again, and follows which of its lines the output comes from. It returns nil if there is no such file.

@@ -124,8 +124,7 @@ func (e *InvalidSpecError) Unwrap() error { return e.Err }
 
 // draft executes the templates with layers of defaults beneath the spec.
 func (r *Renderer) draft(ctx context.Context, in Input, layers []defaults.Layer) (*Draft, error) {
-	var unfit *defaults.Error
-	if errors.As(r.Broken, &unfit) {
+	if unfit, found := errors.AsType[*defaults.Error](r.Broken); found {
 		return nil, unfit
 	}
 	if r.Broken != nil {
@@ -398,13 +397,3 @@ func (r *Result) Manifest() string {
 	}
 	return out.String()
 }
-
-// oneLine makes an error of Helm readable in a condition or a log line.
-func oneLine(err error) error {
-	return &lineError{err}
-}
-
-type lineError struct{ err error }
-
-func (e *lineError) Error() string { return strings.Join(strings.Fields(e.err.Error()), " ") }
-func (e *lineError) Unwrap() error { return e.err }

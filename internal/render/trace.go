@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"text/template"
 	"text/template/parse"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
 // trace follows from which line of a file each line of its template's output comes. It costs a parse and another render, so it is
@@ -23,31 +25,18 @@ type trace struct {
 func (t *trace) mark(all *template.Template) {
 	t.marks, t.fresh, t.line = map[*byte]int{}, true, 1
 	if parsed := all.Lookup(t.file); parsed != nil && parsed.Tree != nil {
-		t.markList(parsed.Root)
+		appchart.EachList(parsed.Root, t.markList)
 	}
 }
 
 func (t *trace) markList(list *parse.ListNode) {
-	if list == nil {
-		return
-	}
 	var marked []parse.Node
 	for _, node := range list.Nodes {
-		switch node := node.(type) {
-		case *parse.IfNode:
-			t.markList(node.List)
-			t.markList(node.ElseList)
-		case *parse.WithNode:
-			t.markList(node.List)
-			t.markList(node.ElseList)
-		case *parse.RangeNode:
-			t.markList(node.List)
-			t.markList(node.ElseList)
-		case *parse.TextNode:
-			marked = append(marked, t.lines(node)...)
-			continue
+		if text, is := node.(*parse.TextNode); is {
+			marked = append(marked, t.lines(text)...)
+		} else {
+			marked = append(marked, t.markOf(int(node.Position())), node)
 		}
-		marked = append(marked, t.markOf(int(node.Position())), node)
 	}
 	list.Nodes = marked
 }

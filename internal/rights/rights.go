@@ -132,8 +132,7 @@ var denied = regexp.MustCompile(`cannot (\S+) resource "([^"]+)" in API group "(
 
 // refused returns what the operator may not do according to the API server.
 func refused(err error) (verbs []string, resource schema.GroupResource, found bool) {
-	var unseen *kube.ForbiddenError
-	if errors.As(err, &unseen) {
+	if unseen, found := errors.AsType[*kube.ForbiddenError](err); found {
 		return listing, unseen.GroupResource, true
 	}
 	var answer apierrors.APIStatus

@@ -1,7 +1,9 @@
 package status
 
 import (
+	"cmp"
 	"fmt"
+	"slices"
 	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
@@ -49,10 +51,7 @@ func judge(in Input, list []standing) verdict {
 // held returns the verdict on a resource that is not ready because of one object, and more of them.
 func held(in Input, list []standing, main kube.Key, culprit, more int) verdict {
 	first := list[culprit]
-	v := verdict{outcome: moving, reason: first.Reason, message: first.Message}
-	if v.reason == "" {
-		v.reason = v1.ReasonResourceNotReady
-	}
+	v := verdict{outcome: moving, reason: cmp.Or(first.Reason, v1.ReasonResourceNotReady), message: first.Message}
 	if first.key != main || first.Reason == v1.ReasonPending {
 		v.message = withName(first.key, first.Message)
 	}
@@ -86,12 +85,7 @@ func withName(key kube.Key, message string) string {
 // starting reports whether a workload is progressing: until that has ended, other problems are reported without an
 // alarm.
 func starting(list []standing) bool {
-	for _, one := range list {
-		if one.Verdict == health.Waiting && runsPods(one.key) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(list, func(one standing) bool { return one.Verdict == health.Waiting && runsPods(one.key) })
 }
 
 // phase summarizes the verdict in one word. A resource that has never run is pending rather than updating.

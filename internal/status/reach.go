@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strconv"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/labels"
@@ -13,6 +12,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // reach describes what is known about which pods receive the traffic of the main workload's Services.
@@ -117,12 +117,8 @@ func (r reach) meanwhile() string {
 
 // enumerate names a few ports.
 func enumerate(ports []string) string {
-	const most = 3
-	switch {
-	case len(ports) == 1:
+	if len(ports) == 1 {
 		return "port " + ports[0]
-	case len(ports) > most:
-		return fmt.Sprintf("ports %s and %d more", strings.Join(ports[:most], ", "), len(ports)-most)
 	}
-	return "ports " + strings.Join(ports, ", ")
+	return "ports " + text.Some(ports, 3)
 }

@@ -1,7 +1,6 @@
 package status
 
 import (
-	"encoding/json"
 	"fmt"
 	"reflect"
 	"strings"
@@ -9,7 +8,6 @@ import (
 	"time"
 	"unicode/utf8"
 
-	"github.com/stretchr/testify/require"
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/meta"
@@ -384,27 +382,20 @@ func TestSummarizeIsIdempotentAndPure(t *testing.T) {
 			if !reflect.DeepEqual(in, same) {
 				t.Error("the input was changed")
 			}
-			if again := summarize(same); text(t, again) != text(t, out) {
-				t.Errorf("the same input gave two statuses:\n%s\n%s", text(t, out), text(t, again))
+			if again := summarize(same); printed(t, again) != printed(t, out) {
+				t.Errorf("the same input gave two statuses:\n%s\n%s", printed(t, out), printed(t, again))
 			}
 			later := in
 			later.Previous, later.Now = out.DeepCopy(), metav1.NewTime(now.Add(time.Hour))
 			for range 2 {
 				again := summarize(later)
-				if text(t, again) != text(t, out) {
-					t.Errorf("the status changed though nothing did:\n%s\n%s", text(t, out), text(t, again))
+				if printed(t, again) != printed(t, out) {
+					t.Errorf("the status changed though nothing did:\n%s\n%s", printed(t, out), printed(t, again))
 				}
 				later.Previous = again
 			}
 		})
 	}
-}
-
-func text(t *testing.T, status *v1.AppServiceStatus) string {
-	t.Helper()
-	data, err := json.MarshalIndent(status, "", " ")
-	require.NoError(t, err)
-	return string(data)
 }
 
 func TestTransitionTimesChangeWithTheStatusOfTheConditionOnly(t *testing.T) {

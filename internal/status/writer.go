@@ -148,8 +148,7 @@ func (w *Writer) patch(ctx context.Context, resource *unstructured.Unstructured,
 	w.mu.Lock()
 	w.of(resource).sum = sumOf(current) // before the write: its event may overtake the answer
 	w.mu.Unlock()
-	after := &unstructured.Unstructured{}
-	after.SetGroupVersionKind(resource.GroupVersionKind())
+	after := kube.Object(resource.GroupVersionKind())
 	after.SetNamespace(resource.GetNamespace())
 	after.SetName(resource.GetName())
 	if err := w.Client.Status().Patch(ctx, after, client.RawPatch(types.MergePatchType, patch), client.FieldOwner(kube.FieldManager)); err != nil {

@@ -2,31 +2,10 @@ package typed
 
 import (
 	"maps"
-	"reflect"
 	"slices"
 	"strings"
 	"unicode"
 )
-
-// fieldsOf returns the types of the fields of a struct by their names in JSON.
-func fieldsOf(t reflect.Type) map[string]reflect.Type {
-	out := map[string]reflect.Type{}
-	for i := range t.NumField() {
-		field := t.Field(i)
-		name, options, _ := strings.Cut(field.Tag.Get("json"), ",")
-		switch {
-		case field.Anonymous && name == "" || strings.Contains(options, "inline"):
-			inner := field.Type
-			for inner.Kind() == reflect.Pointer {
-				inner = inner.Elem()
-			}
-			maps.Copy(out, fieldsOf(inner))
-		case name != "" && name != "-":
-			out[name] = field.Type
-		}
-	}
-	return out
-}
 
 func sorted[V any](entries map[string]V) []string { return slices.Sorted(maps.Keys(entries)) }
 

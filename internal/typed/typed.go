@@ -166,7 +166,7 @@ func (c *checker) fields(value any, t reflect.Type, path []any) {
 		c.add(path, "it must be a map, not %s", kindOf(value))
 		return
 	}
-	known := fieldsOf(t)
+	known := fields.Members(t)
 	for _, name := range sorted(entries) {
 		field, found := known[name]
 		if !found {

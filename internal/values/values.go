@@ -7,8 +7,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
-	"sort"
 
 	helmvalues "github.com/operator-framework/helm-operator-plugins/pkg/values"
 	"helm.sh/helm/v3/pkg/chart"
@@ -75,7 +75,7 @@ func (t *translator) read(resource *unstructured.Unstructured) (values chartutil
 		return nil, nil, err
 	}
 	slices.Sort(unknown)
-	return values, unknown, override(values, t.overrides)
+	return values, unknown, Override(values, t.overrides)
 }
 
 // fields takes from a spec the fields that the chart declares, and decodes the rest with the Go type.
@@ -158,13 +158,9 @@ func (e *OverrideError) Hint() string {
 	return "ask the platform team to correct that key of overrideValues in watches.yaml; the spec is not at fault"
 }
 
-func override(values chartutil.Values, overrides map[string]string) error {
-	keys := make([]string, 0, len(overrides))
-	for key := range overrides {
-		keys = append(keys, key)
-	}
-	sort.Strings(keys)
-	for _, key := range keys {
+// Override lays the overrides of watches.yaml over values. The error is an OverrideError.
+func Override(values map[string]any, overrides map[string]string) error {
+	for _, key := range slices.Sorted(maps.Keys(overrides)) {
 		if err := strvals.ParseInto(key+"="+overrides[key], values); err != nil {
 			return &OverrideError{key, err}
 		}

@@ -5,6 +5,7 @@ package watches
 
 import (
 	"bytes"
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -126,12 +127,8 @@ func complete(w *Watch) (err error) {
 	if _, err = metav1.LabelSelectorAsSelector(w.Selector); err != nil {
 		return fmt.Errorf("selector: %w", err)
 	}
-	if w.Selector == nil {
-		w.Selector = &metav1.LabelSelector{}
-	}
-	if w.WatchDependentResources == nil {
-		w.WatchDependentResources = ptr.To(true)
-	}
+	w.Selector = cmp.Or(w.Selector, &metav1.LabelSelector{})
+	w.WatchDependentResources = cmp.Or(w.WatchDependentResources, ptr.To(true))
 	w.OverrideValues, err = expand(w.OverrideValues)
 	return err
 }

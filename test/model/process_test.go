@@ -75,7 +75,7 @@ func newProcess(w *world) *process {
 		Tracker:      nothing{},
 		References:   nothing{},
 		Recorder:     nothing{},
-		Hosts:        hosts.New(nil, nil, nil, hosts.Free{}),
+		Hosts:        hosts.New(nil, nil, nil, nil),
 		Metrics:      kindMetrics,
 		Clock:        w.clock,
 	}

@@ -1,0 +1,34 @@
+// Package text makes texts short enough for messages.
+package text
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Line returns a text in one line.
+func Line(text string) string { return strings.Join(strings.Fields(text), " ") }
+
+// Cut returns a text of at most that many characters: an ellipsis stands for the rest.
+func Cut(text string, most int) string {
+	if runes := []rune(text); len(runes) > most {
+		return string(runes[:most-1]) + "…"
+	}
+	return text
+}
+
+// First returns the first entries of a list, and after them how many more there are.
+func First(list []string, most int) []string {
+	if more := len(list) - most; more > 0 {
+		return append(list[:most:most], fmt.Sprintf("and %d more", more))
+	}
+	return list
+}
+
+// Some lists the first names, and says how many more there are.
+func Some(names []string, most int) string {
+	if more := len(names) - most; more > 0 {
+		return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), more)
+	}
+	return strings.Join(names, ", ")
+}
