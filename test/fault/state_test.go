@@ -83,6 +83,8 @@ func stateOf(namespace string, objects map[string]*unstructured.Unstructured) (s
 		case "ReplicaSet": // how often it was scaled is not part of the end
 			delete(metadata, "generation")
 			unstructured.RemoveNestedField(content, "status", "observedGeneration")
+		case "Deployment": // a pod that is ending may end sooner or later
+			unstructured.RemoveNestedField(content, "status", "terminatingReplicas")
 		case "Job": // its pod may end before the Job controller notes that it is resumed
 			conditions, _, _ := unstructured.NestedSlice(content, "status", "conditions")
 			_ = unstructured.SetNestedSlice(content, slices.DeleteFunc(conditions, isSuspended), "status", "conditions")
