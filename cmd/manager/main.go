@@ -5,7 +5,6 @@ import (
 	"flag"
 	"fmt"
 	"os"
-	"strings"
 
 	"go.uber.org/zap/zapcore"
 	"sigs.k8s.io/controller-runtime/pkg/client/config"
@@ -14,12 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager/signals"
 
 	"github.com/example/appservice-operator/internal/operator"
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/version"
 )
 
 func main() {
 	if err := run(); err != nil {
-		fmt.Fprintf(os.Stderr, "manager: %s\n", strings.Join(strings.Fields(err.Error()), " "))
+		fmt.Fprintf(os.Stderr, "manager: %s\n", text.Line(err.Error()))
 		os.Exit(1)
 	}
 }

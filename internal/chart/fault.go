@@ -10,6 +10,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Fault is a mistake at a place of a chart.
@@ -30,7 +31,7 @@ type Fault struct {
 
 // Error returns one line.
 func (f *Fault) Error() string {
-	message := strings.Join(strings.Fields(f.Message), " ")
+	message := text.Line(f.Message)
 	if f.Remedy != "" {
 		message += "; " + f.Remedy
 	}
@@ -49,7 +50,7 @@ func (f *Fault) Explain() string {
 			place += ":" + strconv.Itoa(f.Column)
 		}
 	}
-	out := place + ": " + strings.Join(strings.Fields(f.Message), " ") + "\n" + Excerpt(f.Text, f.Line, f.Column)
+	out := place + ": " + text.Line(f.Message) + "\n" + Excerpt(f.Text, f.Line, f.Column)
 	if f.Remedy != "" {
 		out += "  hint: " + f.Remedy + "\n"
 	}

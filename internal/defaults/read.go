@@ -14,6 +14,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/digest"
 	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 const (
@@ -68,7 +69,7 @@ func (t Text) Read(kind string, allowed []string) (Layer, error) {
 	}
 	content, err := yaml.YAMLToJSONStrict([]byte(t.text))
 	if err != nil {
-		return fail(errors.New("it is not YAML: " + strings.Join(strings.Fields(strings.TrimPrefix(err.Error(), "yaml: ")), " ")))
+		return fail(errors.New("it is not YAML: " + text.Line(strings.TrimPrefix(err.Error(), "yaml: "))))
 	}
 	var value any
 	if err := utiljson.Unmarshal(content, &value); err != nil {

@@ -31,7 +31,7 @@ func Brief(message string) string {
 	message = timestamp.ReplaceAllString(message, "")
 	message = password.ReplaceAllString(message, "://…@")
 	message = assignment.ReplaceAllString(message, "${1}…")
-	message = strings.Join(strings.Fields(message), " ")
+	message = text.Line(message)
 	message = strings.TrimRight(emptiness.ReplaceAllString(message, ""), " .")
 	return text.Cut(message, maxDetail)
 }

@@ -1,7 +1,6 @@
 package importer
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -201,8 +200,8 @@ func sameRelease(a, b *unstructured.Unstructured) bool {
 
 // takeConfig chooses the ConfigMaps with the names of those that spec.config renders.
 func (s *subject) takeConfig() error {
-	choose := func(name string, used bool, into **pair[corev1.ConfigMap]) error {
-		object := s.world.find("", "ConfigMap", s.name+name)
+	choose := func(suffix string, used bool, into **pair[corev1.ConfigMap]) error {
+		object := s.world.find("", "ConfigMap", s.name+suffix)
 		if object == nil || !used {
 			return nil
 		}
@@ -216,7 +215,10 @@ func (s *subject) takeConfig() error {
 		}
 		return nil
 	}
-	return cmp.Or(choose("-config", s.configFrom() == 0, &s.config), choose("-files", s.filesMount() != nil, &s.files))
+	if err := choose("-config", s.configFrom() == 0, &s.config); err != nil {
+		return err
+	}
+	return choose("-files", s.filesMount() != nil, &s.files)
 }
 
 // container returns the main container.

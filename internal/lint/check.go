@@ -15,6 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
@@ -104,7 +105,7 @@ func (f *findings) add(found Finding, cases ...string) {
 func (f *findings) addFault(fault *chart.Fault) {
 	found := Finding{
 		Rule: ruleOf(cmp.Or(fault.Rule, chart.RuleUnusable)), File: fault.File, Line: fault.Line, Column: fault.Column,
-		Message: strings.Join(strings.Fields(fault.Message), " "), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
+		Message: text.Line(fault.Message), Remedy: fault.Remedy, Excerpt: chart.Excerpt(fault.Text, fault.Line, fault.Column),
 	}
 	f.add(found)
 }

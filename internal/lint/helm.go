@@ -13,6 +13,7 @@ import (
 	helmlint "helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/values"
 )
 
@@ -40,8 +41,8 @@ func (f *findings) helm(ctx context.Context, loaded *helmchart.Chart, subject Su
 	}
 	for _, message := range helmlint.AllWithKubeVersion(dir, given, namespace, &newest).Messages {
 		if message.Severity >= support.WarningSev {
-			text := strings.ReplaceAll(strings.Join(strings.Fields(message.Err.Error()), " "), parent+"/", "")
-			f.add(Finding{Rule: ruleOf(ruleHelm), File: strings.TrimSuffix(message.Path, "/"), Message: text})
+			said := strings.ReplaceAll(text.Line(message.Err.Error()), parent+"/", "")
+			f.add(Finding{Rule: ruleOf(ruleHelm), File: strings.TrimSuffix(message.Path, "/"), Message: said})
 		}
 	}
 	return nil

@@ -19,6 +19,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/watches"
 )
 
@@ -123,7 +124,7 @@ func (t *trial) place(ctx context.Context, resource *unstructured.Unstructured, 
 
 // failed returns the finding for an error of a render. A refused spec is a mistake, too: every case must render.
 func (t *trial) failed(err error) Finding {
-	found := Finding{Rule: ruleOf(ruleFails), File: "templates", Message: strings.Join(strings.Fields(err.Error()), " ")}
+	found := Finding{Rule: ruleOf(ruleFails), File: "templates", Message: text.Line(err.Error())}
 	var ofChart *render.ChartError
 	var ofSpec *render.SpecError
 	var insecure *postrender.PodSecurityError
@@ -136,7 +137,7 @@ func (t *trial) failed(err error) Finding {
 		found.Message = "the case is refused: " + ofSpec.Message
 	case errors.As(err, &ofChart):
 		at, column, found.Excerpt = ofChart.At, ofChart.Column, ofChart.Excerpt
-		found.Message = strings.Join(strings.Fields(ofChart.Err.Error()), " ")
+		found.Message = text.Line(ofChart.Err.Error())
 		found.Rule = ruleOf(cmp.Or(ofChart.Rule, ruleFails))
 	}
 	if file, line, cut := strings.Cut(at, " line "); at != "" {

@@ -18,6 +18,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/text"
 	"github.com/example/appservice-operator/internal/typed"
 )
 
@@ -35,7 +36,7 @@ var field = []any{"spec", "podTemplate"}
 // Error reports what a patch may not contain.
 type Error struct{ typed.Misfits }
 
-func (e *Error) Error() string { return strings.Join(strings.Fields(e.Misfits.Error()), " ") }
+func (e *Error) Error() string { return text.Line(e.Misfits.Error()) }
 
 // Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Misfits }

@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/definition"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Problem is why a resource would be refused.
@@ -88,6 +89,6 @@ func ofOperator(err error, at *places) Problem {
 	if _, found := errors.AsType[*render.ChartError](err); found {
 		return Problem{Message: strings.TrimSuffix(chart.Explain(err), "\n")}
 	}
-	message := strings.Join(strings.Fields(err.Error()), " ")
+	message := text.Line(err.Error())
 	return at.problem(fieldIn.FindString(message), message)
 }

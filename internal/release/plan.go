@@ -15,6 +15,7 @@ import (
 	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/text"
 )
 
 // Plan is the set of writes after which the objects of a resource are as rendered. Every action carries out a plan;
@@ -363,11 +364,11 @@ func brief(value any) string {
 	case []any:
 		return fmt.Sprintf("(%d items)", len(value))
 	}
-	text := strings.Join(strings.Fields(fmt.Sprint(value)), " ")
-	if runes := []rune(text); len(runes) > 40 {
-		text = string(runes[:40]) + "…"
+	line := text.Line(fmt.Sprint(value))
+	if runes := []rune(line); len(runes) > 40 {
+		line = string(runes[:40]) + "…"
 	}
-	return text
+	return line
 }
 
 func scalar(value any) bool {

@@ -1,6 +1,10 @@
 package status
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/example/appservice-operator/internal/text"
+)
 
 // maxMessage is the length of a condition's message in characters.
 const maxMessage = 256
@@ -15,7 +19,7 @@ const cut = " … "
 // shorten converts a message to one line of at most that many characters. Text is left out of the middle, between words if
 // possible; the end gets three fifths of what remains.
 func shorten(message string, most int) string {
-	message = strings.Join(strings.Fields(message), " ")
+	message = text.Line(message)
 	runes := []rune(message)
 	if len(runes) <= most {
 		return message

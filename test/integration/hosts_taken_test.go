@@ -80,6 +80,20 @@ func grpcRouteOfOthers(namespace, name, host string) *unstructured.Unstructured 
 	return made
 }
 
+// servesOnceFree creates an AppService for a host that a route of others serves. It is refused, and serves the host once that route is deleted.
+func servesOnceFree(t *testing.T, namespace, host string, server client.Object) *v1.AppService {
+	t.Helper()
+	login := withHost(namespace, "login", host, "/login")
+	cluster.Create(t, login)
+	cluster.Condition(t, login, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
+	assert.NoError(t, gone(t, namespace, "login", &networkingv1.Ingress{}))
+
+	assert.NoError(t, cluster.Client.Delete(t.Context(), server))
+	cluster.Ready(t, login)
+	hasHost(t, login, host)
+	return login
+}
+
 // Who serves a host keeps it, whoever made the route.
 func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	t.Parallel()
@@ -88,14 +102,7 @@ func TestAHostOfAnIngressOfOthersIsTheirs(t *testing.T) {
 	host := one + ".example.com"
 	server := ingressOfOthers(one, "server", host)
 	cluster.Create(t, server)
-	login := withHost(two, "login", host, "/login")
-	cluster.Create(t, login)
-	cluster.Condition(t, login, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	assert.NoError(t, gone(t, two, "login", &networkingv1.Ingress{}))
-
-	assert.NoError(t, cluster.Client.Delete(t.Context(), server))
-	cluster.Ready(t, login)
-	hasHost(t, login, host)
+	login := servesOnceFree(t, two, host, server)
 	cluster.Create(t, ingressOfOthers(one, "thief", host))
 	deleteIt(t, login, &networkingv1.Ingress{ObjectMeta: metav1.ObjectMeta{Namespace: two, Name: "login"}})
 	hasHost(t, login, host)
@@ -117,14 +124,7 @@ func TestAHostOfAGRPCRouteIsNotTaken(t *testing.T) {
 	server := grpcRouteOfOthers(one, "server", host)
 	cluster.Create(t, server)
 	start()
-	login := withHost(two, "login", host, "/login")
-	cluster.Create(t, login)
-	cluster.Condition(t, login, v1.ConditionReady, metav1.ConditionFalse, v1.ReasonHostConflict)
-	assert.NoError(t, gone(t, two, "login", &networkingv1.Ingress{}))
-
-	assert.NoError(t, cluster.Client.Delete(t.Context(), server))
-	cluster.Ready(t, login)
-	hasHost(t, login, host)
+	servesOnceFree(t, two, host, server)
 }
 
 // toldOfAnother reports whether an AppService is warned that it serves a host beside another one.
