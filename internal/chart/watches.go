@@ -1,7 +1,4 @@
-// Package watches reads watches.yaml: which kinds the operator serves and the chart of each. The schema and its meaning
-// are those of helm-operator-plugins, with the defaults of the platform besides; its own loader reads charts from disk only, ours from
-// any file system.
-package watches
+package chart
 
 import (
 	"bytes"
@@ -21,11 +18,12 @@ import (
 	"k8s.io/utils/ptr"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
-// Watch is one entry of watches.yaml, its chart loaded. It has the fields of helm-operator-plugins, and two more.
+// Watch is one entry of watches.yaml, its chart loaded: a kind that the operator serves. It has the fields of helm-operator-plugins with
+// their meaning, and two more for the defaults of the platform. The loader of helm-operator-plugins reads charts from disk only, ours from
+// any file system.
 type Watch struct {
 	schema.GroupVersionKind `json:",inline"`
 	ChartPath               string `json:"chart"`
@@ -38,24 +36,24 @@ type Watch struct {
 	Chart                   *helmchart.Chart      `json:"-"`
 
 	// DefaultValues lie beneath each spec, in its shape.
-	DefaultValues Values `json:"defaultValues,omitempty"`
+	DefaultValues DefaultValues `json:"defaultValues,omitempty"`
 	// NamespaceDefaults are the fields that the defaults of a namespace may set, as in resources or config.environment; with none,
 	// namespaces have no defaults.
 	NamespaceDefaults []string `json:"namespaceDefaults,omitempty"`
 }
 
-// Values are in the shape of a spec. Whole numbers stay whole.
-type Values map[string]any
+// DefaultValues lie beneath each spec, in the shape of a spec. Whole numbers stay whole.
+type DefaultValues map[string]any
 
 // UnmarshalJSON implements json.Unmarshaler.
-func (v *Values) UnmarshalJSON(text []byte) error {
+func (v *DefaultValues) UnmarshalJSON(text []byte) error {
 	return utiljson.Unmarshal(text, (*map[string]any)(v))
 }
 
-// Load parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
+// LoadWatches parses the text of a watches file and loads the charts that it names, with paths relative to the root of charts.
 // Environment variables and sprig functions in overrideValues are expanded.
-func Load(text []byte, charts fs.FS) ([]Watch, error) {
-	list, broken, err := Read(text, charts)
+func LoadWatches(text []byte, charts fs.FS) ([]Watch, error) {
+	list, broken, err := ReadWatches(text, charts)
 	for i := 0; err == nil && i < len(list); i++ {
 		if cause := broken[list[i].GroupVersionKind]; cause != nil {
 			err = fmt.Errorf("cannot use watches: %s: %w", list[i].GroupVersionKind, cause)
@@ -70,8 +68,8 @@ func Load(text []byte, charts fs.FS) ([]Watch, error) {
 // Broken holds the errors of charts that cannot be used, by kind.
 type Broken map[schema.GroupVersionKind]error
 
-// Read is like Load, but continues if a chart exists and cannot be used: only the name of such a chart is known.
-func Read(text []byte, charts fs.FS) ([]Watch, Broken, error) {
+// ReadWatches is like LoadWatches, but continues if a chart exists and cannot be used: only the name of such a chart is known.
+func ReadWatches(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 	var list []Watch
 	broken := Broken{}
 	if err := yaml.UnmarshalStrict(text, &list); err != nil {
@@ -90,11 +88,11 @@ func Read(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 			return nil, nil, fmt.Errorf("cannot use watches: %s is listed twice", w.GroupVersionKind)
 		}
 		seen[w.GroupVersionKind] = true
-		if err := complete(w); err != nil {
+		if err := completeWatch(w); err != nil {
 			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
 		}
 		var err error
-		if w.Chart, err = LoadChart(charts, w.ChartPath, w.GroupVersionKind); errors.Is(err, fs.ErrNotExist) {
+		if w.Chart, err = LoadKind(charts, w.ChartPath, w.GroupVersionKind); errors.Is(err, fs.ErrNotExist) {
 			return nil, nil, fmt.Errorf("cannot use watches: %s: %w", w.GroupVersionKind, err)
 		} else if err != nil {
 			broken[w.GroupVersionKind] = err
@@ -104,23 +102,23 @@ func Read(text []byte, charts fs.FS) ([]Watch, Broken, error) {
 	return list, broken, nil
 }
 
-// LoadChart loads the chart of a kind.
-func LoadChart(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmchart.Chart, error) {
-	c, err := chart.Load(charts, path.Clean(dir))
+// LoadKind loads the chart of a kind.
+func LoadKind(charts fs.FS, dir string, kind schema.GroupVersionKind) (*helmchart.Chart, error) {
+	c, err := Load(charts, path.Clean(dir))
 	if err != nil {
 		return nil, err
 	}
 	var problems fields.Problems
 	switch _, err := fields.OfFolder(c, ".", kind); {
 	case errors.As(err, &problems):
-		return nil, fmt.Errorf("cannot load chart %s: %w", path.Clean(dir), chart.Faults(c, problems))
+		return nil, fmt.Errorf("cannot load chart %s: %w", path.Clean(dir), Faults(c, problems))
 	case err != nil:
 		return nil, err
 	}
 	return c, nil
 }
 
-func complete(w *Watch) (err error) {
+func completeWatch(w *Watch) (err error) {
 	if w.ChartPath == "" {
 		return fmt.Errorf("chart is required")
 	}

@@ -1,4 +1,4 @@
-package watches
+package chart
 
 import (
 	"io/fs"
@@ -31,7 +31,7 @@ func charts() fs.FS {
 func TestTheShippedWatchesFile(t *testing.T) {
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	require.NoError(t, err)
-	list, err := Load(text, appservice.Files)
+	list, err := LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	if list[0].GroupVersionKind != v1.GroupVersion.WithKind(v1.Kind) {
 		t.Fatalf("got %v, want AppService first", list)
@@ -41,7 +41,7 @@ func TestTheShippedWatchesFile(t *testing.T) {
 	}
 }
 
-func TestLoad(t *testing.T) {
+func TestLoadWatches(t *testing.T) {
 	cases := map[string]struct {
 		text string
 		want []Watch
@@ -86,14 +86,14 @@ func TestLoad(t *testing.T) {
 					MatchExpressions: []metav1.LabelSelectorRequirement{{Key: "team", Operator: metav1.LabelSelectorOpIn, Values: []string{"a", "b"}}},
 				},
 				OverrideValues:    map[string]string{"image": "nginx:1.10", "ports[0].port": "80", "quiet": "true"},
-				DefaultValues:     Values{"quiet": false, "ports": []any{map[string]any{"port": int64(8080)}}},
+				DefaultValues:     DefaultValues{"quiet": false, "ports": []any{map[string]any{"port": int64(8080)}}},
 				NamespaceDefaults: []string{"resources", "config.environment"},
 			}},
 		},
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			got, err := Load([]byte(tc.text), charts())
+			got, err := LoadWatches([]byte(tc.text), charts())
 			require.NoError(t, err)
 			for i := range got {
 				if got[i].Chart == nil || got[i].Chart.Name() != "web" {
@@ -126,7 +126,7 @@ func TestTheSchemaIsThatOfThePluginsAndTwoFieldsMore(t *testing.T) {
 }
 
 func TestEntriesKeepTheirOrderAndMayShareAChart(t *testing.T) {
-	list, err := Load([]byte(`
+	list, err := LoadWatches([]byte(`
 - {group: example.com, version: v1, kind: Web, chart: charts/web}
 - {group: example.com, version: v2, kind: Web, chart: charts/web}
 - {group: example.org, version: v1, kind: Web, chart: charts/web}
@@ -160,7 +160,7 @@ func TestOverrideValuesAreExpanded(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			text := "- {version: v1, kind: Web, chart: charts/web, overrideValues: {image: '" + tc.value + "'}}"
-			list, err := Load([]byte(text), charts())
+			list, err := LoadWatches([]byte(text), charts())
 			require.NoError(t, err)
 			if got := list[0].OverrideValues["image"]; got != tc.want {
 				t.Errorf("got %q, want %q", got, tc.want)
@@ -201,7 +201,7 @@ func TestWhatCannotBeUsedIsRefusedByName(t *testing.T) {
 	}
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
-			list, err := Load([]byte(tc.text), charts())
+			list, err := LoadWatches([]byte(tc.text), charts())
 			if err == nil {
 				t.Fatalf("it was accepted: %+v", list)
 			}

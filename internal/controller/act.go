@@ -14,11 +14,11 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -31,7 +31,7 @@ type action struct {
 	// changes is a summary in words of what this action changed.
 	changes string
 	// there is the state of the cluster after the action.
-	there *cluster.Snapshot
+	there *livestate.Snapshot
 	// repaired is the plan that was written to repair the recorded release; nil if there was none.
 	repaired *release.Plan
 	// queued says that the action waits in the line of rollouts.
@@ -57,7 +57,7 @@ func (a action) released() bool {
 
 // act brings objects and record to the rendered state. A release is recorded after its objects are written, which then show by their stamps that
 // it was applied, if only in part. One that only deletes objects is recorded first.
-func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) action {
+func (r *Reconciler) act(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) action {
 	began := r.Clock.Now()
 	there, err := r.watchRecorded(ctx, s, wanted, there)
 	if err != nil {
@@ -165,7 +165,7 @@ func (r *Reconciler) record(ctx context.Context, s *scope, wanted rendering, tas
 
 // compare returns the desired objects and the plan that leads to them. If neither objects nor release have changed, nothing is compared
 // and the desired objects are nil.
-func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot) (*render.Result, *release.Plan, error) {
+func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot) (*render.Result, *release.Plan, error) {
 	nothing := &release.Plan{}
 	digest := wanted.outline.Digest
 	if release.Decide(digest, there, nothing) == release.InSync && s.memory.verified.Covers(digest, there.Objects) {
@@ -210,7 +210,7 @@ func (r *Reconciler) write(ctx context.Context, s *scope, wanted rendering, task
 // keepAlive repairs the recorded release while the rendered one is refused or waits.
 func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, a action) action {
 	record := a.there.Record
-	refused := a.err != nil && problem.Blocked(a.err)
+	refused := a.err != nil && isBlocked(a.err)
 	if !refused && !a.waits() || record == nil || wanted.rendered != nil && record.Digest == wanted.outline.Digest ||
 		s.memory.verified.Covers(record.Digest, a.there.Objects) {
 		return a
@@ -225,7 +225,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 	}
 	switch {
 	case err != nil && refused:
-		a.err = &problem.DecayingError{Refusal: a.err, Err: err}
+		a.err = &decayingError{Refusal: a.err, Err: err}
 		return a
 	case err != nil:
 		a.err = fmt.Errorf("what runs is not repaired: %w", err)
@@ -247,7 +247,7 @@ func (r *Reconciler) keepAlive(ctx context.Context, s *scope, wanted rendering, 
 
 // lastGood returns the plan that repairs the recorded release, and the objects in the cluster. Routes that another resource serves by now
 // are left out.
-func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *cluster.Record) (*release.Plan, *cluster.Snapshot, error) {
+func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, record *livestate.Record) (*release.Plan, *livestate.Snapshot, error) {
 	recorded, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {
 		return nil, nil, err
@@ -282,7 +282,7 @@ func keysOf(held []hosts.Held) []kube.Key {
 
 // observe returns the objects that exist for a resource. Content that the caches do not hold is read for rendered objects only: anyone can
 // create a large object that appears to be the resource's.
-func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*cluster.Snapshot, error) {
+func (r *Reconciler) observe(ctx context.Context, s *scope, wanted rendering) (*livestate.Snapshot, error) {
 	return r.Observer.Snapshot(ctx, s.resource, func(outline client.Object) bool {
 		return wanted.rendered != nil && slices.Contains(wanted.outline.Keys, kube.KeyOf(outline)) && !s.memory.verified.Knows(outline)
 	})

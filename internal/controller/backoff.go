@@ -1,25 +1,24 @@
-// Package retry owns when a failed reconcile is tried again.
-package retry
+package controller
 
 import "time"
 
-// The time between attempts of a failing reconcile: it doubles from First to Last. A change of a watched object brings
-// the next attempt forward, but never closer to the previous one than First.
+// The time between attempts of a failing reconcile: it doubles from firstRetry to LastRetry. A change of a watched object brings
+// the next attempt forward, but never closer to the previous one than firstRetry.
 const (
-	First = 5 * time.Second
-	Last  = 2 * time.Minute
-	// Cheap replaces First after an attempt that wrote nothing.
-	Cheap = time.Second
-	// Stale is the delay after a reconcile for which the caches were stale.
-	Stale = 250 * time.Millisecond
+	firstRetry = 5 * time.Second
+	LastRetry  = 2 * time.Minute
+	// cheapRetry replaces firstRetry after an attempt that wrote nothing.
+	cheapRetry = time.Second
+	// staleRetry is the delay after a reconcile for which the caches were stale.
+	staleRetry = 250 * time.Millisecond
 	// stalePatience is how long that delay is used before the status reports what it waits for.
 	stalePatience = 2 * time.Second
-	// Notice is how long the status may wait for the Deployment controller to observe a release.
-	Notice = time.Second
+	// noticeDelay is how long the status may wait for the Deployment controller to observe a release.
+	noticeDelay = time.Second
 )
 
-// Backoff counts the failed attempts at one version. The zero value has none.
-type Backoff[Version comparable] struct {
+// backoff decides when a failed reconcile is tried again. It counts the failed attempts at one version. The zero value has none.
+type backoff[Version comparable] struct {
 	version  Version
 	attempts int
 	stale    time.Time // of the first attempt that the caches were too old for
@@ -30,7 +29,7 @@ type Backoff[Version comparable] struct {
 
 // Wait returns the time until the next attempt, requested by an expired timer or by a change. A new version is tried
 // at once.
-func (b *Backoff[Version]) Wait(now time.Time, version Version) time.Duration {
+func (b *backoff[Version]) Wait(now time.Time, version Version) time.Duration {
 	if b.version != version || b.attempts == 0 || !now.Before(b.until) {
 		return 0
 	}
@@ -39,7 +38,7 @@ func (b *Backoff[Version]) Wait(now time.Time, version Version) time.Duration {
 }
 
 // MayPass records an attempt with stale caches, and reports whether they may still catch up within moments.
-func (b *Backoff[Version]) MayPass(now time.Time) bool {
+func (b *backoff[Version]) MayPass(now time.Time) bool {
 	if b.stale.IsZero() {
 		b.stale = now
 	}
@@ -47,29 +46,29 @@ func (b *Backoff[Version]) MayPass(now time.Time) bool {
 }
 
 // Again records a failed attempt, cheap if it wrote nothing, and returns the time until the next one.
-func (b *Backoff[Version]) Again(now time.Time, version Version, cheap bool) time.Duration {
+func (b *backoff[Version]) Again(now time.Time, version Version, cheap bool) time.Duration {
 	if b.version != version {
-		*b = Backoff[Version]{version: version, stale: b.stale}
+		*b = backoff[Version]{version: version, stale: b.stale}
 	}
 	delay := b.Next(version)
 	b.attempts++
-	b.last, b.until, b.closest = now, now.Add(delay), First
+	b.last, b.until, b.closest = now, now.Add(delay), firstRetry
 	if cheap {
-		b.closest = Cheap
+		b.closest = cheapRetry
 	}
 	return delay
 }
 
 // Next returns the time until the next attempt if the current one fails.
-func (b *Backoff[Version]) Next(version Version) time.Duration {
+func (b *backoff[Version]) Next(version Version) time.Duration {
 	switch {
 	case b.version != version:
-		return First
+		return firstRetry
 	case b.attempts < 10:
-		return min(Last, First<<b.attempts)
+		return min(LastRetry, firstRetry<<b.attempts)
 	}
-	return Last
+	return LastRetry
 }
 
 // Failed reports whether an attempt has failed at the version that was tried last.
-func (b *Backoff[Version]) Failed() bool { return b.attempts > 0 }
+func (b *backoff[Version]) Failed() bool { return b.attempts > 0 }

@@ -1,14 +1,12 @@
-package retry
+package controller
 
 import (
 	"testing"
 	"time"
 )
 
-var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
-
 func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
-	var f Backoff[int64]
+	var f backoff[int64]
 	now := start
 	for attempt, want := range []time.Duration{5, 10, 20, 40, 80, 120, 120, 120, 120, 120, 120, 120} {
 		if got := f.Next(1); got != want*time.Second {
@@ -23,15 +21,15 @@ func TestTheTimeBetweenFailedAttemptsDoubles(t *testing.T) {
 		}
 	}
 	for range 200 {
-		if got := f.Again(now, 1, false); got != Last {
-			t.Fatalf("after very many attempts: got %s, want %s", got, Last)
+		if got := f.Again(now, 1, false); got != LastRetry {
+			t.Fatalf("after very many attempts: got %s, want %s", got, LastRetry)
 		}
 	}
-	if got := f.Again(now, 2, false); got != First {
-		t.Errorf("at the first attempt of a new generation: got %s, want %s", got, First)
+	if got := f.Again(now, 2, false); got != firstRetry {
+		t.Errorf("at the first attempt of a new generation: got %s, want %s", got, firstRetry)
 	}
-	if got := f.Again(now, 2, false); got != 2*First {
-		t.Errorf("at the second attempt of a new generation: got %s, want %s", got, 2*First)
+	if got := f.Again(now, 2, false); got != 2*firstRetry {
+		t.Errorf("at the second attempt of a new generation: got %s, want %s", got, 2*firstRetry)
 	}
 }
 
@@ -55,7 +53,7 @@ func TestWaitAfterAFailure(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var f Backoff[int64]
+			var f backoff[int64]
 			for range test.attempts {
 				f.Again(start, 1, false)
 			}
@@ -68,14 +66,14 @@ func TestWaitAfterAFailure(t *testing.T) {
 
 // However many changes there are, attempts are never closer than the first retry, and none is put off.
 func TestAStormOfChangesDoesNotMakeAStormOfAttempts(t *testing.T) {
-	var f Backoff[int64]
+	var f backoff[int64]
 	last, attempts := start, 0
 	due := start
 	for now := start; now.Before(start.Add(time.Hour)); now = now.Add(100 * time.Millisecond) {
 		if f.Wait(now, 1) > 0 {
 			continue
 		}
-		if attempts > 0 && now.Sub(last) < First {
+		if attempts > 0 && now.Sub(last) < firstRetry {
 			t.Fatalf("attempt %d came %s after the one before", attempts, now.Sub(last))
 		}
 		if attempts > 0 && now.After(due) {
@@ -84,7 +82,7 @@ func TestAStormOfChangesDoesNotMakeAStormOfAttempts(t *testing.T) {
 		attempts++
 		last, due = now, now.Add(f.Again(now, 1, false))
 	}
-	if want := int(time.Hour / First); attempts != want {
+	if want := int(time.Hour / firstRetry); attempts != want {
 		t.Errorf("got %d attempts in an hour, want %d", attempts, want)
 	}
 }

@@ -10,17 +10,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
 type schedules map[kube.Key]*diagnose.Looks
 
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
-func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *cluster.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
+func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
 	if s.paused || problem != nil {
 		return nil, nil
 	}

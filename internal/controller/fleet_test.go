@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 const many = 24
@@ -48,7 +48,7 @@ func TestAChartThatCannotBeRenderedForTwoComesToTheOthers(t *testing.T) {
 	if len(events) != 2 || !strings.Contains(strings.Join(events, "\n"), "no more") {
 		t.Errorf("got the events %q, want one of each that it fails for", events)
 	}
-	if want := (fleet.Progress{Failed: 2}); w.progress != want {
+	if want := (rollout.Progress{Failed: 2}); w.progress != want {
 		t.Errorf("got %+v, want %+v", w.progress, want)
 	}
 	w.restart()
@@ -117,7 +117,7 @@ func TestAChartWhosePodsNeverBecomeReadyIsHalted(t *testing.T) {
 			w.load(rendererOf("three", ""))
 			w.run()
 			w.expect(map[string]int{"three": many}, many, 0)
-			if w.progress != (fleet.Progress{}) {
+			if w.progress != (rollout.Progress{}) {
 				t.Errorf("got %+v", w.progress)
 			}
 		})
@@ -172,11 +172,11 @@ func TestAChartThatChangesNothingTouchesNobody(t *testing.T) {
 	}
 }
 
-var shared = dependency.Object{Kind: dependency.Secret, Name: "shared"}
+var shared = reference.Object{Kind: reference.Secret, Name: "shared"}
 
 // rotate puts other content into the Secret that all pods take; "" deletes it.
 func (w *world) rotate(content string) {
-	w.facts.known = postrender.Facts{There: map[dependency.Object]dependency.State{
+	w.facts.known = hooks.Facts{There: map[reference.Object]reference.State{
 		shared: {Found: content != "", Data: map[string]string{"key": content}, Version: "uid/" + content},
 	}}
 	w.all()
@@ -206,11 +206,11 @@ func TestUsersRestartPodsOfTheRecordedReleaseWhileAChartIsHeldBack(t *testing.T)
 	touched := w.versions()["two"]
 	held := map[string]int{"one": many - touched, "two": touched}
 	w.expect(held, many-touched, many-touched)
-	before, old := w.templates(postrender.AnnotationReferences)
+	before, old := w.templates(hooks.AnnotationReferences)
 
 	w.rotate("second")
 	w.expect(held, many-touched, many-touched)
-	after, fresh := w.templates(postrender.AnnotationReferences)
+	after, fresh := w.templates(hooks.AnnotationReferences)
 	for name, generation := range before {
 		if after[name] != generation+1 {
 			t.Errorf("%s is at generation %d, want %d: its pods restart once", name, after[name], generation+1)

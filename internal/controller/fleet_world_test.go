@@ -34,17 +34,17 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/values"
 )
 
 // world is an API server with a fleet of resources, a Deployment controller, and one life of the operator after the other.
@@ -59,7 +59,7 @@ type world struct {
 	facts    *factSource
 	queue    []types.NamespacedName
 	queued   map[types.NamespacedName]bool
-	progress fleet.Progress
+	progress rollout.Progress
 	// sick reports whether the pods of a template never become ready.
 	sick func(appsv1.DeploymentSpec) bool
 	// stuck is sick, by the name of the Deployment; none reports whether no pods are available at all.
@@ -136,7 +136,7 @@ func rendererOf(version, more string) *render.Renderer {
 		Templates: []*chart.File{file}, Raw: []*chart.File{file},
 	}
 	platform := render.Platform{Kind: appService, Namespaces: []string{"priorityClassName"}}
-	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Platform: platform, Hooks: postrender.Default()}
+	return &render.Renderer{Chart: tiny, Translator: values.For(appService, tiny, nil), Platform: platform, Hooks: hooks.Default()}
 }
 
 // says sets what the namespace says, nil for nothing: all are looked at again.
@@ -174,20 +174,20 @@ func (w *world) all() {
 
 // restart is the end of one life of the operator and the beginning of the next.
 func (w *world) restart() {
-	observer := cluster.New(nil, w, w.WithWatch)
+	observer := livestate.New(nil, w, w.WithWatch)
 	for _, kind := range []schema.GroupVersionKind{appsv1.SchemeGroupVersion.WithKind("Deployment"), kube.SecretKind} {
 		observer.Include(kind, false, func() error { return nil })
 	}
 	w.operator = &Reconciler{
 		Kind: appService, Charts: w.charts, Capabilities: known{}, Observer: observer,
-		Actor:  release.NewActor(&cluster.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch, 1),
+		Actor:  release.NewActor(&livestate.Writer{Client: w.WithWatch, Secrets: w, Observer: observer}, w.WithWatch, 1),
 		Status: &status.Writer{Client: w.WithWatch, Clock: w.clock}, Client: w.WithWatch, Live: w.WithWatch,
 		Tracker: &syncedSource{}, References: w.facts, Hosts: hosts.New(nil, nil, nil, nil), Recorder: w.recorder,
 		Metrics: metrics.New().Kind(appService.Kind, &chart.Metadata{}), Clock: w.clock, Defaults: w,
 	}
-	w.operator.Rollouts = &fleet.Rollouts{
+	w.operator.Rollouts = &rollout.Rollouts{
 		Limit: 10, MaxFailed: 3, Deadline: rolloutDeadline, Chart: w.operator.Chart, Names: w.names,
-		Show: func(p fleet.Progress) { w.progress = p }, Clock: w.clock, Log: logr.Discard(),
+		Show: func(p rollout.Progress) { w.progress = p }, Clock: w.clock, Log: logr.Discard(),
 	}
 	if err := w.operator.Rollouts.Wake().Start(w.t.Context(), &requests{world: w}); err != nil {
 		w.t.Fatal(err)
@@ -370,7 +370,7 @@ func (w *world) events() (list []string) {
 	return list
 }
 
-// AddIndex implements cluster.Index.
+// AddIndex implements livestate.Index.
 func (w *world) AddIndex(schema.GroupVersionKind, string, func(client.Object) []string) error {
 	return nil
 }
@@ -378,14 +378,14 @@ func (w *world) AddIndex(schema.GroupVersionKind, string, func(client.Object) []
 // mostRevisions is how many releases a resource has here at most.
 const mostRevisions = 9
 
-// ByIndex implements cluster.Index: what a resource has here is named after it.
+// ByIndex implements livestate.Index: what a resource has here is named after it.
 func (w *world) ByIndex(kind schema.GroupVersionKind, _, owner string) (found []client.Object, err error) {
 	_, name, _ := strings.Cut(owner, "/uid-of-")
 	names := []string{name}
 	if kind == kube.SecretKind {
 		names = nil
 		for revision := range mostRevisions {
-			names = append(names, fmt.Sprintf("%s%s.v%d", cluster.RecordPrefix, name, revision+1))
+			names = append(names, fmt.Sprintf("%s%s.v%d", livestate.RecordPrefix, name, revision+1))
 		}
 	}
 	for _, name := range names {

@@ -17,10 +17,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/jobs"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -147,7 +147,7 @@ func (r *Reconciler) runJobs(ctx context.Context, s *scope, wanted rendering, do
 			done.there = there
 		}
 	}
-	done.err = cmp.Or(done.err, rights.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
+	done.err = cmp.Or(done.err, rbac.Explain(err, s.renderer.Chart, s.renderer.ClusterScoped))
 	return done
 }
 

@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
+
+	"github.com/example/appservice-operator/internal/controller/release"
 )
 
 func TestOutcome(t *testing.T) {
@@ -116,14 +116,14 @@ func TestActionsAreCounted(t *testing.T) {
 	wanted := rendering{rendered: &rendered{}}
 	s := &scope{resource: object("AppService")}
 	for _, state := range []release.State{release.InSync, release.Absent, release.OutOfDate, release.Unfinished, release.Drifted, ""} {
-		r.recordAction(t.Context(), s, wanted, action{state: state, plan: plan, there: &cluster.Snapshot{}, took: 2 * time.Second})
+		r.recordAction(t.Context(), s, wanted, action{state: state, plan: plan, there: &livestate.Snapshot{}, took: 2 * time.Second})
 	}
-	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, queued: true, plan: plan, there: &cluster.Snapshot{}})
-	failed := action{state: release.OutOfDate, plan: plan, there: &cluster.Snapshot{}, err: errors.New("refused")}
+	r.recordAction(t.Context(), s, wanted, action{state: release.OutOfDate, queued: true, plan: plan, there: &livestate.Snapshot{}})
+	failed := action{state: release.OutOfDate, plan: plan, there: &livestate.Snapshot{}, err: errors.New("refused")}
 	r.recordAction(t.Context(), s, wanted, failed)
-	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	failed.err = &release.StaleError{Err: errors.New("it passes")}
-	r.measureFailure(failed, problem.Of(failed.err, failed.plan, failureOf(failed)))
+	r.measureFailure(failed, problemOf(failed.err, failed.plan, failureOf(failed)))
 	counted(t, all,
 		`appservice_release_actions_total{action="install",kind="AppService",result="success"} 1`,
 		`appservice_release_actions_total{action="upgrade",kind="AppService",result="success"} 1`,

@@ -1,5 +1,6 @@
-// Package problem translates errors into problems of the API, and determines what may end them.
-package problem
+package controller
+
+// This file translates errors into problems of the API, and determines what may end them.
 
 import (
 	"errors"
@@ -8,14 +9,14 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -37,34 +38,34 @@ type parted interface {
 	Parts() []string
 }
 
-// RenderError reports that the chart cannot be rendered.
-type RenderError struct{ Err error }
+// renderError reports that the chart cannot be rendered.
+type renderError struct{ Err error }
 
-func (e *RenderError) Error() string { return e.Err.Error() }
-func (e *RenderError) Unwrap() error { return e.Err }
+func (e *renderError) Error() string { return e.Err.Error() }
+func (e *renderError) Unwrap() error { return e.Err }
 
 // Reason returns the reason of Ready.
-func (e *RenderError) Reason() string { return v1.ReasonRenderFailed }
+func (e *renderError) Reason() string { return v1.ReasonRenderFailed }
 
-// RenderFailed wraps an error without a reason of its own in a RenderError.
-func RenderFailed(err error) error {
+// renderFailed wraps an error without a reason of its own in a RenderError.
+func renderFailed(err error) error {
 	if is[reasoned](err) {
 		return err
 	}
-	return &RenderError{err}
+	return &renderError{err}
 }
 
-// DecayingError reports that a release is refused and the recorded one cannot be repaired either.
-type DecayingError struct{ Refusal, Err error }
+// decayingError reports that a release is refused and the recorded one cannot be repaired either.
+type decayingError struct{ Refusal, Err error }
 
-func (e *DecayingError) Error() string {
+func (e *decayingError) Error() string {
 	return fmt.Sprintf("%v; what runs is not repaired meanwhile: %v", e.Refusal, e.Err)
 }
-func (e *DecayingError) Unwrap() error { return e.Refusal }
+func (e *decayingError) Unwrap() error { return e.Refusal }
 
-// Of returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are still being deleted;
+// problemOf returns the problem that keeps the objects from being as rendered: an error, or objects of a plan that are still being deleted;
 // nil if there is none. Failure is the reason if the error has none of its own.
-func Of(err error, plan *release.Plan, failure string) *status.Problem {
+func problemOf(err error, plan *release.Plan, failure string) *status.Problem {
 	var known reasoned
 	var mistake *render.ChartError
 	switch {
@@ -76,7 +77,7 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 		return &status.Problem{Reason: known.Reason(), Message: words(err, known), Hint: hint(known), Parts: parts(known), Blocked: true}
 	case errors.As(err, &mistake):
 		return &status.Problem{Reason: failure, Message: err.Error(), Hint: mistake.Hint(), Blocked: true}
-	case is[*release.PreviousError](err), Stale(err):
+	case is[*release.PreviousError](err), isStale(err):
 		return &status.Problem{Reason: v1.ReasonPending, Message: err.Error()}
 	}
 	return &status.Problem{Reason: failure, Message: err.Error(), Blocked: release.Refused(err)}
@@ -84,8 +85,8 @@ func Of(err error, plan *release.Plan, failure string) *status.Problem {
 
 // words returns the message of the error that has a reason, and of other errors that follow from it.
 func words(err error, known reasoned) string {
-	if decaying, found := errors.AsType[*DecayingError](err); found {
-		return (&DecayingError{known, decaying.Err}).Error()
+	if decaying, found := errors.AsType[*decayingError](err); found {
+		return (&decayingError{known, decaying.Err}).Error()
 	}
 	return known.Error()
 }
@@ -112,26 +113,26 @@ func is[T error](err error) bool {
 	return found
 }
 
-// Stale reports whether the caches were too old to continue, or something is about to end: trying again is enough.
-func Stale(err error) bool {
+// isStale reports whether the caches were too old to continue, or something is about to end: trying again is enough.
+func isStale(err error) bool {
 	return is[*release.StaleError](err) || is[*release.EarlierRunError](err) || apierrors.IsConflict(err)
 }
 
-// Blocked reports whether there is no progress without help.
-func Blocked(err error) bool {
+// isBlocked reports whether there is no progress without help.
+func isBlocked(err error) bool {
 	return is[reasoned](err) || is[*render.ChartError](err) || release.Refused(err)
 }
 
-// Retried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart is at
+// isRetried reports whether only the next attempt may end the error: no watched object does, and neither spec nor chart is at
 // fault.
-func Retried(err error) bool {
+func isRetried(err error) bool {
 	var refused *release.RefusedError
 	switch {
 	case err == nil:
 		return false
-	case is[*DecayingError](err):
+	case is[*decayingError](err):
 		return true // the running release is repaired then
-	case Awaited(err), Stale(err), Unrenderable(err):
+	case isAwaited(err), isStale(err), isUnrenderable(err):
 		return false
 	case errors.As(err, &refused):
 		return refused.Err != nil // otherwise the API server was not asked
@@ -139,14 +140,14 @@ func Retried(err error) bool {
 	return true
 }
 
-// Unrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the cluster.
-func Unrenderable(err error) bool {
+// isUnrenderable reports whether the chart cannot be rendered for a spec and its defaults, whatever the state of the cluster.
+func isUnrenderable(err error) bool {
 	return is[*defaults.Error](err) || // whatever they run into
-		!Awaited(err) && (extent.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) || is[*RenderError](err))
+		!isAwaited(err) && (limits.Is(err) || is[*render.InvalidSpecError](err) || is[*render.ChartError](err) || is[*renderError](err))
 }
 
-// Awaited reports whether a change of a watched object ends the error, and trying costs nothing.
-func Awaited(err error) bool {
-	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*dependency.MissingError](err) || is[*render.UnservedError](err) ||
-		is[*hosts.ConflictError](err) || is[*postrender.PodSecurityError](err) || is[*policy.Error](err)
+// isAwaited reports whether a change of a watched object ends the error, and trying costs nothing.
+func isAwaited(err error) bool {
+	return is[*release.PreviousError](err) || is[*release.EarlierRunError](err) || is[*reference.MissingError](err) || is[*render.UnservedError](err) ||
+		is[*hosts.ConflictError](err) || is[*hooks.PodSecurityError](err) || is[*policy.Error](err)
 }

@@ -1,4 +1,4 @@
-package problem
+package controller
 
 import (
 	"context"
@@ -14,14 +14,14 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watch"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 func TestProblem(t *testing.T) {
@@ -35,13 +35,13 @@ func TestProblem(t *testing.T) {
 		reason  string // "" for that of the action
 		blocked bool
 	}{
-		"the spec cannot be translated":            {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
-		"a template fails":                         {RenderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
+		"the spec cannot be translated":            {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, true},
+		"a template fails":                         {renderFailed(errors.New("x")), v1.ReasonRenderFailed, true},
 		"a kind cannot be watched":                 {&watch.UntrackedError{Err: errors.New("x")}, v1.ReasonAPIUnavailable, true},
 		"a kind is not served":                     {&render.UnservedError{}, v1.ReasonAPIUnavailable, true},
 		"an object is somebody else's":             {&release.NotOursError{Key: key}, v1.ReasonResourceExists, true},
-		"pods are below Baseline":                  {RenderFailed(&postrender.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
-		"something is missing":                     {&dependency.MissingError{}, v1.ReasonDependencyMissing, true},
+		"pods are below Baseline":                  {renderFailed(&hooks.PodSecurityError{Kind: "Deployment", Name: "web"}), v1.ReasonPodSecurityViolation, true},
+		"something is missing":                     {&reference.MissingError{}, v1.ReasonDependencyMissing, true},
 		"a host is taken":                          {&hosts.ConflictError{Claim: "a.example.com/"}, v1.ReasonHostConflict, true},
 		"the release record is damaged":            {&release.DamagedError{Revision: 1, Secret: "x"}, v1.ReasonRecordDamaged, true},
 		"an object of an earlier resource":         {&release.PreviousError{Left: []release.Remnant{{Key: key}}}, v1.ReasonPending, false},
@@ -74,7 +74,7 @@ func TestProblem(t *testing.T) {
 			if want == "" {
 				want = v1.ReasonRepairFailed
 			}
-			got := Of(test.err, nil, v1.ReasonRepairFailed)
+			got := problemOf(test.err, nil, v1.ReasonRepairFailed)
 			if got.Reason != want || got.Blocked != test.blocked || got.Message != test.err.Error() {
 				t.Errorf("got %+v, want reason %s, blocked %t", got, want, test.blocked)
 			}
@@ -89,19 +89,19 @@ func TestWhoeverIsAtFaultIsTold(t *testing.T) {
 		err          error
 		reason, hint string // "" for the hint of the reason
 	}{
-		"the chart":                            {RenderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
-		"the chart, and nothing is kept alive": {&DecayingError{RenderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart":                            {renderFailed(mistake), v1.ReasonRenderFailed, mistake.Hint()},
+		"the chart, and nothing is kept alive": {&decayingError{renderFailed(mistake), errors.New("y")}, v1.ReasonRenderFailed, mistake.Hint()},
 		"the chart, says the API server":       {mistake, v1.ReasonUpgradeFailed, mistake.Hint()},
-		"the spec":                             {RenderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
-		"the type of a value in the spec":      {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
-		"a value of the platform team":         {RenderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
-		"nobody who may allow the pods": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByDefault}), v1.ReasonPodSecurityViolation,
+		"the spec":                             {renderFailed(&render.SpecError{Message: "spec.size: it is required"}), v1.ReasonRenderFailed, ""},
+		"the type of a value in the spec":      {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), v1.ReasonInvalidSpec, ""},
+		"a value of the platform team":         {renderFailed(&render.InvalidSpecError{Err: override}), v1.ReasonInvalidSpec, override.Hint()},
+		"nobody who may allow the pods": {renderFailed(&hooks.PodSecurityError{Level: hooks.Baseline, Source: hooks.ByDefault}), v1.ReasonPodSecurityViolation,
 			"change the security context that the message names, or ask the administrator of the namespace for its label pod-security.kubernetes.io/enforce: privileged"},
-		"pods that the namespace does not allow": {RenderFailed(&postrender.PodSecurityError{Level: postrender.Baseline, Source: postrender.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
+		"pods that the namespace does not allow": {renderFailed(&hooks.PodSecurityError{Level: hooks.Baseline, Source: hooks.ByNamespace}), v1.ReasonPodSecurityViolation, ""},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Of(test.err, nil, v1.ReasonUpgradeFailed)
+			got := problemOf(test.err, nil, v1.ReasonUpgradeFailed)
 			if got.Reason != test.reason || got.Hint != test.hint || !got.Blocked {
 				t.Errorf("got %+v, want %s with the hint %q", got, test.reason, test.hint)
 			}
@@ -120,21 +120,21 @@ func TestWhatIsWorthTheTimeOfTheNextAttempt(t *testing.T) {
 		"an object is somebody else's":       {&release.NotOursError{}, true},
 		"a kind cannot be watched":           {&watch.UntrackedError{Err: errors.New("x")}, true},
 		"the release record is damaged":      {&release.DamagedError{}, true},
-		"what runs cannot be repaired":       {&DecayingError{RenderFailed(errors.New("x")), errors.New("y")}, true},
-		"the chart is at fault":              {RenderFailed(&render.ChartError{Err: errors.New("x")}), false},
-		"the spec is at fault":               {RenderFailed(&render.InvalidSpecError{Err: errors.New("x")}), false},
+		"what runs cannot be repaired":       {&decayingError{renderFailed(errors.New("x")), errors.New("y")}, true},
+		"the chart is at fault":              {renderFailed(&render.ChartError{Err: errors.New("x")}), false},
+		"the spec is at fault":               {renderFailed(&render.InvalidSpecError{Err: errors.New("x")}), false},
 		"nobody was asked":                   {&release.RefusedError{}, false},
 		"a node port is taken":               {&release.RefusedError{Err: errors.New("x")}, true},
-		"something is missing":               {&dependency.MissingError{}, false},
+		"something is missing":               {&reference.MissingError{}, false},
 		"a host is taken":                    {&hosts.ConflictError{}, false},
-		"pods are below what is enforced":    {RenderFailed(&postrender.PodSecurityError{}), false},
+		"pods are below what is enforced":    {renderFailed(&hooks.PodSecurityError{}), false},
 		"an object of an earlier resource":   {&release.PreviousError{}, false},
 		"the caches are behind":              {&release.StaleError{Err: errors.New("x")}, false},
 		"another process wrote the same one": {apierrors.NewConflict(schema.GroupResource{Resource: "things"}, "web", errors.New("x")), false},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			if got := Retried(test.err); got != test.want {
+			if got := isRetried(test.err); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}
 		})
@@ -157,7 +157,7 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			got := Of(test.err, test.plan, v1.ReasonRepairFailed)
+			got := problemOf(test.err, test.plan, v1.ReasonRepairFailed)
 			switch {
 			case (got == nil) != (test.want == ""):
 				t.Errorf("got %+v, want %q", got, test.want)
@@ -175,7 +175,7 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 		err  error
 		want string
 	}{
-		"render":    {&RenderError{cause}, "the cause"},
+		"render":    {&renderError{cause}, "the cause"},
 		"untracked": {&watch.UntrackedError{Kind: kind, Err: cause}, "the chart renders monitoring.coreos.com/v1 ServiceMonitor, which cannot be watched: the cause"},
 	}
 	for name, test := range cases {
@@ -189,7 +189,7 @@ func TestErrorsKeepTheirCause(t *testing.T) {
 
 func TestAMistakeInTheChartIsNothingThatPasses(t *testing.T) {
 	mistake := &render.ChartError{Chart: "web 1.0.0", Err: apierrors.NewInternalError(errors.New("x"))}
-	if !Blocked(mistake) || !Of(mistake, nil, v1.ReasonInstallFailed).Blocked {
+	if !isBlocked(mistake) || !problemOf(mistake, nil, v1.ReasonInstallFailed).Blocked {
 		t.Error("it is tried again as if it might pass")
 	}
 }

@@ -17,23 +17,23 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/extent"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/hosts"
-	"github.com/example/appservice-operator/internal/lifetime"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/limits"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/defaults"
+
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render/hooks"
+
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/retry"
-	"github.com/example/appservice-operator/internal/rights"
+
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/watch"
 )
 
 // Reconciler reconciles the resources of one kind. It is safe for concurrent use on different resources.
@@ -41,7 +41,7 @@ type Reconciler struct {
 	Kind         schema.GroupVersionKind
 	Charts       *render.Current
 	Capabilities watch.CapabilitiesSource
-	Observer     *cluster.Observer
+	Observer     *livestate.Observer
 	Actor        *release.Actor
 	Status       *status.Writer
 	Tracker      KindTracker
@@ -49,11 +49,11 @@ type Reconciler struct {
 	Hosts        *hosts.Hosts
 	// Defaults of namespaces, which lie beneath specs; nil if namespaces may not have any.
 	Defaults DefaultsSource
-	Rollouts *fleet.Rollouts
+	Rollouts *rollout.Rollouts
 	// Others are the other kinds that are served: release records of all kinds have names of one space.
 	Others   []schema.GroupVersionKind
 	Looks    flowcontrol.PassiveRateLimiter // bounds how often pods are looked at; nil for no bound
-	InFlight *extent.InFlight               // bounds what is reconciled at a time; nil for no bound
+	InFlight *limits.InFlight               // bounds what is reconciled at a time; nil for no bound
 	Client   client.Client                  // reads come from informers
 	Live     client.Reader                  // reads from the API server
 	Recorder record.EventRecorder
@@ -73,11 +73,11 @@ type KindTracker interface {
 // ReferenceSource knows which of the objects that resources refer to exist.
 type ReferenceSource interface {
 	// Refer records everything that a resource refers to, its namespace included.
-	Refer(name types.NamespacedName, references []dependency.Reference)
+	Refer(name types.NamespacedName, references []reference.Reference)
 	// Forget drops a resource that no longer exists.
 	Forget(name types.NamespacedName)
 	// Facts returns what hooks may know about the cluster.
-	Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error)
+	Facts(ctx context.Context, resource client.Object, references []reference.Reference) (hooks.Facts, error)
 	// Gateways returns what is known about Gateways; nil for those that do not exist.
 	Gateways(ctx context.Context, names []types.NamespacedName) gateway.Gateways
 }
@@ -119,7 +119,7 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		r.Hosts.Rest(s.resource)
 		r.Rollouts.Forget(s.name())
 		return r.reconcileDelete(ctx, s)
-	case lifetime.Of(s.resource, s.previous.ExpirationTime, r.Clock.Now()).Over(r.Clock.Now()):
+	case status.LifetimeOf(s.resource, s.previous.ExpirationTime, r.Clock.Now()).Over(r.Clock.Now()):
 		if next, gone := r.expire(ctx, s); gone {
 			return metrics.Gone, next, nil
 		}
@@ -153,24 +153,24 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	if done.waits() {
 		done = r.restart(ctx, s, wanted, done)
 	}
-	done.err = rights.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
-	if problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
+	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
+	if isStale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
-		return metrics.Deferred, after(retry.Stale), nil
+		return metrics.Deferred, after(staleRetry), nil
 	}
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
-	if done = r.runJobs(ctx, s, wanted, done); problem.Stale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
-		return metrics.Deferred, after(retry.Stale), nil
+	if done = r.runJobs(ctx, s, wanted, done); isStale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
+		return metrics.Deferred, after(staleRetry), nil
 	}
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
-		return metrics.Acted, after(retry.Notice), nil
+		return metrics.Acted, after(noticeDelay), nil
 	}
 	if done.err == nil && len(wanted.held) > 0 {
 		done.err = wanted.held[0].Err
 	}
-	done.err = problem.TimedOut(ctx, done.err)
+	done.err = timedOut(ctx, done.err)
 	return r.report(whole, s, wanted, done)
 }
 

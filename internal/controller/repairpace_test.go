@@ -1,4 +1,4 @@
-package retry
+package controller
 
 import (
 	"testing"
@@ -6,7 +6,7 @@ import (
 )
 
 func TestRepairsOfAContestedField(t *testing.T) {
-	var c Contest
+	var c repairPace
 	now := start
 	for repair, want := range []time.Duration{0, 0, 10, 20, 40, 80, 160, 300, 300, 300} {
 		if got := c.Wait(now); got != want*time.Second {
@@ -21,7 +21,7 @@ func TestRepairsOfAContestedField(t *testing.T) {
 		}
 		c.Repaired(now)
 	}
-	if now = now.Add(LastContested + uncontested + time.Second); !c.Over(now) {
+	if now = now.Add(lastContestedDelay + uncontested + time.Second); !c.Over(now) {
 		t.Error("it is not over although nobody changed the field for long")
 	}
 	if c.Repaired(now); c.Wait(now) != 0 {
@@ -31,7 +31,7 @@ func TestRepairsOfAContestedField(t *testing.T) {
 
 // Repairs that are further apart than a minute are no contest.
 func TestRareRepairsAreMadeAtOnce(t *testing.T) {
-	var c Contest
+	var c repairPace
 	for now := start; now.Before(start.Add(time.Hour)); now = now.Add(uncontested + time.Second) {
 		if wait := c.Wait(now); wait != 0 {
 			t.Fatalf("after %s: got %s", now.Sub(start), wait)

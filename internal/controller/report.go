@@ -13,13 +13,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/metrics"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/retry"
+
+	"github.com/example/appservice-operator/internal/controller/release"
+
 	"github.com/example/appservice-operator/internal/status"
 )
 
@@ -27,7 +27,7 @@ import (
 // reconcile and when to reconcile again.
 func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
-	problem := problem.Of(done.err, done.plan, failureOf(done))
+	problem := problemOf(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
 	s.memory.looks = looks
 	in := status.Input{
@@ -62,7 +62,7 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 	delayed, err := r.Status.Write(ctx, s.resource, s.previous, current, done.err == nil) // failed attempts have a backoff of their own
 	switch {
 	case apierrors.IsNotFound(err) || apierrors.IsConflict(err): // deleted meanwhile, or created again: its event is on the way
-		return metrics.Gone, after(retry.Stale), nil
+		return metrics.Gone, after(staleRetry), nil
 	case err != nil:
 		return metrics.Error, reconcile.Result{}, fmt.Errorf("cannot write status: %w", err)
 	case delayed == 0:
@@ -82,14 +82,14 @@ func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, don
 		err = r.retire(ctx, s, done.there, current)
 	}
 	if stale := (*release.StaleError)(nil); errors.As(err, &stale) {
-		return outcomeOf(s, done), after(retry.Stale), nil
+		return outcomeOf(s, done), after(staleRetry), nil
 	}
 	return outcomeOf(s, done), next, err
 }
 
 // retire updates the records of earlier releases, as the last step: they do not affect the resource, so those of one release may wait until
 // the resource has settled.
-func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapshot, current *v1.AppServiceStatus) error {
+func (r *Reconciler) retire(ctx context.Context, s *scope, there *livestate.Snapshot, current *v1.AppServiceStatus) error {
 	due := r.Actor.Retirement(there)
 	moving := meta.IsStatusConditionTrue(current.Conditions, v1.ConditionReconciling)
 	if s.paused || due.Empty() || moving && due.OfOne() {
@@ -99,12 +99,12 @@ func (r *Reconciler) retire(ctx context.Context, s *scope, there *cluster.Snapsh
 }
 
 // othersOf returns the names of the objects that exist where one is missing.
-func othersOf(wanted rendering) map[dependency.Object][]string {
-	var out map[dependency.Object][]string
+func othersOf(wanted rendering) map[reference.Object][]string {
+	var out map[reference.Object][]string
 	for _, missing := range wanted.advice {
 		if others := wanted.facts.There[missing.Object].Others; len(others) > 0 {
 			if out == nil {
-				out = map[dependency.Object][]string{}
+				out = map[reference.Object][]string{}
 			}
 			out[missing.Object] = others
 		}
@@ -113,7 +113,7 @@ func othersOf(wanted rendering) map[dependency.Object][]string {
 }
 
 // gateways returns what is known about the Gateways that routes attach to. Live routes count: they serve even while a spec is refused.
-func (r *Reconciler) gateways(ctx context.Context, there *cluster.Snapshot) gateway.Gateways {
+func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) gateway.Gateways {
 	var names []types.NamespacedName
 	for _, object := range there.Objects {
 		if route := gateway.RouteOf(object); route != nil {
@@ -139,12 +139,12 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 	case errors.As(done.err, &contended):
 		return after(contended.Wait)
 	case done.err != nil:
-		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), problem.Awaited(done.err)))
+		return after(s.memory.backoff.Again(r.Clock.Now(), s.version(), isAwaited(done.err)))
 	}
-	s.memory.backoff = retry.Backoff[version]{}
+	s.memory.backoff = backoff[version]{}
 	wait := sooner(sooner(sooner(r.Period, delayed), wanted.reload), done.reload)
 	if done.there.Unconfirmed { // if a watch broke, the events of our writes may never arrive
-		wait = sooner(wait, cluster.Lapse)
+		wait = sooner(wait, livestate.Lapse)
 	}
 	for _, looks := range s.memory.looks {
 		wait = sooner(wait, looks.Wait(r.Clock.Now()))
@@ -158,7 +158,7 @@ func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
 	switch {
 	case errors.As(done.err, &contended):
 		return r.Clock.Now().Add(contended.Wait)
-	case !problem.Retried(done.err):
+	case !isRetried(done.err):
 		return time.Time{}
 	}
 	return r.Clock.Now().Add(s.memory.backoff.Next(s.version()))

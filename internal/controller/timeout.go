@@ -1,4 +1,4 @@
-package problem
+package controller
 
 import (
 	"context"
@@ -6,20 +6,20 @@ import (
 	"fmt"
 )
 
-// TimeoutError reports that a reconcile was ended because requests took too long.
-type TimeoutError struct{ Err error }
+// timeoutError reports that a reconcile was ended because requests took too long.
+type timeoutError struct{ Err error }
 
-func (e *TimeoutError) Error() string {
+func (e *timeoutError) Error() string {
 	return fmt.Sprintf("the API server did not answer in time, perhaps because of an admission webhook: %v", e.Err)
 }
 
 // Unwrap returns the error of the request.
-func (e *TimeoutError) Unwrap() error { return e.Err }
+func (e *timeoutError) Unwrap() error { return e.Err }
 
-// TimedOut wraps an error in a TimeoutError if a context has reached its deadline.
-func TimedOut(ctx context.Context, err error) error {
+// timedOut wraps an error in a TimeoutError if a context has reached its deadline.
+func timedOut(ctx context.Context, err error) error {
 	if err == nil || !errors.Is(ctx.Err(), context.DeadlineExceeded) {
 		return err
 	}
-	return &TimeoutError{err}
+	return &timeoutError{err}
 }

@@ -11,34 +11,34 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/fleet"
-	"github.com/example/appservice-operator/internal/health"
-	"github.com/example/appservice-operator/internal/problem"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/status/health"
+
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/status"
 	build "github.com/example/appservice-operator/internal/version"
 )
 
 // chartOf returns the chart of a renderer.
-func chartOf(renderer *render.Renderer) fleet.Chart {
-	return fleet.Chart{Identity: renderer.Identity(), Operator: build.Version}
+func chartOf(renderer *render.Renderer) rollout.Chart {
+	return rollout.Chart{Identity: renderer.Identity(), Operator: build.Version}
 }
 
 // Chart returns the chart in use.
-func (r *Reconciler) Chart() fleet.Chart { return chartOf(r.Charts.Get()) }
+func (r *Reconciler) Chart() rollout.Chart { return chartOf(r.Charts.Get()) }
 
 // begun returns the rollout that has begun for the resource although its user did not ask for it; false if there is none.
-func (s *scope) begun(record *cluster.Record) (fleet.Rollout, bool) {
+func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
 	return s.asked.Begun(record, s.resource.GetGeneration())
 }
 
 // spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be rendered.
 func (s *scope) spare(done action) action {
 	_, begun := s.begun(done.there.Record)
-	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() || !problem.Unrenderable(done.err) {
+	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() || !isUnrenderable(done.err) {
 		return done
 	}
 	done.unfit, done.err = done.err, nil
@@ -48,7 +48,7 @@ func (s *scope) spare(done action) action {
 // begin reports whether an action may change objects, and returns the rollout that it belongs to; nil for none. An action takes a place in the
 // line of rollouts if it restarts pods that are available, and nobody asked for that but the platform. The newest record says so before
 // anything else is written.
-func (r *Reconciler) begin(ctx context.Context, s *scope, a action) (rollout *fleet.Rollout, may bool, err error) {
+func (r *Reconciler) begin(ctx context.Context, s *scope, a action) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
@@ -69,7 +69,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a action) (rollout *fl
 func (r *Reconciler) judge(ctx context.Context, s *scope, done action) (again time.Time, err error) {
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
-	rollout, begun := s.begun(record)
+	running, begun := s.begun(record)
 	switch {
 	case done.unfit != nil:
 		r.Rollouts.Fail(s.name())
@@ -80,17 +80,17 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done action) (again ti
 		r.Rollouts.End(s.name())
 		return again, nil
 	}
-	judged, state := rollout.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
+	judged, state := running.Judge(!s.asked.New(record).Any(), health.ReplicasOf(done.there.Objects), r.Clock.Now(), r.Rollouts.Deadline)
 	switch state {
-	case fleet.Over:
+	case rollout.Over:
 		r.Rollouts.End(s.name())
 		return again, r.Actor.Mark(ctx, s.resource, record, map[string]string{v1.LabelRollout: ""})
-	case fleet.Failed:
+	case rollout.Failed:
 		r.Rollouts.Fail(s.name())
 		return again, nil
 	}
-	if again = judged.Since.Add(r.Rollouts.Deadline); judged == rollout {
-		r.Rollouts.Resume(s.name(), rollout.Since)
+	if again = judged.Since.Add(r.Rollouts.Deadline); judged == running {
+		r.Rollouts.Resume(s.name(), running.Since)
 		return again, nil
 	}
 	r.Rollouts.End(s.name()) // its place was for one deadline
@@ -134,14 +134,14 @@ func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done action, why
 	if done.unfit == nil || known {
 		return
 	}
-	news, reason := s.asked.New(done.there.Record), problem.Of(done.unfit, nil, "").Reason
+	news, reason := s.asked.New(done.there.Record), problemOf(done.unfit, nil, "").Reason
 	what, message := s.asked.String(news), unnamed(news, done.unfit).Error()
 	log.FromContext(ctx).Info("what is new cannot be rendered for a resource, which keeps its release", "new", what, "reason", reason, "message", message)
 	r.event(s, corev1.EventTypeWarning, reason, fmt.Sprintf("%s cannot be rendered, the release before stays: %s", what, message))
 }
 
 // unnamed returns an error without the name of the defaults that it comes from, if nothing but defaults is new.
-func unnamed(news fleet.Parts, err error) error {
+func unnamed(news rollout.Parts, err error) error {
 	var culprit *defaults.Error
 	if !news.Chart && errors.As(err, &culprit) && culprit.Source == defaults.ByNamespace {
 		return culprit.Err

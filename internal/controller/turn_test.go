@@ -9,9 +9,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // deployedAt is a status that says whether the release of a generation is deployed.
@@ -66,7 +66,7 @@ func TestWhatTakesAPlace(t *testing.T) {
 			resource := app("web")
 			resource.SetGeneration(2)
 			s := &scope{resource: resource, previous: test.previous, memory: &remembered{}}
-			there := &cluster.Snapshot{Objects: map[kube.Key]client.Object{kube.KeyOf(test.live): test.live}, Record: &cluster.Record{Revision: 1}}
+			there := &livestate.Snapshot{Objects: map[kube.Key]client.Object{kube.KeyOf(test.live): test.live}, Record: &livestate.Record{Revision: 1}}
 			plan := release.Compare([]*unstructured.Unstructured{test.rendered}, there.Objects)
 			_, may, err := b.begin(t.Context(), s, action{state: test.state, plan: plan, there: there})
 			if err != nil || may == test.waits {

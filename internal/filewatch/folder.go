@@ -1,5 +1,5 @@
-// Package reload watches the folders that charts and the policy are read from. What a change means is up to the caller.
-package reload
+// Package filewatch watches the folders that charts and the policy are read from. What a change means is up to the caller.
+package filewatch
 
 import (
 	"context"

@@ -1,41 +1,42 @@
-// Package reserved owns which labels and annotations no spec may set: those of the operator and of Helm, and those
-// that control Kubernetes itself. Charts belong to the platform, and may set them.
-package reserved
+package kube
 
 import (
 	"slices"
 	"strings"
 )
 
-// The prefixes of labels and annotations that the operator and Helm set.
-var ours = []string{"app.example.com/", "helm.sh/", "meta.helm.sh/"}
+// No spec may set the labels and annotations of the operator and of Helm, and those that control Kubernetes itself. Charts belong to the
+// platform, and may set them.
 
-// hashes are labels without a prefix that controllers set.
-var hashes = []string{"pod-template-hash", "controller-revision-hash"}
+// reservedPrefixes are those of labels and annotations that the operator and Helm set.
+var reservedPrefixes = []string{"app.example.com/", "helm.sh/", "meta.helm.sh/"}
 
-// domains are the domains, with their subdomains, whose labels belong to Kubernetes.
-var domains = []string{"kubernetes.io", "k8s.io"}
+// hashLabels are labels without a prefix that controllers set.
+var hashLabels = []string{"pod-template-hash", "controller-revision-hash"}
 
-// free is the prefix of their labels that anyone may set.
-const free = "app.kubernetes.io"
+// kubernetesDomains are the domains, with their subdomains, whose labels belong to Kubernetes.
+var kubernetesDomains = []string{"kubernetes.io", "k8s.io"}
 
-// Label returns why a spec may not set a label; empty if it may.
-func Label(key string) string {
+// freePrefix is the prefix of their labels that anyone may set.
+const freePrefix = "app.kubernetes.io"
+
+// ReservedLabel returns why a spec may not set a label; empty if it may.
+func ReservedLabel(key string) string {
 	prefix, _, prefixed := strings.Cut(key, "/")
 	of := func(domain string) bool { return prefix == domain || strings.HasSuffix(prefix, "."+domain) }
 	switch {
-	case Annotation(key) != "":
-		return Annotation(key)
-	case prefixed && prefix != free && slices.ContainsFunc(domains, of), slices.Contains(hashes, key):
+	case ReservedAnnotation(key) != "":
+		return ReservedAnnotation(key)
+	case prefixed && prefix != freePrefix && slices.ContainsFunc(kubernetesDomains, of), slices.Contains(hashLabels, key):
 		return "Kubernetes and its controllers set it, or do something because of it: leave it out"
 	}
 	return ""
 }
 
-// Annotation returns why a spec may not set an annotation; empty if it may. Those of kubernetes.io are treated like others: which of
+// ReservedAnnotation returns why a spec may not set an annotation; empty if it may. Those of kubernetes.io are treated like others: which of
 // them an object may have depends on the object.
-func Annotation(key string) string {
-	if slices.ContainsFunc(ours, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
+func ReservedAnnotation(key string) string {
+	if slices.ContainsFunc(reservedPrefixes, func(prefix string) bool { return strings.HasPrefix(key, prefix) }) {
 		return "its prefix is the operator's or Helm's: take another"
 	}
 	return ""

@@ -1,8 +1,8 @@
-package reserved
+package kube
 
 import "testing"
 
-func TestKeys(t *testing.T) {
+func TestReservedKeys(t *testing.T) {
 	tests := map[string]struct{ label, annotation bool }{ // whether they are reserved
 		"team":                                           {false, false},
 		"example.com/team":                               {false, false},
@@ -33,10 +33,10 @@ func TestKeys(t *testing.T) {
 	}
 	for key, want := range tests {
 		t.Run(key, func(t *testing.T) {
-			if got := Label(key) != ""; got != want.label {
+			if got := ReservedLabel(key) != ""; got != want.label {
 				t.Errorf("as a label it is reserved: %t, want %t", got, want.label)
 			}
-			if got := Annotation(key) != ""; got != want.annotation {
+			if got := ReservedAnnotation(key) != ""; got != want.annotation {
 				t.Errorf("as an annotation it is reserved: %t, want %t", got, want.annotation)
 			}
 		})

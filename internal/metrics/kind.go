@@ -7,7 +7,7 @@ import (
 	"helm.sh/helm/v3/pkg/chart"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/controller/rollout"
 )
 
 // Outcome is the outcome of a reconcile.
@@ -66,7 +66,7 @@ func (m *Metrics) Kind(kind string, chart *chart.Metadata) *Kind {
 	for _, outcome := range []Outcome{Unchanged, Acted, Deferred, Failed, Error, Gone} {
 		m.reconciles.WithLabelValues(kind, string(outcome))
 	}
-	k.Rollout(fleet.Progress{})
+	k.Rollout(rollout.Progress{})
 	return k
 }
 
@@ -82,7 +82,7 @@ func (k *Kind) ChartRefused(refused bool) {
 }
 
 // Rollout exports the progress of a new chart.
-func (k *Kind) Rollout(progress fleet.Progress) {
+func (k *Kind) Rollout(progress rollout.Progress) {
 	for state, resources := range map[string]int{
 		"waiting": progress.Waiting, "held": progress.Held, "failed": progress.Failed,
 	} {

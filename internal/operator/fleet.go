@@ -11,9 +11,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/manager"
 
 	"github.com/example/appservice-operator/internal/controller"
-	"github.com/example/appservice-operator/internal/fleet"
+	"github.com/example/appservice-operator/internal/controller/rollout"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/watch"
 )
 
 // rolloutLimits bound the rollouts of each kind that no user asks for.
@@ -23,8 +23,8 @@ type rolloutLimits struct {
 }
 
 // newRollouts returns the line of rollouts of the resources of a reconciler.
-func newRollouts(mgr manager.Manager, shared shared, reconciler *controller.Reconciler) *fleet.Rollouts {
-	return &fleet.Rollouts{
+func newRollouts(mgr manager.Manager, shared shared, reconciler *controller.Reconciler) *rollout.Rollouts {
+	return &rollout.Rollouts{
 		Limit:     shared.Rollouts.atATime,
 		MaxFailed: shared.Rollouts.failed,
 		Deadline:  shared.Rollouts.deadline,

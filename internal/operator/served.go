@@ -19,7 +19,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 	"sigs.k8s.io/controller-runtime/pkg/log"
 
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
 )
 
 // awaitPeriod is the interval at which the API server is checked for a kind whose CRD was missing.
@@ -52,7 +52,7 @@ func withServed(config *rest.Config, options cache.Options) (cache.Cache, error)
 }
 
 // split returns the entries of watches.yaml whose kinds the cluster serves, and the kinds of the others.
-func split(mapper meta.RESTMapper, list []watches.Watch) (there []watches.Watch, missing awaited, err error) {
+func split(mapper meta.RESTMapper, list []chart.Watch) (there []chart.Watch, missing awaited, err error) {
 	missing.mapper = mapper
 	for _, entry := range list {
 		kind := entry.GroupVersionKind

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
 )
 
 var (
@@ -49,9 +49,9 @@ func TestKindsThatTheClusterDoesNotServe(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var list []watches.Watch
+			var list []chart.Watch
 			for _, kind := range test.kinds {
-				list = append(list, watches.Watch{GroupVersionKind: kind})
+				list = append(list, chart.Watch{GroupVersionKind: kind})
 			}
 			there, absent, err := split(mapping{err: test.err}, list)
 			if test.fails != "" {

@@ -13,9 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/digest"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // Platform holds what watches.yaml sets for the values of a kind, besides its chart. The zero value sets nothing.

@@ -17,11 +17,11 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/fields"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // servedKinds returns the renderers of the kinds that are shipped, with what watches.yaml says.
@@ -29,7 +29,7 @@ func servedKinds(t *testing.T) map[string]*Renderer {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	require.NoError(t, err)
-	list, err := watches.Load(text, appservice.Files)
+	list, err := chart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	renderers := map[string]*Renderer{}
 	for _, entry := range list {
@@ -40,7 +40,7 @@ func servedKinds(t *testing.T) map[string]*Renderer {
 
 func with(kind schema.GroupVersionKind, c *helmchart.Chart, platform Platform) *Renderer {
 	platform.Kind = kind
-	return &Renderer{Chart: c, Translator: values.For(kind, c, nil), Platform: platform, Hooks: postrender.Default()}
+	return &Renderer{Chart: c, Translator: values.For(kind, c, nil), Platform: platform, Hooks: hooks.Default()}
 }
 
 func TestWhatNamespacesMaySetFitsTheCharts(t *testing.T) {
@@ -82,7 +82,7 @@ func TestDefaultsThatDoNotFitAreRefusedByName(t *testing.T) {
 	renderers := servedKinds(t)
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			given := watches.Values{}
+			given := chart.DefaultValues{}
 			require.NoError(t, yaml.Unmarshal([]byte(test.values), &given))
 			renderer := renderers[test.kind]
 			err := with(renderer.Platform.Kind, renderer.Chart, Platform{Defaults: given}).FitPlatform()

@@ -8,20 +8,19 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	appchart "github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 // For returns the renderer of an entry of watches.yaml with a chart, which may differ from the one that it names.
-func For(entry watches.Watch, c *chart.Chart) *Renderer {
+func For(entry appchart.Watch, c *chart.Chart) *Renderer {
 	return &Renderer{
 		Chart:      c,
 		Translator: values.For(entry.GroupVersionKind, c, entry.OverrideValues),
 		Platform: Platform{
 			Kind: entry.GroupVersionKind, Defaults: entry.DefaultValues, Namespaces: entry.NamespaceDefaults, Overrides: entry.OverrideValues,
 		},
-		Hooks: postrender.Default(),
+		Hooks: hooks.Default(),
 	}
 }
 

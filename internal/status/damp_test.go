@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 func TestAContainerThatIsReadyBetweenCrashesChangesNothing(t *testing.T) {

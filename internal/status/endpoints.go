@@ -14,10 +14,10 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // nodeAddress is a placeholder for the address of any node: the operator does not read nodes.
@@ -45,7 +45,7 @@ func endpoints(out *v1.AppServiceStatus, in Input) {
 	}
 }
 
-func serviceEndpoints(service *corev1.Service, snapshot *cluster.Snapshot) []v1.Endpoint {
+func serviceEndpoints(service *corev1.Service, snapshot *livestate.Snapshot) []v1.Endpoint {
 	var list []v1.Endpoint
 	for _, balancer := range service.Status.LoadBalancer.Ingress {
 		for _, port := range service.Spec.Ports {
@@ -69,7 +69,7 @@ func serviceEndpoints(service *corev1.Service, snapshot *cluster.Snapshot) []v1.
 
 // numberOf returns the number of a Service's port under the name of the Service. The name of a headless Service leads to its pods
 // directly: nothing in between translates ports.
-func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *cluster.Snapshot) int32 {
+func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *livestate.Snapshot) int32 {
 	if service.Spec.ClusterIP != corev1.ClusterIPNone {
 		return port.Port
 	}
@@ -81,7 +81,7 @@ func numberOf(service *corev1.Service, port corev1.ServicePort, snapshot *cluste
 
 // podsOf returns the spec of the pods that a Service leads to, from the first workload by kind and name that creates such pods; without
 // containers if there is none.
-func podsOf(service *corev1.Service, snapshot *cluster.Snapshot) *corev1.PodSpec {
+func podsOf(service *corev1.Service, snapshot *livestate.Snapshot) *corev1.PodSpec {
 	selector := labels.SelectorFromSet(service.Spec.Selector)
 	var first string
 	found := &corev1.PodSpec{}

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // verdict is the decision that all conditions are derived from.

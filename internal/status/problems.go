@@ -8,9 +8,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // mostParts is how many parts of one problem are listed.
@@ -51,10 +51,10 @@ func problems(in Input, objects []standing, main client.Object, v verdict) []v1.
 	}
 	for _, missing := range in.Missing {
 		switch missing.Kind {
-		case dependency.IngressClass, dependency.StorageClass:
+		case reference.IngressClass, reference.StorageClass:
 			continue // the object that refers to it reports it
-		case dependency.Secret:
-			if missing.By == dependency.ByTLS {
+		case reference.Secret:
+			if missing.By == reference.ByTLS {
 				continue
 			}
 		}

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // to is a port of a Service that leads to a port of pods by name.

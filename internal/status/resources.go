@@ -2,7 +2,7 @@ package status
 
 import (
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // resources lists the rendered objects and the state of each. If nothing can be rendered, the list is left unchanged.

@@ -8,10 +8,10 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // standing is the state of one rendered object.
@@ -49,7 +49,7 @@ func runOf(status *v1.AppServiceStatus, key kube.Key) *v1.RunStatus {
 
 // factsOf returns the facts that objects do not contain themselves.
 func factsOf(in Input) health.Facts {
-	facts := health.Facts{Now: in.Now.Time, Missing: map[dependency.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
+	facts := health.Facts{Now: in.Now.Time, Missing: map[reference.Object][]string{}, Gateways: in.Gateways, Live: in.Snapshot.Objects}
 	for _, missing := range in.Missing {
 		if missing.Key == "" {
 			facts.Missing[missing.Object] = in.Others[missing.Object]

@@ -1,4 +1,4 @@
-package lifetime
+package status
 
 import (
 	"testing"
@@ -12,7 +12,7 @@ import (
 
 var created = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
-func resource(kind string, ttl any) *unstructured.Unstructured {
+func mortal(kind string, ttl any) *unstructured.Unstructured {
 	object := &unstructured.Unstructured{Object: map[string]any{"spec": map[string]any{}}}
 	object.SetGroupVersionKind(v1.GroupVersion.WithKind(kind))
 	object.SetCreationTimestamp(metav1.NewTime(created))
@@ -52,7 +52,7 @@ func TestLifetime(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := created.Add(tc.age)
-			l := Of(resource(v1.Kind, tc.ttl), &metav1.Time{Time: created.Add(tc.announced)}, now)
+			l := LifetimeOf(mortal(v1.Kind, tc.ttl), &metav1.Time{Time: created.Add(tc.announced)}, now)
 			if got := l.Over(now); got != tc.over {
 				t.Errorf("over is %v", got)
 			}
@@ -96,12 +96,12 @@ func TestAnEndIsAnnouncedBefore(t *testing.T) {
 	for name, tc := range cases {
 		t.Run(name, func(t *testing.T) {
 			now := created.Add(tc.age)
-			l := Of(resource(v1.Kind, tc.ttl), tc.announced, now)
+			l := LifetimeOf(mortal(v1.Kind, tc.ttl), tc.announced, now)
 			if got := l.End().Sub(created); got != tc.ends {
 				t.Fatalf("it ends at the age of %s, want %s", got, tc.ends)
 			}
 			later := now.Add(time.Second) // once that is announced, it stays
-			if got := Of(resource(v1.Kind, tc.ttl), at(tc.ends), later); !got.End().Equal(l.End()) {
+			if got := LifetimeOf(mortal(v1.Kind, tc.ttl), at(tc.ends), later); !got.End().Equal(l.End()) {
 				t.Errorf("a second later, it ends at the age of %s", got.End().Sub(created))
 			}
 		})
@@ -109,12 +109,12 @@ func TestAnEndIsAnnouncedBefore(t *testing.T) {
 }
 
 func TestWhatHasNoEnd(t *testing.T) {
-	if l := Of(resource("Other", "1m"), nil, created); l != (Lifetime{}) {
+	if l := LifetimeOf(mortal("Other", "1m"), nil, created); l != (Lifetime{}) {
 		t.Errorf("of another kind, spec belongs to the chart: got %v", l)
 	}
-	unborn := resource(v1.Kind, "1m")
+	unborn := mortal(v1.Kind, "1m")
 	unborn.SetCreationTimestamp(metav1.Time{})
-	if l := Of(unborn, nil, created); l != (Lifetime{}) || l.Over(created) {
+	if l := LifetimeOf(unborn, nil, created); l != (Lifetime{}) || l.Over(created) {
 		t.Errorf("what was never created: got %v", l)
 	}
 }

@@ -1,6 +1,6 @@
-// Package definition applies a custom resource definition to resources like the API server, with the server's own code and messages: it prunes
+// Package crd applies a custom resource definition to resources like the API server, with the server's own code and messages: it prunes
 // unknown fields, sets defaults, and validates the schema and the CEL rules. It reads no cluster, so it does not evaluate admission policies.
-package definition
+package crd
 
 import (
 	"context"

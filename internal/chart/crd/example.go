@@ -1,4 +1,4 @@
-package definition
+package crd
 
 import "k8s.io/apiextensions-apiserver/pkg/apiserver/schema"
 

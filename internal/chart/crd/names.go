@@ -1,11 +1,11 @@
-package definition
+package crd
 
 import (
 	"maps"
 	"slices"
 	"strings"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // DidYouMean returns a question with the known field that is most similar to an unknown one, as in ": did you mean image?"; empty if none is.

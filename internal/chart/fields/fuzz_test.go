@@ -16,7 +16,7 @@ import (
 // FuzzParse checks that any text either has mistakes with lines of the file, or yields schemas that are valid JSON, deterministic and
 // compilable.
 func FuzzParse(f *testing.F) {
-	files, err := filepath.Glob("../../helm-charts/*/fields.yaml")
+	files, err := filepath.Glob("../../../helm-charts/*/fields.yaml")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no fields: %v", err)
 	}

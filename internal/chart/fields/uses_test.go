@@ -13,8 +13,7 @@ import (
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/fields"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 var appService = v1.GroupVersion.WithKind(v1.Kind)
@@ -110,9 +109,9 @@ fields:
 
 // The charts here use what is declared, and declare what they use.
 func TestTheChartsHereUseWhatIsDeclared(t *testing.T) {
-	text, err := os.ReadFile("../../watches.yaml")
+	text, err := os.ReadFile("../../../watches.yaml")
 	require.NoError(t, err)
-	list, err := watches.Load(text, appservice.Files)
+	list, err := chart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
 	for _, watch := range list {
 		survey, err := fields.Look(watch.Chart, watch.ChartPath, watch.GroupVersionKind)

@@ -1,4 +1,4 @@
-package rights
+package rbac
 
 import "k8s.io/apimachinery/pkg/runtime/schema"
 
@@ -29,24 +29,24 @@ func OfCode() []Need {
 		"Secrets, only metadata is listed and watched."}
 	add(records, "", []string{"get", "list", "watch", "create", "update", "patch", "delete"}, "secrets")
 
-	references := Need{Why: "References of specs by name: internal/dependency. The defaults of a namespace are in a ConfigMap."}
+	references := Need{Why: "References of specs by name: internal/kube/reference. The defaults of a namespace are in a ConfigMap."}
 	add(references, "", ToRefer, "configmaps", "persistentvolumeclaims", "serviceaccounts")
 
-	add(Need{Why: "Events report what was done; they are listed while a rollout makes no progress, to find out why: internal/diagnose."},
+	add(Need{Why: "Events report what was done; they are listed while a rollout makes no progress, to find out why: internal/status/diagnose."},
 		"", []string{"list", "create", "patch"}, "events")
-	stuck := Need{Why: "They show why a rollout makes no progress; they are listed only then, and never watched: internal/diagnose."}
+	stuck := Need{Why: "They show why a rollout makes no progress; they are listed only then, and never watched: internal/status/diagnose."}
 	add(stuck, "", []string{"list"}, "pods")
 	add(stuck, "apps", []string{"list"}, "replicasets")
-	rivals := Need{Why: "Objects that would also apply to the pods of an adopted workload; they are listed for an adoption: internal/release."}
+	rivals := Need{Why: "Objects that would also apply to the pods of an adopted workload; they are listed for an adoption: internal/controller/release."}
 	add(rivals, "autoscaling", []string{"list"}, "horizontalpodautoscalers")
 	add(rivals, "policy", []string{"list"}, "poddisruptionbudgets")
-	add(Need{Why: "They show why the certificate of an Ingress is missing, and are listed only then: internal/diagnose.", Option: optionCertManager},
+	add(Need{Why: "They show why the certificate of an Ingress is missing, and are listed only then: internal/status/diagnose.", Option: optionCertManager},
 		"cert-manager.io", []string{"list"}, "certificates")
 
-	add(Need{Why: "They show when such an API appears. Only their metadata is read: internal/watch.", ClusterScoped: true},
+	add(Need{Why: "They show when such an API appears. Only their metadata is read: internal/controller/watch.", ClusterScoped: true},
 		"apiextensions.k8s.io", []string{"list", "watch"}, "customresourcedefinitions")
 	outside := Need{Why: "The objects of references, and the Pod Security level that a namespace enforces. Only their metadata is read:\n" +
-		"internal/dependency.", ClusterScoped: true}
+		"internal/kube/reference.", ClusterScoped: true}
 	add(outside, "", []string{"list", "watch"}, "namespaces")
 	add(outside, "networking.k8s.io", []string{"list", "watch"}, "ingressclasses")
 	add(outside, "storage.k8s.io", []string{"list", "watch"}, "storageclasses")

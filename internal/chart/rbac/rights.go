@@ -1,7 +1,7 @@
-// Package rights owns the rights that the operator needs for what it serves and for what it does; config/rbac is generated from it. It
+// Package rbac owns the rights that the operator needs for what it serves and for what it does; config/rbac is generated from it. It
 // detects missing rights, and names them: the right, what needs it and where it is granted. It calls no cluster: it reads the API server's
 // answers.
-package rights
+package rbac
 
 import (
 	"errors"

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Revision is one release of a resource.
@@ -57,7 +57,7 @@ func List(ctx context.Context, reader client.Reader, resource *unstructured.Unst
 		secret := &secrets.Items[i]
 		controller := metav1.GetControllerOfNoCopy(secret)
 		number, err := strconv.Atoi(secret.Labels["version"])
-		if secret.Type != cluster.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
+		if secret.Type != livestate.RecordType || controller == nil || controller.UID != resource.GetUID() || err != nil {
 			continue // of another owner, or of an earlier resource of the name
 		}
 		list = append(list, decoded(secret, number))

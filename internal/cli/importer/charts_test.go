@@ -77,7 +77,7 @@ func rendered(t testing.TB, name, chart string, values map[string]any) []byte {
 func podinfoFolder(t testing.TB) string {
 	t.Helper()
 	command := exec.CommandContext(t.Context(), "go", "mod", "download", "-json", "github.com/stefanprodan/podinfo")
-	command.Dir = "../../tools/pins/podinfo"
+	command.Dir = "../../../tools/pins/podinfo"
 	out, err := command.Output()
 	if err != nil {
 		t.Fatalf("cannot download podinfo: %v", err)

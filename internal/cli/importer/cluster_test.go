@@ -63,7 +63,7 @@ func TestWorkloadReadsWhatIsAround(t *testing.T) {
 func TestReleaseReadsTheNewestRecord(t *testing.T) {
 	t.Parallel()
 	record := &corev1.Secret{}
-	for _, object := range parsed(t, read(t, "../../test/cli/testdata/cluster/import.yaml")) {
+	for _, object := range parsed(t, read(t, "../../../test/cli/testdata/cluster/import.yaml")) {
 		if object.GetKind() == "Secret" {
 			payload, _, _ := unstructured.NestedString(object.Object, "stringData", "release")
 			record.ObjectMeta = metav1.ObjectMeta{Name: object.GetName(), Namespace: "shop", Labels: object.GetLabels()}

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/intstr"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Roles of objects whose kind alone does not identify them.
@@ -176,7 +176,7 @@ func (side *side) content(object *unstructured.Unstructured) map[string]any {
 // pulled sets the default pull policy of each container.
 func (side *side) pulled(content map[string]any, object *unstructured.Unstructured) map[string]any {
 	content["apiVersion"], content["kind"] = object.GetAPIVersion(), object.GetKind()
-	_ = postrender.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it returns no error
+	_ = hooks.PullPolicy(context.Background(), nil, []*unstructured.Unstructured{{Object: content}}) // it returns no error
 	return content
 }
 

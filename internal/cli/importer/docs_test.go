@@ -8,7 +8,7 @@ import (
 // TestDocsShowWhatIsPrinted keeps the output in docs/import.md true.
 func TestDocsShowWhatIsPrinted(t *testing.T) {
 	t.Parallel()
-	text := string(read(t, "../../docs/import.md"))
+	text := string(read(t, "../../../docs/import.md"))
 	_, given, _ := strings.Cut(string(read(t, "testdata/manifests/as-it-lives.yaml")), "\n")
 	for name, shown := range map[string]string{
 		"what is given": given,

@@ -18,8 +18,8 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/watches"
 	"github.com/example/appservice-operator/test/specs"
 )
 
@@ -28,11 +28,11 @@ func importer(t testing.TB) *Importer {
 	t.Helper()
 	text, err := fs.ReadFile(appservice.Files, "watches.yaml")
 	require.NoError(t, err)
-	served, err := watches.Load(text, appservice.Files)
+	served, err := chart.LoadWatches(text, appservice.Files)
 	require.NoError(t, err)
-	at := slices.IndexFunc(served, func(w watches.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
+	at := slices.IndexFunc(served, func(w chart.Watch) bool { return w.GroupVersionKind == v1.GroupVersion.WithKind(v1.Kind) })
 	renderer := render.For(served[at], served[at].Chart)
-	checker, err := specs.NewChecker("../../config/crd/bases/app.example.com_appservices.yaml")
+	checker, err := specs.NewChecker("../../../config/crd/bases/app.example.com_appservices.yaml")
 	require.NoError(t, err)
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.APIVersions = slices.Concat(capabilities.APIVersions, []string{
@@ -79,7 +79,7 @@ func read(t testing.TB, file string) []byte {
 func appServices(t testing.TB) map[string]*unstructured.Unstructured {
 	t.Helper()
 	all := map[string]*unstructured.Unstructured{}
-	for _, pattern := range []string{"../../config/samples/*.yaml", "../../test/testdata/cases/*/cr.yaml"} {
+	for _, pattern := range []string{"../../../config/samples/*.yaml", "../../../test/testdata/cases/*/cr.yaml"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: no files (error %v)", pattern, err)

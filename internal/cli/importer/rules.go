@@ -3,7 +3,7 @@ package importer
 import (
 	"regexp"
 
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
 )
 
 // change is the side of the comparison on which a field is.

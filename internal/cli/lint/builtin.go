@@ -29,7 +29,7 @@ var builtIn = sync.OnceValue(func() BuiltIn {
 	return read
 })
 
-// allowed returns the values of an enum type; nil for other types. It is a typed.Allowed.
+// allowed returns the values of an enum type; nil for other types. It is a typecheck.Allowed.
 func allowed(t reflect.Type) []string { return builtIn().Enums[t.PkgPath()+"."+t.Name()] }
 
 func outsideNamespaces(kind schema.GroupVersionKind) bool {

@@ -13,10 +13,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/fields"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/text"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // Case is a resource to render.
@@ -36,7 +35,7 @@ type Subject struct {
 	// Example is set if the cases are an example only: exceptions that they do not need are not reported as stale.
 	Example bool
 	// Granted are the operator's RBAC rules; nil if they are not checked.
-	Granted rights.Granted
+	Granted rbac.Granted
 }
 
 // Finding is a mistake.
@@ -118,7 +117,7 @@ func Check(ctx context.Context, subject Subject) ([]Finding, error) {
 		return nil, err
 	}
 	var found findings
-	loaded, err := watches.LoadChart(subject.Files, subject.Dir, subject.Kind)
+	loaded, err := chart.LoadKind(subject.Files, subject.Dir, subject.Kind)
 	if err != nil {
 		found.unloadable(err)
 		return found, nil

@@ -13,8 +13,8 @@ import (
 	helmlint "helm.sh/helm/v3/pkg/lint"
 	"helm.sh/helm/v3/pkg/lint/support"
 
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/internal/text"
-	"github.com/example/appservice-operator/internal/values"
 )
 
 // newest is the version of Kubernetes whose deprecations helm lint reports: that of the built-in types.

@@ -9,7 +9,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 )
 
 // kinds checks the kinds that templates name literally, whether or not a case renders them.
@@ -30,10 +30,10 @@ func (f *findings) kinds(loaded *helmchart.Chart, subject Subject) {
 		if subject.Granted == nil {
 			continue
 		}
-		need := rights.OfRendered(loaded, kind, file)
+		need := rbac.OfRendered(loaded, kind, file)
 		if missing := subject.Granted.Lacks(need); len(missing) > 0 {
 			found.Rule = ruleOf(ruleRights)
-			found.Message = (&rights.MissingError{Need: need, Verbs: missing}).Error()
+			found.Message = (&rbac.MissingError{Need: need, Verbs: missing}).Error()
 			f.add(found)
 		}
 	}

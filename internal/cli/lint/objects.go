@@ -10,17 +10,17 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/gateway"
-	"github.com/example/appservice-operator/internal/health"
-	"github.com/example/appservice-operator/internal/rights"
-	"github.com/example/appservice-operator/internal/typed"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/render/typecheck"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // object returns the failures of an object as rendered by the templates.
 func (t *trial) object(owner, object *unstructured.Unstructured) []failure {
 	var list []failure
 	kind := object.GroupVersionKind()
-	for _, misfit := range typed.Check(object, allowed) {
+	for _, misfit := range typecheck.Check(object, allowed) {
 		list = append(list, failure{rule: ruleAPI, path: misfit.Path, message: "is not valid: " + misfit.Field() + ": " + misfit.Message, ends: true})
 	}
 	if namespace := object.GetNamespace(); namespace != "" && namespace != owner.GetNamespace() {
@@ -51,7 +51,7 @@ func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 	if t.subject.Granted == nil || slices.Contains(chart.Kinds(t.chart), kind) {
 		return nil
 	}
-	need := rights.OfRendered(t.chart, kind, "a template")
+	need := rbac.OfRendered(t.chart, kind, "a template")
 	missing := t.subject.Granted.Lacks(need)
 	if len(missing) == 0 {
 		return nil
@@ -61,12 +61,12 @@ func (t *trial) unnamed(object *unstructured.Unstructured) []failure {
 
 // placed returns a failure as an error from which render finds the line.
 func placed(of failure) error {
-	return &placedError{of.message, typed.Misfits{{Path: of.path, Message: of.message}}}
+	return &placedError{of.message, typecheck.Misfits{{Path: of.path, Message: of.message}}}
 }
 
 type placedError struct {
 	message string
-	misfits typed.Misfits
+	misfits typecheck.Misfits
 }
 
 func (e *placedError) Error() string { return e.message }

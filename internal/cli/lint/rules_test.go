@@ -16,11 +16,11 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/rights"
 )
 
-const root = "../.."
+const root = "../../.."
 
 func resource(t *testing.T, file string) *unstructured.Unstructured {
 	t.Helper()
@@ -56,9 +56,9 @@ func overlaid(t *testing.T, folders ...string) fs.FS {
 
 func checked(t *testing.T, folders ...string) []Finding {
 	t.Helper()
-	granted, err := rights.ReadGranted(os.DirFS(root))
+	granted, err := rbac.ReadGranted(os.DirFS(root))
 	require.NoError(t, err)
-	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rights.ToRender})
+	granted = append(granted, rbacv1.PolicyRule{APIGroups: []string{"scheduling.k8s.io"}, Resources: []string{"priorityclasses"}, Verbs: rbac.ToRender})
 	web := resource(t, "testdata/cr.yaml")
 	found, err := Check(t.Context(), Subject{
 		Files: overlaid(t, folders...), Dir: "web", Kind: web.GroupVersionKind(), Cases: []Case{{"web", web}}, Granted: granted,

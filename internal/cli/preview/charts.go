@@ -12,14 +12,14 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	appservice "github.com/example/appservice-operator"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
 // Charts are one version of the served kinds and their charts.
 type Charts struct {
 	// Watches are the entries of watches.yaml.
-	Watches   []watches.Watch
+	Watches   []chart.Watch
 	Renderers map[schema.GroupVersionKind]*render.Renderer
 	// Selectors select the resources of a kind that are served.
 	Selectors map[schema.GroupVersionKind]labels.Selector
@@ -35,7 +35,7 @@ func LoadCharts(files fs.FS) (*Charts, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := watches.Load(text, files)
+	list, err := chart.LoadWatches(text, files)
 	if err != nil {
 		return nil, err
 	}
@@ -45,7 +45,7 @@ func LoadCharts(files fs.FS) (*Charts, error) {
 const watchesFile = "watches.yaml"
 
 // ChartsOf returns the charts of the entries of a watches.yaml.
-func ChartsOf(list []watches.Watch) (*Charts, error) {
+func ChartsOf(list []chart.Watch) (*Charts, error) {
 	c := &Charts{
 		Watches: list, Renderers: map[schema.GroupVersionKind]*render.Renderer{},
 		Selectors: map[schema.GroupVersionKind]labels.Selector{},

@@ -20,16 +20,16 @@ import (
 	"k8s.io/utils/clock"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/jobs"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/status"
-	"github.com/example/appservice-operator/internal/watch"
 )
 
 // Cluster is what resources are rendered for: a real one, which Open returns, or an assumed one, which is all in its
@@ -45,7 +45,7 @@ type Cluster struct {
 	Labels map[string]string
 
 	reader       client.Client // nil for an assumed cluster
-	dependencies *dependency.Dependencies
+	dependencies *reference.Dependencies
 	missed       func(string)
 	said         map[string]bool
 }
@@ -62,7 +62,7 @@ func Open(ctx context.Context, reader client.Client, config *rest.Config, missed
 		return nil, err
 	}
 	return &Cluster{
-		Capabilities: capabilities, reader: reader, dependencies: dependency.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
+		Capabilities: capabilities, reader: reader, dependencies: reference.NewDependencies(reader, reader), missed: missed, said: map[string]bool{},
 	}, nil
 }
 
@@ -79,7 +79,7 @@ func (c *Cluster) Render(
 		return nil, err
 	}
 	c.scope(renderer)
-	return renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (postrender.Facts, error) {
+	return renderer.Predict(ctx, in, func(ctx context.Context, draft *render.Draft) (hooks.Facts, error) {
 		return c.facts(ctx, resource, draft, last)
 	})
 }
@@ -103,21 +103,21 @@ func (c *Cluster) Input(ctx context.Context, resource *unstructured.Unstructured
 // facts returns what hooks may know about the cluster.
 func (c *Cluster) facts(
 	ctx context.Context, resource *unstructured.Unstructured, draft *render.Draft, last *Release,
-) (postrender.Facts, error) {
+) (hooks.Facts, error) {
 	namespace := resource.GetNamespace()
 	if c.Assumed() {
-		return postrender.FactsOf(namespace, c.Labels, c.Policy), nil
+		return hooks.FactsOf(namespace, c.Labels, c.Policy), nil
 	}
 	labels, err := c.dependencies.Labels(ctx, namespace)
 	if _, err = c.unless(client.IgnoreNotFound(err), "the Pod Security levels of namespaces are not considered"); err != nil {
-		return postrender.Facts{}, err
+		return hooks.Facts{}, err
 	}
-	facts := postrender.FactsOf(namespace, labels, c.Policy)
-	whole, recorded := true, dependency.Content{}
+	facts := hooks.FactsOf(namespace, labels, c.Policy)
+	whole, recorded := true, reference.Content{}
 	if last != nil {
 		recorded = last.Content // its version is kept for as long as the content is the same
 	}
-	err = facts.Find(draft.References, func(mention dependency.Reference) (dependency.State, bool, error) {
+	err = facts.Find(draft.References, func(mention reference.Reference) (reference.State, bool, error) {
 		state, err := c.dependencies.Look(ctx, namespace, mention.Object, false)
 		forbidden, err := c.unless(err, "what pods refer to is not considered as far as it may not be read")
 		whole = whole && (!forbidden || !mention.Content)
@@ -128,7 +128,7 @@ func (c *Cluster) facts(
 	}
 	facts.Content = recorded.Version
 	if whole {
-		facts.Content = dependency.ContentOf(draft.References, facts.There).After(recorded).Version
+		facts.Content = reference.ContentOf(draft.References, facts.There).After(recorded).Version
 	}
 	if noted, err := status.Of(resource); err == nil {
 		facts.Jobs = jobs.Names(draft.Runs, noted.Runs)
@@ -151,7 +151,7 @@ func (c *Cluster) selectors(ctx context.Context, resource *unstructured.Unstruct
 		if err != nil {
 			return nil, err
 		}
-		if selector := postrender.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
+		if selector := hooks.SelectorOf(live); !forbidden && selector != nil && release.Keeps(resource, live) {
 			kept[key] = selector
 		}
 	}

@@ -14,9 +14,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -66,7 +66,7 @@ func FleetOf(
 				pairs[i].before = pairs[i].after // same digest: no need to decompress the release
 			default:
 				pairs[i].before = released.Outcome()
-				if kept := postrender.SelectorsOf(pairs[i].before.Objects); !pairs[i].after.Keeps(kept) {
+				if kept := hooks.SelectorsOf(pairs[i].before.Objects); !pairs[i].after.Keeps(kept) {
 					subject.Facts.Selectors = kept
 					pairs[i].after = subject.Render(ctx, after.Renderers[kind], capabilities)
 				}

@@ -7,10 +7,10 @@ import (
 	"helm.sh/helm/v3/pkg/chartutil"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Subject is a resource to render, with what is known about its namespace and cluster.
@@ -18,7 +18,7 @@ type Subject struct {
 	// Name is its name for users.
 	Name     string
 	Resource *unstructured.Unstructured
-	Facts    postrender.Facts
+	Facts    hooks.Facts
 	// Defaults are the defaults of the namespace.
 	Defaults defaults.Text
 }
@@ -39,13 +39,13 @@ func (s Subject) Render(ctx context.Context, renderer *render.Renderer, capabili
 		return Outcome{}
 	}
 	in := render.Input{Resource: s.Resource, Defaults: s.Defaults, Capabilities: capabilities}
-	known := func(context.Context, *render.Draft) (postrender.Facts, error) { return s.Facts, nil }
+	known := func(context.Context, *render.Draft) (hooks.Facts, error) { return s.Facts, nil }
 	return OutcomeOf(renderer.Predict(ctx, in, known))
 }
 
 // Keeps reports whether the selectors of an earlier rendering are in this one.
 func (o Outcome) Keeps(selectors map[kube.Key]map[string]string) bool {
-	for key, labels := range postrender.SelectorsOf(o.Objects) {
+	for key, labels := range hooks.SelectorsOf(o.Objects) {
 		if kept := selectors[key]; kept != nil && !maps.Equal(kept, labels) {
 			return false
 		}

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/release"
+	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // Release is the newest recorded release of a resource.
@@ -24,7 +24,7 @@ type Release struct {
 	// Digest identifies what was written.
 	Digest string
 	// Content is the content that its pods took from referenced objects.
-	Content dependency.Content
+	Content reference.Content
 
 	record *corev1.Secret
 }
@@ -84,12 +84,12 @@ func (c *Cluster) releases(ctx context.Context, which ...client.ListOption) (map
 func note(found map[types.UID]*Release, secret *corev1.Secret) {
 	owner := metav1.GetControllerOfNoCopy(secret)
 	revision, err := strconv.Atoi(secret.Labels["version"])
-	if secret.Type != cluster.RecordType || owner == nil || err != nil {
+	if secret.Type != livestate.RecordType || owner == nil || err != nil {
 		return // of another owner
 	}
 	if known := found[owner.UID]; known == nil || known.Revision < revision {
 		found[owner.UID] = &Release{
-			Revision: revision, Digest: secret.Labels[v1.LabelDigest], Content: dependency.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
+			Revision: revision, Digest: secret.Labels[v1.LabelDigest], Content: reference.ParseContent(secret.Labels[v1.LabelReferences]), record: secret.DeepCopy(),
 		}
 	}
 }

@@ -12,11 +12,11 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/defaults"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Resource returns a resource; the error says if it does not exist.
@@ -68,7 +68,7 @@ func (c *Cluster) Subjects(ctx context.Context, kind schema.GroupVersionKind, be
 		}
 		subject := Subject{
 			Name: item.GetNamespace() + "/" + item.GetName(), Resource: item,
-			Facts: postrender.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
+			Facts: hooks.FactsOf(item.GetNamespace(), labels[item.GetNamespace()], c.Policy),
 		}
 		if config := said[item.GetNamespace()]; config != nil {
 			subject.Defaults = defaults.Of(config, kind.Kind)
@@ -95,7 +95,7 @@ func (c *Cluster) defaults(ctx context.Context) (map[string]*corev1.ConfigMap, e
 // labels returns those of all namespaces.
 func (c *Cluster) labels(ctx context.Context) (map[string]map[string]string, error) {
 	list := &metav1.PartialObjectMetadataList{}
-	list.SetGroupVersionKind(dependency.NamespaceKind.GroupVersion().WithKind(dependency.NamespaceKind.Kind + "List"))
+	list.SetGroupVersionKind(reference.NamespaceKind.GroupVersion().WithKind(reference.NamespaceKind.Kind + "List"))
 	if forbidden, err := c.unless(c.reader.List(ctx, list), "the Pod Security levels of namespaces are not considered"); forbidden || err != nil {
 		return nil, err
 	}

@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/example/appservice-operator/internal/chart"
-	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/text"
 )
@@ -32,7 +32,7 @@ type Problem struct {
 // platform's policy. Namespace is used if it names none. Problems of the API server come first; the operator checks
 // only what the server accepts.
 func (c *Cluster) Check(
-	ctx context.Context, renderer *render.Renderer, d *definition.Definition, text []byte, namespace string,
+	ctx context.Context, renderer *render.Renderer, d *crd.Definition, text []byte, namespace string,
 ) []Problem {
 	if line, column, message := chart.YAMLMistake(string(text)); message != "" {
 		return []Problem{{Message: message, Line: line, Column: column}}
@@ -72,7 +72,7 @@ func read(text []byte, namespace string) (*unstructured.Unstructured, error) {
 }
 
 // ofServer lists the API server's errors, in its words, under strict field validation.
-func ofServer(d *definition.Definition, admitted definition.Admitted, at *places) []Problem {
+func ofServer(d *crd.Definition, admitted crd.Admitted, at *places) []Problem {
 	var problems []Problem
 	slices.Sort(admitted.Unknown)
 	for _, field := range admitted.Unknown {

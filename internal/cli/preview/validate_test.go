@@ -14,19 +14,19 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/definition"
+	"github.com/example/appservice-operator/internal/chart"
+	"github.com/example/appservice-operator/internal/chart/crd"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/watches"
 )
 
-const root = "../.."
+const root = "../../.."
 
 // shipped returns the definition and the renderer of AppServices, and a cluster that serves everything.
-func shipped(t *testing.T) (*definition.Definition, *render.Renderer, Cluster) {
+func shipped(t *testing.T) (*crd.Definition, *render.Renderer, Cluster) {
 	t.Helper()
 	kind := v1.GroupVersion.WithKind(v1.Kind)
-	d, err := definition.Of(os.DirFS(root), "config/crd/bases", kind, "appservices")
+	d, err := crd.Of(os.DirFS(root), "config/crd/bases", kind, "appservices")
 	if err != nil || d == nil {
 		t.Fatalf("no definition: %v", err)
 	}
@@ -127,12 +127,12 @@ func TestMistakesOfAChartShowTheTemplate(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, err := watches.LoadChart(fstest.MapFS{
+			c, err := chart.LoadKind(fstest.MapFS{
 				"web/Chart.yaml":       {Data: []byte("apiVersion: v2\nname: web\nversion: 1.0.0\n")},
 				"web/templates/a.yaml": {Data: []byte(test.template)},
 			}, "web", kind)
 			require.NoError(t, err)
-			renderer, assumed := render.For(watches.Watch{GroupVersionKind: kind}, c), Cluster{Capabilities: render.Serving(c)}
+			renderer, assumed := render.For(chart.Watch{GroupVersionKind: kind}, c), Cluster{Capabilities: render.Serving(c)}
 			const web = "apiVersion: example.com/v1\nkind: Web\nmetadata: {name: web}\nspec: {}\n"
 			got := assumed.Check(t.Context(), renderer, nil, []byte(web), "shop")
 			if len(got) != 1 || !strings.HasPrefix(got[0].Message, test.want) {

@@ -14,9 +14,9 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
 // widgets serves a kind with what watches.yaml says besides.
@@ -29,7 +29,7 @@ func widgets(t *testing.T, more string) *render.Renderer {
 	} {
 		files[name] = &fstest.MapFile{Data: []byte(text)}
 	}
-	list, err := watches.Load([]byte("- {group: example.com, version: v1, kind: Widget, chart: charts/widget"+more+"}\n"), files)
+	list, err := chart.LoadWatches([]byte("- {group: example.com, version: v1, kind: Widget, chart: charts/widget"+more+"}\n"), files)
 	require.NoError(t, err)
 	return render.For(list[0], list[0].Chart)
 }

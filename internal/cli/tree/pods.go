@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"fmt"
@@ -6,7 +6,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // ofPod returns the node of a pod, with the state of its containers.

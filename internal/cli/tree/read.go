@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"context"
@@ -20,10 +20,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // Findings are the results of reading a resource once.

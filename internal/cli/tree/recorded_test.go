@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"os"
@@ -19,10 +19,10 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // world is a cluster with the AppService web, of which a recording from a real node shows the Deployment.
@@ -47,7 +47,7 @@ func (w *world) client(t *testing.T, more ...client.Object) client.Client {
 
 func recorded(t *testing.T, name string) *world {
 	t.Helper()
-	text, err := os.ReadFile("../../test/testdata/diagnosis/" + name + ".yaml")
+	text, err := os.ReadFile("../../../test/testdata/diagnosis/" + name + ".yaml")
 	require.NoError(t, err)
 	var recording struct {
 		Time    time.Time                   `json:"time"`
@@ -82,8 +82,8 @@ func (w *world) said(t *testing.T) *v1.AppServiceStatus {
 	require.NoError(t, diagnose.Collect(t.Context(), w.client(t), looked))
 	out, _ := status.Summarize(status.Input{
 		Resource: w.app, Previous: &v1.AppServiceStatus{}, Now: metav1.NewTime(w.at),
-		Snapshot: &cluster.Snapshot{
-			Objects: map[kube.Key]client.Object{key: w.deployment}, Record: &cluster.Record{Revision: 1, Status: "deployed", Chart: "0.1.0"},
+		Snapshot: &livestate.Snapshot{
+			Objects: map[kube.Key]client.Object{key: w.deployment}, Record: &livestate.Record{Revision: 1, Status: "deployed", Chart: "0.1.0"},
 		},
 		Rendered: []kube.Key{key}, Causes: map[kube.Key][]diagnose.Cause{key: diagnose.Causes(*looked)},
 	})

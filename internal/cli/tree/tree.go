@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/apiutil"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
-	"github.com/example/appservice-operator/internal/health"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // Tree returns the tree of a resource's objects in the order in which they are applied, objects that others created for them, and pods.

@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"encoding/json"
@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/structured-merge-diff/v6/fieldpath"
 
-	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/render/defaults"
 	"github.com/example/appservice-operator/internal/text"
 )
 

@@ -1,4 +1,4 @@
-package explain
+package tree
 
 import (
 	"fmt"
@@ -9,7 +9,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // Why returns the tree of what is wrong with a resource: from its conditions to objects, causes, pods and what to do; warnings and advice,

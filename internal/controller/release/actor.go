@@ -10,20 +10,20 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
 // Actor carries out the actions for the resources of one kind. It is safe for concurrent use on different resources.
 type Actor struct {
-	writer *cluster.Writer
+	writer *livestate.Writer
 	live   client.Reader
 	keep   int
 }
 
 // NewActor returns an actor. Live reads past the caches; keep is the number of release records kept of each resource, the newest included.
-func NewActor(writer *cluster.Writer, live client.Reader, keep int) *Actor {
+func NewActor(writer *livestate.Writer, live client.Reader, keep int) *Actor {
 	return &Actor{writer: writer, live: live, keep: keep}
 }
 
@@ -33,7 +33,7 @@ type Task struct {
 	// Chart rendered the desired objects.
 	Chart    *chart.Chart
 	Desired  *render.Result
-	Snapshot *cluster.Snapshot
+	Snapshot *livestate.Snapshot
 	Plan     *Plan
 	State    State
 	// Labels of the record, besides those that it always has.
@@ -65,7 +65,7 @@ func (a *Actor) Write(ctx context.Context, task Task) (created []client.Object, 
 }
 
 // attempt carries out the plan of a task until a write fails.
-func (a *Actor) attempt(ctx context.Context, session *cluster.Session, writes *applier, task Task) (created []client.Object, err error) {
+func (a *Actor) attempt(ctx context.Context, session *livestate.Session, writes *applier, task Task) (created []client.Object, err error) {
 	if task.Again {
 		plan, err := writes.check(ctx, task.Plan)
 		if err != nil {
@@ -101,7 +101,7 @@ func blame(task Task, err error) error {
 }
 
 // Mark sets labels of the newest record of a resource. The error is a StaleError if the record is gone or has changed.
-func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record, labels map[string]string) error {
+func (a *Actor) Mark(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record, labels map[string]string) error {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).mark(ctx, record, labels)
@@ -131,7 +131,7 @@ func (a *Actor) Record(ctx context.Context, task Task, created []client.Object) 
 
 // LastGood returns the release that is recorded. The error is a DamagedError if it cannot be read, a StaleError if the record is gone, or
 // the API server's.
-func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *cluster.Record) (*Recorded, error) {
+func (a *Actor) LastGood(ctx context.Context, owner *unstructured.Unstructured, record *livestate.Record) (*Recorded, error) {
 	session := a.writer.Begin(owner.GetUID())
 	defer session.End()
 	return a.records(session, owner).recorded(ctx, record)
@@ -163,7 +163,7 @@ func (a *Actor) Delete(ctx context.Context, owner *unstructured.Unstructured, pl
 }
 
 // applier returns the applier for a resource. The objects of desired, which may be nil, are encoded already.
-func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
+func (a *Actor) applier(session *livestate.Session, owner *unstructured.Unstructured, desired *render.Result) *applier {
 	bodies := func(object *unstructured.Unstructured) (render.Body, error) {
 		if desired != nil {
 			if at := slices.Index(desired.Objects, object); at >= 0 {
@@ -175,7 +175,7 @@ func (a *Actor) applier(session *cluster.Session, owner *unstructured.Unstructur
 	return &applier{session: session, live: a.live, owner: owner, bodies: bodies}
 }
 
-func (a *Actor) records(session *cluster.Session, owner *unstructured.Unstructured) *records {
+func (a *Actor) records(session *livestate.Session, owner *unstructured.Unstructured) *records {
 	return &records{session: session, live: a.live, owner: owner}
 }
 

@@ -25,8 +25,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -34,13 +34,13 @@ import (
 type bench struct {
 	actor    *Actor
 	server   *server
-	observer *cluster.Observer
+	observer *livestate.Observer
 	secrets  *kubernetesfake.Clientset
 }
 
 func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 	t.Helper()
-	b := &bench{server: newServer(t, objects...), observer: cluster.New(nil, nil, nil), secrets: kubernetesfake.NewClientset()}
+	b := &bench{server: newServer(t, objects...), observer: livestate.New(nil, nil, nil), secrets: kubernetesfake.NewClientset()}
 	for _, verb := range []string{"create", "update"} {
 		b.secrets.PrependReactor(verb, "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
 			record := a.(clienttesting.CreateAction).GetObject().(*corev1.Secret)
@@ -49,10 +49,10 @@ func newBench(t *testing.T, objects ...*unstructured.Unstructured) *bench {
 		})
 	}
 	b.secrets.PrependReactor("delete", "secrets", func(a clienttesting.Action) (bool, runtime.Object, error) {
-		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), cluster.RecordPrefix+"web.v"))
+		err := b.server.request("delete record " + strings.TrimPrefix(a.(clienttesting.DeleteAction).GetName(), livestate.RecordPrefix+"web.v"))
 		return err != nil, nil, err
 	})
-	b.actor = NewActor(&cluster.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server, keep)
+	b.actor = NewActor(&livestate.Writer{Client: b.server, Secrets: b.secrets.CoreV1(), Observer: b.observer}, b.server, keep)
 	return b
 }
 
@@ -97,7 +97,7 @@ func (b *bench) history(t *testing.T) string {
 }
 
 // task is what a reconcile makes of objects that are to be as in version two.
-func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
+func (b *bench) task(t *testing.T, state State, record *livestate.Record) Task {
 	t.Helper()
 	objects := []*unstructured.Unstructured{owned(t, "ConfigMap", "a", "two"), owned(t, "ConfigMap", "b", "two")}
 	live := there()
@@ -106,15 +106,15 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 			live[kube.KeyOf(o)] = found
 		}
 	}
-	var records []*cluster.Record
+	var records []*livestate.Record
 	if record != nil {
-		record.Name, records = fmt.Sprintf("%sweb.v%d", cluster.RecordPrefix, record.Revision), b.recorded(t)
+		record.Name, records = fmt.Sprintf("%sweb.v%d", livestate.RecordPrefix, record.Revision), b.recorded(t)
 	}
 	return Task{
 		Owner:    owner(t),
 		Chart:    charted,
 		Desired:  desired(t, chartutil.Values{"size": 2}, objects...),
-		Snapshot: &cluster.Snapshot{Objects: live, Record: record, Records: records},
+		Snapshot: &livestate.Snapshot{Objects: live, Record: record, Records: records},
 		Plan:     Compare(objects, live),
 		State:    state,
 		First:    state == Absent,
@@ -122,13 +122,13 @@ func (b *bench) task(t *testing.T, state State, record *cluster.Record) Task {
 }
 
 // recorded lists the records as a snapshot does.
-func (b *bench) recorded(t *testing.T) []*cluster.Record {
+func (b *bench) recorded(t *testing.T) []*livestate.Record {
 	t.Helper()
 	list, err := b.secrets.CoreV1().Secrets("demo").List(t.Context(), metav1.ListOptions{})
 	require.NoError(t, err)
-	var records []*cluster.Record
+	var records []*livestate.Record
 	for _, secret := range list.Items {
-		var record cluster.Record
+		var record livestate.Record
 		if _, err := fmt.Sscan(secret.Labels["version"], &record.Revision); err != nil {
 			t.Fatal(err)
 		}
@@ -136,7 +136,7 @@ func (b *bench) recorded(t *testing.T) []*cluster.Record {
 		record.Status, record.Digest = secret.Labels["status"], secret.Labels[v1.LabelDigest]
 		records = append(records, &record)
 	}
-	slices.SortFunc(records, func(a, b *cluster.Record) int { return b.Revision - a.Revision })
+	slices.SortFunc(records, func(a, b *livestate.Record) int { return b.Revision - a.Revision })
 	return records
 }
 
@@ -163,7 +163,7 @@ func (b *bench) act(t *testing.T, task Task) error {
 // retire does what is due of the records.
 func (b *bench) retire(t *testing.T) error {
 	t.Helper()
-	return b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&cluster.Snapshot{Records: b.recorded(t)}))
+	return b.actor.Retire(t.Context(), owner(t), b.actor.Retirement(&livestate.Snapshot{Records: b.recorded(t)}))
 }
 
 func (b *bench) check(t *testing.T, log []string, history string) {
@@ -206,7 +206,7 @@ func TestInstall(t *testing.T) {
 	}
 	snapshot, err := b.observer.Snapshot(t.Context(), owner(t), nil)
 	require.NoError(t, err)
-	want := &cluster.Record{Name: "sh.helm.release.v1.web.v1", Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
+	want := &livestate.Record{Name: "sh.helm.release.v1.web.v1", Revision: 1, Status: "deployed", Digest: "digest-of-two", Chart: "1.2.3_build"}
 	if snapshot.Record == nil || *snapshot.Record != *want || len(snapshot.Objects) != 2 {
 		t.Errorf("the journal shows %v and %d objects, want %v and 2", snapshot.Record, len(snapshot.Objects), want)
 	}
@@ -299,7 +299,7 @@ func TestUpgrade(t *testing.T) {
 				b.given(t, 1, test.older)
 			}
 			b.given(t, 2, test.newest)
-			require.NoError(t, b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})))
+			require.NoError(t, b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 2, Status: test.newest.String(), Digest: "old"})))
 			b.check(t, slices.Concat(dry, write, test.log), test.history)
 		})
 	}
@@ -316,7 +316,7 @@ func TestAnUpgradeThatIsRefusedInTheDryRunLeavesEverythingAsItWas(t *testing.T) 
 				}
 				return nil
 			}
-			err := b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
+			err := b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: newest.String(), Digest: "old"}))
 			if !apierrors.IsInvalid(err) {
 				t.Errorf("got %v, want the refusal", err)
 			}
@@ -336,7 +336,7 @@ func TestAnUpgradeThatIsRefusedWhenItIsWrittenMakesNoRevision(t *testing.T) {
 	}
 	upgrade := func() error {
 		b.server.log = nil
-		return b.act(t, b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed", Digest: "old"}))
+		return b.act(t, b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed", Digest: "old"}))
 	}
 	for range 3 {
 		if err := upgrade(); !apierrors.IsInvalid(err) {
@@ -361,7 +361,7 @@ func TestResumeMakesTheNewestRecordTheDeployedOne(t *testing.T) {
 			b := newBench(t)
 			b.given(t, 1, helmrelease.StatusDeployed)
 			b.given(t, 2, status)
-			require.NoError(t, b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
+			require.NoError(t, b.act(t, b.task(t, Unfinished, &livestate.Record{Revision: 2, Status: status.String(), Digest: "digest-of-two"})))
 			b.check(t, []string{"apply ConfigMap a", "apply ConfigMap b", "update record 2 deployed", "update record 1 superseded"},
 				"1 superseded, 2 deployed")
 		})
@@ -382,7 +382,7 @@ func TestARecordThatChangedIsLookedForAgain(t *testing.T) {
 				}
 				return nil
 			}
-			err := b.act(t, b.task(t, Unfinished, &cluster.Record{Revision: 1, Status: "pending-install", Digest: "digest-of-two"}))
+			err := b.act(t, b.task(t, Unfinished, &livestate.Record{Revision: 1, Status: "pending-install", Digest: "digest-of-two"}))
 			var stale *StaleError
 			if !errors.As(err, &stale) {
 				t.Errorf("got %v, want a StaleError", err)
@@ -413,7 +413,7 @@ func TestADamagedRecordIsReplaced(t *testing.T) {
 			if _, err := secrets.Update(t.Context(), record, metav1.UpdateOptions{}); err != nil {
 				t.Fatal(err)
 			}
-			task := b.task(t, test.state, &cluster.Record{Revision: 2, Status: test.status.String(), Digest: test.digest})
+			task := b.task(t, test.state, &livestate.Record{Revision: 2, Status: test.status.String(), Digest: test.digest})
 			b.server.log = nil
 			require.NoError(t, b.actor.Record(t.Context(), task, nil))
 			if got := strings.Join(b.server.log, ", "); got != test.want {
@@ -435,7 +435,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 		}
 		return nil
 	}
-	require.NoError(t, b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})))
+	require.NoError(t, b.act(t, b.task(t, Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
 	shown := noted(t, b.observer)
 	if len(shown) != 1 || shown[kube.KeyOf(owned(t, "ConfigMap", "b", "two"))] == nil {
 		t.Errorf("got %v, want ConfigMap b only", shown)
@@ -445,7 +445,7 @@ func TestAnEventThatOvertakesAWriteIsBelieved(t *testing.T) {
 func TestRepairLeavesTheRecordAlone(t *testing.T) {
 	b := newBench(t, owned(t, "ConfigMap", "a", "one"))
 	b.given(t, 1, helmrelease.StatusDeployed)
-	require.NoError(t, b.act(t, b.task(t, Drifted, &cluster.Record{Revision: 1, Status: "deployed"})))
+	require.NoError(t, b.act(t, b.task(t, Drifted, &livestate.Record{Revision: 1, Status: "deployed"})))
 	b.check(t, []string{"apply ConfigMap b", "apply ConfigMap a by force"}, "1 deployed")
 }
 
@@ -468,7 +468,7 @@ func TestDescriptionsOfReleasesComeFromAnnotations(t *testing.T) {
 		}
 	}
 	described(1, "first one")
-	require.NoError(t, b.act(t, annotate(b.task(t, OutOfDate, &cluster.Record{Revision: 1, Status: "deployed"}))))
+	require.NoError(t, b.act(t, annotate(b.task(t, OutOfDate, &livestate.Record{Revision: 1, Status: "deployed"}))))
 	described(2, "later one")
 }
 

@@ -8,7 +8,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // The annotations by which Helm, and this operator, record the release that an object belongs to.
@@ -68,7 +68,7 @@ func (a *Adoption) mayTake(owner client.Object, key kube.Key, live client.Object
 func left(owner, live client.Object) bool {
 	annotations := live.GetAnnotations()
 	return metav1.GetControllerOfNoCopy(live) == nil && live.GetNamespace() != "" && live.GetNamespace() == owner.GetNamespace() &&
-		live.GetLabels()[v1.LabelManaged] == "true" && annotations[postrender.AnnotationStamp] != "" &&
+		live.GetLabels()[v1.LabelManaged] == "true" && annotations[hooks.AnnotationStamp] != "" &&
 		annotations[helmReleaseName] == owner.GetName() && annotations[helmReleaseNamespace] == owner.GetNamespace()
 }
 

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -24,7 +24,7 @@ const FieldManager = kube.FieldManager
 // rendered no matter how many writes were lost before, and a refusal by the API server if the object is not the one, in the version,
 // that was compared.
 type applier struct {
-	session *cluster.Session
+	session *livestate.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
 	// bodies returns the JSON of rendered objects.

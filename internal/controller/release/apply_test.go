@@ -20,7 +20,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // holder is what stands in the way of a ConfigMap called web.
@@ -57,13 +57,13 @@ var inTheWayCases = map[string]struct {
 }{
 	"it is ours":                             {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner")}},
 	"it is ours and going":                   {holder: holder{controller: reference("app.example.com/v1", "AppService", "web", "owner"), going: true}, want: "caches are behind: ConfigMap web is being deleted", stale: true},
-	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "one"}}},
+	"it is ours, and somebody took that off": {holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "one"}}},
 	"it was rendered for somebody else": {
-		holder: holder{annotations: map[string]string{postrender.AnnotationStamp: "two"}},
+		holder: holder{annotations: map[string]string{hooks.AnnotationStamp: "two"}},
 		want:   `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`,
 	},
 	"it is a copy of ours that another kind controls": {
-		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{postrender.AnnotationStamp: "one"}},
+		holder: holder{controller: reference("apps/v1", "Deployment", "web", "x"), annotations: map[string]string{hooks.AnnotationStamp: "one"}},
 		want:   `ConfigMap "web" exists and is controlled by Deployment "web": delete or rename it, or choose another name`,
 	},
 	"nobody controls it":          {holder: holder{}, want: `ConfigMap "web" exists and is not managed by this operator: delete or rename it, or choose another name`},
@@ -329,7 +329,7 @@ func TestExecuteDeletesWhatHasANewStatus(t *testing.T) {
 			live.SetOwnerReferences([]metav1.OwnerReference{*reference("v1", "Other", "o", "theirs")})
 		}, false},
 		"another stamp": {func(live *unstructured.Unstructured) {
-			live.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
+			live.SetAnnotations(map[string]string{hooks.AnnotationStamp: "two"})
 		}, false},
 		"no managed label": {func(live *unstructured.Unstructured) { live.SetLabels(nil) }, false},
 	} {

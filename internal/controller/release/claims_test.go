@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // setOf is a StatefulSet with a claim template of a size and a class, both of a stamp.
@@ -18,13 +18,13 @@ func setOf(t *testing.T, stamp, size, class string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, fmt.Sprintf(`{apiVersion: apps/v1, kind: StatefulSet, metadata: {name: web, namespace: demo, annotations: {%[1]s: %[2]q}}, spec: {replicas: 2, volumeClaimTemplates: [
 	{metadata: {name: data, labels: {a: b}, annotations: {%[1]s: %[2]q}}, spec: {storageClassName: %[4]s, resources: {requests: {storage: %[3]s}}}}]}}`,
-		postrender.AnnotationStamp, stamp, size, class))
+		hooks.AnnotationStamp, stamp, size, class))
 }
 
 func claimOf(t *testing.T, name, stamp, size string) *unstructured.Unstructured {
 	t.Helper()
 	return object(t, fmt.Sprintf(`{apiVersion: v1, kind: PersistentVolumeClaim, metadata: {name: %s, namespace: demo, labels: {a: b, more: c}, annotations: {app.example.com/retained-for: web, %s: %q}},
-	spec: {storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: %s}}}}`, name, postrender.AnnotationStamp, stamp, size))
+	spec: {storageClassName: fast, volumeMode: Filesystem, resources: {requests: {storage: %s}}}}`, name, hooks.AnnotationStamp, stamp, size))
 }
 
 func TestClaimsOfAStatefulSet(t *testing.T) {
@@ -82,6 +82,6 @@ func TestClaimsOfAStatefulSet(t *testing.T) {
 func grown(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
 	set := setOf(t, "one", "1Gi", "fast")
-	set.SetAnnotations(map[string]string{postrender.AnnotationStamp: "two"})
+	set.SetAnnotations(map[string]string{hooks.AnnotationStamp: "two"})
 	return set
 }

@@ -18,8 +18,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // maxUnpacked limits the size of an unpacked record in bytes. Records of the operator stay below it (fits); anyone who may
@@ -138,7 +138,7 @@ func Decode(secret *corev1.Secret) (*Recorded, error) {
 // rendered reports whether an object of a manifest was rendered for a resource: it has a stamp, the resource's namespace and a mark of
 // ownership. A record is a Secret, which others may have written.
 func rendered(owner *unstructured.Unstructured, object *unstructured.Unstructured) bool {
-	if object.GetAnnotations()[postrender.AnnotationStamp] == "" || !controls(owner, object) {
+	if object.GetAnnotations()[hooks.AnnotationStamp] == "" || !controls(owner, object) {
 		return false
 	}
 	if object.GetNamespace() == "" {

@@ -18,9 +18,9 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 )
 
 const everything = `
@@ -58,7 +58,7 @@ func renderedOnce(t *testing.T) []*unstructured.Unstructured {
 	renderer := &render.Renderer{
 		Chart:      loaded,
 		Translator: values.For(v1.GroupVersion.WithKind(v1.Kind), loaded, nil),
-		Hooks:      postrender.Default(),
+		Hooks:      hooks.Default(),
 	}
 	capabilities := chartutil.DefaultCapabilities.Copy()
 	capabilities.KubeVersion = chartutil.KubeVersion{Version: "v1.36.0", Major: "1", Minor: "36"}
@@ -82,7 +82,7 @@ func TestWhatWasRenderedDoesNotDifferFromItself(t *testing.T) {
 func TestEveryRenderedFieldIsGuarded(t *testing.T) {
 	for _, desired := range renderedOnce(t) {
 		for _, path := range leaves(desired.Object, nil) {
-			if slices.Equal(path, []any{"metadata", "annotations", postrender.AnnotationStamp}) {
+			if slices.Equal(path, []any{"metadata", "annotations", hooks.AnnotationStamp}) {
 				continue // reported as "rendered again", in TestCompare
 			}
 			t.Run(fmt.Sprintf("%s %v", kube.KeyOf(desired), path), func(t *testing.T) {

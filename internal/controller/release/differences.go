@@ -11,7 +11,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Difference is a field in which two renderings of an object differ.
@@ -56,7 +56,7 @@ func Differences(old, rendered *unstructured.Unstructured) []Difference {
 func withoutStamp(object *unstructured.Unstructured) map[string]any {
 	object = object.DeepCopy()
 	annotations := object.GetAnnotations()
-	delete(annotations, postrender.AnnotationStamp)
+	delete(annotations, hooks.AnnotationStamp)
 	if len(annotations) == 0 {
 		annotations = nil
 	}

@@ -16,7 +16,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // The entries of the Secret of a record. Helm reads the first.
@@ -63,7 +63,7 @@ func encode(record *helmrelease.Release, source Source) (*corev1.Secret, error) 
 		return nil, err
 	}
 	data := map[string][]byte{keyRelease: release, keySource: spec}
-	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Type: cluster.RecordType, Data: data}, nil
+	return &corev1.Secret{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Type: livestate.RecordType, Data: data}, nil
 }
 
 // payload returns the compressed JSON of a release, in base64.

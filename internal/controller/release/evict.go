@@ -12,7 +12,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // evict removes what others added to fields that belong to the operator as a whole, and returns the resulting object: written, with all its
@@ -52,7 +52,7 @@ func eviction(written *unstructured.Unstructured) ([]byte, error) {
 		{"op": "replace", "path": "/metadata/resourceVersion", "value": written.GetResourceVersion()},
 	}
 	if stampOf(written) != "" {
-		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(postrender.AnnotationStamp, "/", "~1")})
+		changes = append(changes, map[string]any{"op": "remove", "path": "/metadata/annotations/" + strings.ReplaceAll(hooks.AnnotationStamp, "/", "~1")})
 	}
 	patch, err := json.Marshal(changes)
 	if err != nil {

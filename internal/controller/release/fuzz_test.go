@@ -74,7 +74,7 @@ func FuzzCompare(f *testing.F) {
 // caseObjects are the objects of the golden cases, of the kinds that the API server's types know.
 func caseObjects(f *testing.F) []*unstructured.Unstructured {
 	f.Helper()
-	files, err := filepath.Glob("../../test/testdata/cases/*/golden.yaml")
+	files, err := filepath.Glob("../../../test/testdata/cases/*/golden.yaml")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no cases: %v", err)
 	}

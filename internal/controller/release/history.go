@@ -10,8 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // statusSuperseded is the status of a record after which another release was recorded.
@@ -20,9 +20,9 @@ const statusSuperseded = string(helmrelease.StatusSuperseded)
 // Retirement is the work due on the records of earlier releases once the newest one is recorded as deployed.
 type Retirement struct {
 	// Supersede are the records to be marked as superseded.
-	Supersede []*cluster.Record
+	Supersede []*livestate.Record
 	// Delete are the records beyond those kept.
-	Delete []*cluster.Record
+	Delete []*livestate.Record
 }
 
 // Empty reports whether there is nothing to do.
@@ -33,7 +33,7 @@ func (r Retirement) OfOne() bool { return len(r.Supersede) <= 1 && len(r.Delete)
 
 // RetirementOf returns the work due on the records of a resource, the newest first, so that no more than the given number are left. It
 // depends on nothing else: work that a crash left undone is due the next time.
-func RetirementOf(records []*cluster.Record, keep int) Retirement {
+func RetirementOf(records []*livestate.Record, keep int) Retirement {
 	var due Retirement
 	if len(records) == 0 || records[0].Status != statusDeployed {
 		return due // the newest record has to be written before
@@ -50,7 +50,7 @@ func RetirementOf(records []*cluster.Record, keep int) Retirement {
 }
 
 // Retirement returns the work due on the records in a snapshot.
-func (a *Actor) Retirement(there *cluster.Snapshot) Retirement {
+func (a *Actor) Retirement(there *livestate.Snapshot) Retirement {
 	return RetirementOf(there.Records, a.keep)
 }
 
@@ -69,7 +69,7 @@ func (a *Actor) Retire(ctx context.Context, owner *unstructured.Unstructured, du
 
 // supersede marks a record as superseded, in its payload, too: Helm reads that. A record that cannot be read, or changed, is useless and is
 // deleted.
-func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
+func (r *records) supersede(ctx context.Context, record *livestate.Record) error {
 	secret, err := r.read(ctx, record.Name, record.UID)
 	if err != nil {
 		return err
@@ -88,7 +88,7 @@ func (r *records) supersede(ctx context.Context, record *cluster.Record) error {
 }
 
 // delete deletes records. The error is a StaleError if a name belongs to another Secret by now, which the caches do not show yet.
-func (r *records) delete(ctx context.Context, list ...*cluster.Record) error {
+func (r *records) delete(ctx context.Context, list ...*livestate.Record) error {
 	for _, record := range list {
 		err := r.session.DeleteRecord(ctx, r.owner.GetNamespace(), record.Name, record.UID)
 		switch {
@@ -103,7 +103,7 @@ func (r *records) delete(ctx context.Context, list ...*cluster.Record) error {
 
 // makeRoom deletes the oldest of the former records if a quota of the namespace leaves no room for the next one: the record of the deployed
 // release matters more. The quota takes a moment to be updated; the next attempt continues from there. It returns why there is no room.
-func (r *records) makeRoom(ctx context.Context, all []*cluster.Record, why error) error {
+func (r *records) makeRoom(ctx context.Context, all []*livestate.Record, why error) error {
 	if len(all) == 0 || !kube.IsQuota(why) {
 		return why
 	}

@@ -20,7 +20,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 func TestWhatIsDueOfRecords(t *testing.T) {
@@ -43,9 +43,9 @@ func TestWhatIsDueOfRecords(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			var records []*cluster.Record
+			var records []*livestate.Record
 			for i, status := range strings.Fields(test.records) {
-				records = append(records, &cluster.Record{Revision: 100 - i, Status: status})
+				records = append(records, &livestate.Record{Revision: 100 - i, Status: status})
 			}
 			due := RetirementOf(records, test.keep)
 			var got []string
@@ -66,7 +66,7 @@ func TestWhatIsDueOfRecords(t *testing.T) {
 func releases(t *testing.T, b *bench, digests ...string) {
 	t.Helper()
 	for _, digest := range digests {
-		snapshot := &cluster.Snapshot{Records: b.recorded(t)}
+		snapshot := &livestate.Snapshot{Records: b.recorded(t)}
 		if len(snapshot.Records) > 0 {
 			snapshot.Record = snapshot.Records[0]
 		}

@@ -14,8 +14,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Inherit deletes the release records that the record of a task replaces, the oldest first: those left by an earlier resource of its kind and
@@ -108,7 +108,7 @@ func (r *records) others(ctx context.Context, release string, sort func(*metav1.
 	for i := range list.Items {
 		record := &list.Items[i]
 		record.SetGroupVersionKind(kube.SecretKind)
-		if cluster.IsRecord(record) && metav1.GetControllerOfNoCopy(record) == nil && sort(record) {
+		if livestate.IsRecord(record) && metav1.GetControllerOfNoCopy(record) == nil && sort(record) {
 			found = append(found, record)
 		}
 	}

@@ -8,7 +8,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // controls reports whether an object is the owner's: by its controller reference, as a claim that is retained for it, or as a
@@ -26,8 +26,8 @@ func controls(owner, object client.Object) bool {
 // disowned reports whether an object without a controller was rendered for the owner, and has lost the metadata that show it.
 // The stamp covers the owner's UID, so the object of an earlier owner has another one.
 func disowned(desired, live client.Object) bool {
-	stamp := live.GetAnnotations()[postrender.AnnotationStamp]
-	return stamp != "" && stamp == desired.GetAnnotations()[postrender.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
+	stamp := live.GetAnnotations()[hooks.AnnotationStamp]
+	return stamp != "" && stamp == desired.GetAnnotations()[hooks.AnnotationStamp] && metav1.GetControllerOfNoCopy(live) == nil
 }
 
 // inTheWay returns the error for an existing object that has a rendered name.

@@ -12,9 +12,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/text"
 )
 
@@ -127,7 +127,7 @@ func (c Change) onlyRestarts() bool {
 		return false
 	}
 	want := c.Desired.DeepCopy()
-	for _, name := range []string{v1.AnnotationRestartedAt, postrender.AnnotationReferences} {
+	for _, name := range []string{v1.AnnotationRestartedAt, hooks.AnnotationReferences} {
 		for _, template := range [][]string{{"spec", "template"}, {"spec", "jobTemplate", "spec", "template"}} {
 			path := append(slices.Clone(template), "metadata", "annotations", name)
 			if value, found, _ := unstructured.NestedString(have, path...); found {
@@ -249,7 +249,7 @@ func CompareRestarted(recorded, restarted []*unstructured.Unstructured, there ma
 	return plan
 }
 
-func stampOf(object client.Object) string { return object.GetAnnotations()[postrender.AnnotationStamp] }
+func stampOf(object client.Object) string { return object.GetAnnotations()[hooks.AnnotationStamp] }
 
 // Compare makes the plan that leads from the live objects to the rendered ones. What others added to an object stays, except in
 // pod templates: only rendered fields are compared.
@@ -348,7 +348,7 @@ func unstamped(metadata any) map[string]any {
 	rest := maps.Clone(content)
 	if annotations, ok := rest["annotations"].(map[string]any); ok {
 		annotations = maps.Clone(annotations)
-		delete(annotations, postrender.AnnotationStamp)
+		delete(annotations, hooks.AnnotationStamp)
 		rest["annotations"] = annotations
 	}
 	return rest

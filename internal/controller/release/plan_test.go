@@ -15,7 +15,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 const renderedDeployment = `
@@ -654,7 +654,7 @@ func TestWithoutMetadataLeavesTheObjectAsItIs(t *testing.T) {
 	if rest := withoutMetadata(o.Object); rest["metadata"] != nil || rest["kind"] != "ConfigMap" {
 		t.Errorf("got %v", rest)
 	}
-	if !reflect.DeepEqual(o, before) || o.GetAnnotations()[postrender.AnnotationStamp] != "one" {
+	if !reflect.DeepEqual(o, before) || o.GetAnnotations()[hooks.AnnotationStamp] != "one" {
 		t.Error("the object was changed")
 	}
 	if got, want := kube.KeyOf(o).String(), "ConfigMap web"; got != want {

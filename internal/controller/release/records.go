@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Annotations of a resource that describe its releases, as in helm-operator-plugins.
@@ -33,14 +33,14 @@ const (
 // it (until then, the objects themselves show what is still to be written), marked when the next one exists, and deleted when
 // enough others do.
 type records struct {
-	session *cluster.Session
+	session *livestate.Session
 	live    client.Reader
 	owner   *unstructured.Unstructured
 }
 
 // add records the revision after former ones, the newest first, as deployed. The error is a NotOursError or a PreviousError if the release
 // of another owner has the name, a StaleError if the record exists already.
-func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) error {
+func (r *records) add(ctx context.Context, task Task, former []*livestate.Record) error {
 	revision := next(former)
 	secret, err := r.secret(task, revision)
 	if err != nil {
@@ -57,7 +57,7 @@ func (r *records) add(ctx context.Context, task Task, former []*cluster.Record) 
 }
 
 // next returns the revision that follows former ones, the newest first.
-func next(former []*cluster.Record) int {
+func next(former []*livestate.Record) int {
 	if len(former) == 0 {
 		return 1
 	}
@@ -66,7 +66,7 @@ func next(former []*cluster.Record) int {
 
 // replace records the revision of a record that is not deployed as deployed, replacing its content. The error is a StaleError if the
 // record is gone or has changed.
-func (r *records) replace(ctx context.Context, task Task, record *cluster.Record) error {
+func (r *records) replace(ctx context.Context, task Task, record *livestate.Record) error {
 	secret, err := r.secret(task, record.Revision)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (r *records) replace(ctx context.Context, task Task, record *cluster.Record
 }
 
 // recordError explains the result of changing a record.
-func recordError(record *cluster.Record, err error) error {
+func recordError(record *livestate.Record, err error) error {
 	switch {
 	case apierrors.IsNotFound(err), apierrors.IsConflict(err):
 		return &StaleError{fmt.Errorf("the record of release %d is gone or has changed", record.Revision)}
@@ -143,7 +143,7 @@ func (r *records) secret(task Task, revision int) (*corev1.Secret, error) {
 }
 
 // mark sets labels of a record.
-func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[string]string) error {
+func (r *records) mark(ctx context.Context, record *livestate.Record, labels map[string]string) error {
 	patch, err := json.Marshal(map[string]any{"metadata": map[string]any{"uid": record.UID, "resourceVersion": record.Version, "labels": labels}})
 	if err != nil {
 		return err
@@ -154,7 +154,7 @@ func (r *records) mark(ctx context.Context, record *cluster.Record, labels map[s
 }
 
 // recorded returns the content of a record. The error is a DamagedError if it cannot be read, a StaleError if the record is gone.
-func (r *records) recorded(ctx context.Context, record *cluster.Record) (*Recorded, error) {
+func (r *records) recorded(ctx context.Context, record *livestate.Record) (*Recorded, error) {
 	name := record.Name
 	secret, err := r.read(ctx, name, record.UID)
 	if err != nil {
@@ -173,7 +173,7 @@ func (r *records) recorded(ctx context.Context, record *cluster.Record) (*Record
 }
 
 func nameOf(owner client.Object, revision int) string {
-	return fmt.Sprintf("%s%s.v%d", cluster.RecordPrefix, owner.GetName(), revision)
+	return fmt.Sprintf("%s%s.v%d", livestate.RecordPrefix, owner.GetName(), revision)
 }
 
 // explainTakenName looks up which release has the name: the caches show only records that carry our label.
@@ -214,7 +214,7 @@ func (r *records) strangers(ctx context.Context) (unlabeled []*metav1.PartialObj
 		record := &list.Items[i]
 		record.SetGroupVersionKind(kube.SecretKind)
 		switch {
-		case !cluster.IsRecord(record), r.inherits(record):
+		case !livestate.IsRecord(record), r.inherits(record):
 		case !controls(r.owner, record):
 			return nil, inTheWay(r.owner, kube.Key{GroupKind: schema.GroupKind{Kind: "Helm release"}, Name: r.owner.GetName()}, record)
 		case record.GetLabels()[v1.LabelManaged] == "":
@@ -229,7 +229,7 @@ func (r *records) squatted(ctx context.Context, name string) error {
 	secret := kube.Metadata(kube.SecretKind)
 	err := r.live.Get(ctx, client.ObjectKey{Namespace: r.owner.GetNamespace(), Name: name}, secret)
 	switch {
-	case apierrors.IsNotFound(err), err == nil && cluster.IsRecord(secret) && secret.Labels["name"] == r.owner.GetName():
+	case apierrors.IsNotFound(err), err == nil && livestate.IsRecord(secret) && secret.Labels["name"] == r.owner.GetName():
 		return nil
 	case err != nil:
 		return fmt.Errorf("cannot look for release record %s: %w", name, err)

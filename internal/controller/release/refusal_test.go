@@ -92,7 +92,7 @@ func TestRecordedNodePorts(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			text, err := os.ReadFile("../../test/testdata/diagnosis/" + name + ".yaml")
+			text, err := os.ReadFile("../../../test/testdata/diagnosis/" + name + ".yaml")
 			require.NoError(t, err)
 			var recorded struct {
 				Objects []metav1.Status `json:"objects"`

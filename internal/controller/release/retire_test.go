@@ -10,18 +10,18 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	clienttesting "k8s.io/client-go/testing"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // What is marked or rewritten is the very record that was seen: one that somebody changed since, or made again, is looked at again first.
 func TestARecordThatIsAnotherByNowIsLeftAlone(t *testing.T) {
 	for name, test := range map[string]struct {
 		harm func(secret *corev1.Secret)
-		seen func(record *cluster.Record)
+		seen func(record *livestate.Record)
 	}{
-		"it has changed":    {func(*corev1.Secret) {}, func(r *cluster.Record) { r.Version = "7" }},
-		"it was made again": {func(*corev1.Secret) {}, func(r *cluster.Record) { r.UID = "another" }},
-		"it was made again, and nobody can read that": {func(s *corev1.Secret) { s.Data = map[string][]byte{keyRelease: []byte("damaged")} }, func(r *cluster.Record) { r.UID = "another" }},
+		"it has changed":    {func(*corev1.Secret) {}, func(r *livestate.Record) { r.Version = "7" }},
+		"it was made again": {func(*corev1.Secret) {}, func(r *livestate.Record) { r.UID = "another" }},
+		"it was made again, and nobody can read that": {func(s *corev1.Secret) { s.Data = map[string][]byte{keyRelease: []byte("damaged")} }, func(r *livestate.Record) { r.UID = "another" }},
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBench(t)
@@ -67,15 +67,15 @@ func TestARecordThatCannotBeDeletedYetIsTriedAgain(t *testing.T) {
 
 // What one release leaves behind can wait while something moves; more than that is of a time when the operator could not.
 func TestWhatOneReleaseLeavesBehind(t *testing.T) {
-	record := &cluster.Record{}
+	record := &livestate.Record{}
 	for name, test := range map[string]struct {
 		due  Retirement
 		want bool
 	}{
 		"nothing":              {Retirement{}, true},
-		"one of each":          {Retirement{Supersede: []*cluster.Record{record}, Delete: []*cluster.Record{record}}, true},
-		"two to be superseded": {Retirement{Supersede: []*cluster.Record{record, record}}, false},
-		"two to be deleted":    {Retirement{Delete: []*cluster.Record{record, record}}, false},
+		"one of each":          {Retirement{Supersede: []*livestate.Record{record}, Delete: []*livestate.Record{record}}, true},
+		"two to be superseded": {Retirement{Supersede: []*livestate.Record{record, record}}, false},
+		"two to be deleted":    {Retirement{Delete: []*livestate.Record{record, record}}, false},
 	} {
 		if got := test.due.OfOne(); got != test.want {
 			t.Errorf("%s: got %t", name, got)

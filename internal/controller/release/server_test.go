@@ -17,8 +17,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // server stands for an API server: it keeps objects, gives them UIDs, and heeds the UIDs of requests.
@@ -173,7 +173,7 @@ func (s *server) has(t *testing.T, like client.Object) *unstructured.Unstructure
 }
 
 // noted is what the journal of an observer, that sees nothing, adds to what it sees.
-func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object {
+func noted(t *testing.T, observer *livestate.Observer) map[kube.Key]client.Object {
 	t.Helper()
 	snapshot, err := observer.Snapshot(t.Context(), owner(t), nil)
 	require.NoError(t, err)
@@ -181,10 +181,10 @@ func noted(t *testing.T, observer *cluster.Observer) map[kube.Key]client.Object 
 }
 
 // newApplier returns an applier for the owner, and what notes its writes. Live is what it reads past the caches.
-func newApplier(t *testing.T, s *server, live client.Reader) (*applier, *cluster.Observer) {
+func newApplier(t *testing.T, s *server, live client.Reader) (*applier, *livestate.Observer) {
 	t.Helper()
-	observer := cluster.New(nil, nil, nil)
-	actor := &Actor{writer: &cluster.Writer{Client: s, Observer: observer}, live: live}
+	observer := livestate.New(nil, nil, nil)
+	actor := &Actor{writer: &livestate.Writer{Client: s, Observer: observer}, live: live}
 	session := actor.writer.Begin(owner(t).GetUID())
 	t.Cleanup(session.End)
 	return actor.applier(session, owner(t), nil), observer

@@ -4,7 +4,7 @@ import (
 	helmrelease "helm.sh/helm/v3/pkg/release"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/metrics"
 )
 
@@ -74,7 +74,7 @@ const statusDeployed = string(helmrelease.StatusDeployed)
 
 // Decide returns the state. It depends on nothing but its arguments: the digest of what is rendered, the snapshot, and the plan that leads
 // from the snapshot to what is rendered.
-func Decide(digest string, there *cluster.Snapshot, plan *Plan) State {
+func Decide(digest string, there *livestate.Snapshot, plan *Plan) State {
 	newest := there.Record
 	switch {
 	case newest == nil && len(there.Objects) == 0:

@@ -7,7 +7,7 @@ import (
 
 	helmrelease "helm.sh/helm/v3/pkg/release"
 
-	"github.com/example/appservice-operator/internal/cluster"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 func TestDecide(t *testing.T) {
@@ -18,7 +18,7 @@ func TestDecide(t *testing.T) {
 		"an apply": {Apply: []Change{{}}},
 		"a delete": {Delete: Compare(nil, there(owned(t, "ConfigMap", "left-over", "one"))).Delete},
 	}
-	present := map[string]*cluster.Snapshot{"nothing": {}, "an object": {Objects: there(owned(t, "ConfigMap", "web", "one"))}}
+	present := map[string]*livestate.Snapshot{"nothing": {}, "an object": {Objects: there(owned(t, "ConfigMap", "web", "one"))}}
 	statuses := []helmrelease.Status{
 		helmrelease.StatusUnknown, helmrelease.StatusDeployed, helmrelease.StatusUninstalled,
 		helmrelease.StatusFailed, helmrelease.StatusUninstalling, helmrelease.StatusPendingInstall,
@@ -46,8 +46,8 @@ func TestDecide(t *testing.T) {
 		for _, status := range statuses {
 			for digest, same := range map[string]bool{"wanted": true, "other": false, "": false} {
 				t.Run(fmt.Sprintf("%s release of digest %q, the plan has %s", status, digest, writes), func(t *testing.T) {
-					record := &cluster.Record{Revision: 3, Status: status.String(), Digest: digest}
-					if got, want := Decide("wanted", &cluster.Snapshot{Record: record}, plan), want(status, same, plan); got != want {
+					record := &livestate.Record{Revision: 3, Status: status.String(), Digest: digest}
+					if got, want := Decide("wanted", &livestate.Snapshot{Record: record}, plan), want(status, same, plan); got != want {
 						t.Errorf("got %s, want %s", got, want)
 					}
 				})

@@ -11,7 +11,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Survey is the result of examining an adoption, before anything is written.
@@ -149,7 +149,7 @@ func (p *Prospect) Changes() []Difference {
 }
 
 // bookkeeping are the labels and annotations by which the operator recognizes its own objects.
-var bookkeeping = []string{v1.LabelManaged, postrender.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
+var bookkeeping = []string{v1.LabelManaged, hooks.AnnotationStamp, helmReleaseName, helmReleaseNamespace}
 
 // content returns an object without the metadata that the API server and the operator maintain.
 func content(object *unstructured.Unstructured) *unstructured.Unstructured {

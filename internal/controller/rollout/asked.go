@@ -1,13 +1,13 @@
-package fleet
+package rollout
 
 import (
 	"cmp"
 	"fmt"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/defaults"
 	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
 // Defaults identifies one version of the defaults of a namespace.
@@ -24,7 +24,7 @@ func (d Defaults) String() string {
 	if d.Digest == "" {
 		return "the removal of " + defaults.ByNamespace
 	}
-	return fmt.Sprintf("%s (%s)", defaults.ByNamespace, cluster.ShortDigest(d.Digest))
+	return fmt.Sprintf("%s (%s)", defaults.ByNamespace, livestate.ShortDigest(d.Digest))
 }
 
 // id begins with a letter that no identity of a chart begins with.
@@ -68,7 +68,7 @@ func (a Asked) Labels() map[string]string {
 }
 
 // New returns the parts that the release of a record was not rendered with.
-func (a Asked) New(record *cluster.Record) Parts {
+func (a Asked) New(record *livestate.Record) Parts {
 	return Parts{Chart: record.RenderedBy != a.Chart.id(), Defaults: cmp.Or(record.Defaults, none) != a.Defaults.id()}
 }
 

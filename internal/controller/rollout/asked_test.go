@@ -1,12 +1,12 @@
-package fleet
+package rollout
 
 import (
 	"testing"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 var (
@@ -16,9 +16,9 @@ var (
 )
 
 // recordOf is a record of what was rendered, with a mark or without.
-func recordOf(asked Asked, mark string) *cluster.Record {
+func recordOf(asked Asked, mark string) *livestate.Record {
 	labels := asked.Labels()
-	return &cluster.Record{
+	return &livestate.Record{
 		RenderedBy: labels["app.example.com/rendered-by"], Defaults: labels["app.example.com/defaults"], Rollout: mark,
 	}
 }
@@ -28,7 +28,7 @@ func TestWhatIsNewToARecord(t *testing.T) {
 	chart.Chart.Digest, operator.Chart.Operator, values.Chart.Values, defaults.Defaults.Digest = "another", "v2", "another", "another"
 	cases := map[string]struct {
 		asked  Asked
-		record *cluster.Record
+		record *livestate.Record
 		want   Parts
 	}{
 		"nothing":                           {set, recordOf(set, ""), Parts{}},
@@ -39,8 +39,8 @@ func TestWhatIsNewToARecord(t *testing.T) {
 		"defaults":                          {set, recordOf(plain, ""), Parts{Defaults: true}},
 		"other defaults":                    {defaults, recordOf(set, ""), Parts{Defaults: true}},
 		"that defaults are gone":            {plain, recordOf(set, ""), Parts{Defaults: true}},
-		"all to a record of long ago":       {set, &cluster.Record{}, both},
-		"the chart to a record of long ago": {plain, &cluster.Record{}, Parts{Chart: true}},
+		"all to a record of long ago":       {set, &livestate.Record{}, both},
+		"the chart to a record of long ago": {plain, &livestate.Record{}, Parts{Chart: true}},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

@@ -1,11 +1,11 @@
-package fleet
+package rollout
 
 import (
 	"fmt"
 	"strings"
 
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/digest"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -28,9 +28,9 @@ func (c Chart) String() string {
 // Short names the chart in a request to go on with it. The same files with other values in watches.yaml are another chart.
 func (c Chart) Short() string {
 	if c.Values == "" {
-		return cluster.ShortDigest(c.Digest)
+		return livestate.ShortDigest(c.Digest)
 	}
-	return cluster.ShortDigest(c.Digest) + "+" + cluster.ShortDigest(c.Values)
+	return livestate.ShortDigest(c.Digest) + "+" + livestate.ShortDigest(c.Values)
 }
 
 // id identifies a chart and the operator that serves it.

@@ -1,4 +1,4 @@
-package fleet
+package rollout
 
 import (
 	"fmt"
@@ -6,8 +6,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 // Rollout is the change of one resource that its user did not ask for, from before its first object is written until it is over. It is stored
@@ -39,7 +39,7 @@ func (r Rollout) String() string {
 }
 
 // Begun returns the rollout that has begun for a resource of a generation, according to its newest record; false if there is none.
-func (a Asked) Begun(record *cluster.Record, generation int64) (Rollout, bool) {
+func (a Asked) Begun(record *livestate.Record, generation int64) (Rollout, bool) {
 	if record == nil {
 		return Rollout{}, false
 	}

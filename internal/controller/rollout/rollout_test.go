@@ -1,26 +1,26 @@
-package fleet
+package rollout
 
 import (
 	"testing"
 	"time"
 
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/health"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/status/health"
 )
 
 var start = time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)
 
 func TestARolloutSurvivesARestartInARecord(t *testing.T) {
 	begun := set.Begin(7, start, health.Replicas{Available: 3})
-	if got, yes := set.Begun(&cluster.Record{Rollout: begun.String()}, 7); !yes || got != begun {
+	if got, yes := set.Begun(&livestate.Record{Rollout: begun.String()}, 7); !yes || got != begun {
 		t.Errorf("got %+v, %t, want %+v", got, yes, begun)
 	}
 	other := set
 	other.Chart = Chart{Identity: render.Identity{Digest: "other"}}
 	cases := map[string]struct {
 		asked      Asked
-		record     *cluster.Record
+		record     *livestate.Record
 		generation int64
 	}{
 		"no record":                     {set, nil, 7},

@@ -21,9 +21,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/defaults"
+	"github.com/example/appservice-operator/internal/chart/rbac"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/render/defaults"
 )
 
 // configMapKind is the kind that namespaces set defaults with.
@@ -46,7 +46,7 @@ func (d *Defaults) Of(ctx context.Context, namespace string) (defaults.Text, err
 	var forbidden *kube.ForbiddenError
 	switch {
 	case errors.As(err, &forbidden):
-		return defaults.Text{}, rights.Reference(forbidden, "which the defaults of namespaces are in", false)
+		return defaults.Text{}, rbac.Reference(forbidden, "which the defaults of namespaces are in", false)
 	case err != nil:
 		return defaults.Text{}, &UnreadError{err}
 	}

@@ -13,9 +13,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // What keeps the operator from seeing Gateways concerns nothing but what is said of them.
@@ -49,8 +49,8 @@ func TestGatewaysThatCannotBeSeenAreUnknown(t *testing.T) {
 
 // The status of a Gateway changes with each route of everybody's.
 func TestOnlyAChangeOfItsSpecMakesAGatewayNew(t *testing.T) {
-	r := &Referrers{Dependencies: dependency.NewDependencies(nil, nil)}
-	r.Refer(types.NamespacedName{Namespace: "demo", Name: "web"}, []dependency.Reference{{Object: dependency.Object{Kind: dependency.Gateway, Namespace: "infra", Name: "edge"}}})
+	r := &Referrers{Dependencies: reference.NewDependencies(nil, nil)}
+	r.Refer(types.NamespacedName{Namespace: "demo", Name: "web"}, []reference.Reference{{Object: reference.Object{Kind: reference.Gateway, Namespace: "infra", Name: "edge"}}})
 	version := func(resource string, generation int64) event.UpdateEvent {
 		before, after := kube.Metadata(gateway.Kind), kube.Metadata(gateway.Kind)
 		before.Namespace, before.Name, before.ResourceVersion, before.Generation = "infra", "edge", "1", 1
@@ -64,7 +64,7 @@ func TestOnlyAChangeOfItsSpecMakesAGatewayNew(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer q.ShutDown()
-			r.events(dependency.Gateway).Update(t.Context(), test.event, q)
+			r.events(reference.Gateway).Update(t.Context(), test.event, q)
 			if q.Len() != test.want {
 				t.Errorf("%d resources are looked at, want %d", q.Len(), test.want)
 			}
@@ -76,15 +76,15 @@ func TestOnlyAChangeOfItsSpecMakesAGatewayNew(t *testing.T) {
 func TestFactsLeaveOutGateways(t *testing.T) {
 	var asked []string
 	r := &Referrers{
-		Dependencies: dependency.NewDependencies(nil, nil),
+		Dependencies: reference.NewDependencies(nil, nil),
 		MayWatch: func(_ context.Context, kind schema.GroupVersionKind) (bool, error) {
 			asked = append(asked, kind.Kind)
 			return false, nil
 		},
 	}
-	reference := dependency.Reference{Object: dependency.Object{Kind: dependency.Gateway, Name: "edge"}, Need: dependency.Reported}
-	facts, err := r.Facts(t.Context(), &unstructured.Unstructured{}, []dependency.Reference{reference})
-	if err != nil || len(facts.There) > 0 || len(dependency.Missing([]dependency.Reference{reference}, facts.There)) > 0 {
+	ref := reference.Reference{Object: reference.Object{Kind: reference.Gateway, Name: "edge"}, Need: reference.Reported}
+	facts, err := r.Facts(t.Context(), &unstructured.Unstructured{}, []reference.Reference{ref})
+	if err != nil || len(facts.There) > 0 || len(reference.Missing([]reference.Reference{ref}, facts.There)) > 0 {
 		t.Errorf("got %v, %v", facts.There, err)
 	}
 	if !slices.Equal(asked, []string{"Namespace"}) {

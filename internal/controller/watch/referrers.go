@@ -20,13 +20,13 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/chart/rbac"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/postrender"
-	"github.com/example/appservice-operator/internal/release"
-	"github.com/example/appservice-operator/internal/rights"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // Referrers records which resources of one kind refer to which other objects, returns the state of those, and turns their
@@ -35,7 +35,7 @@ type Referrers struct {
 	// Cache holds the metadata of all objects, whoever owns them.
 	Cache        cache.Cache
 	Informers    *kube.Informers // of the cache
-	Dependencies *dependency.Dependencies
+	Dependencies *reference.Dependencies
 	Controller   ctrl.Controller
 	// MayWatch reports whether the operator may watch a kind in all of the cluster.
 	MayWatch func(context.Context, schema.GroupVersionKind) (bool, error)
@@ -48,21 +48,21 @@ type Referrers struct {
 	watched  map[string]time.Time // by kind, since when; zero where it may not be watched
 
 	mu sync.Mutex
-	by map[dependency.Object]map[types.NamespacedName]bool // by where the objects are
-	of map[types.NamespacedName][]dependency.Object
+	by map[reference.Object]map[types.NamespacedName]bool // by where the objects are
+	of map[types.NamespacedName][]reference.Object
 }
 
 // Refer records everything that a resource refers to, including its namespace.
-func (r *Referrers) Refer(name types.NamespacedName, references []dependency.Reference) {
-	places := []dependency.Object{{Kind: dependency.NamespaceKind.Kind, Name: name.Namespace}}
-	for _, reference := range references {
-		places = append(places, reference.From(name.Namespace))
+func (r *Referrers) Refer(name types.NamespacedName, references []reference.Reference) {
+	places := []reference.Object{{Kind: reference.NamespaceKind.Kind, Name: name.Namespace}}
+	for _, ref := range references {
+		places = append(places, ref.From(name.Namespace))
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.forget(name)
 	if r.by == nil {
-		r.by, r.of = map[dependency.Object]map[types.NamespacedName]bool{}, map[types.NamespacedName][]dependency.Object{}
+		r.by, r.of = map[reference.Object]map[types.NamespacedName]bool{}, map[types.NamespacedName][]reference.Object{}
 	}
 	for _, at := range places {
 		if r.by[at] == nil {
@@ -91,9 +91,9 @@ func (r *Referrers) forget(name types.NamespacedName) {
 }
 
 // Facts returns what hooks may know about the cluster.
-func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []dependency.Reference) (postrender.Facts, error) {
-	facts := postrender.Facts{}
-	known, err := r.ensure(ctx, dependency.NamespaceKind.Kind)
+func (r *Referrers) Facts(ctx context.Context, resource client.Object, references []reference.Reference) (hooks.Facts, error) {
+	facts := hooks.Facts{}
+	known, err := r.ensure(ctx, reference.NamespaceKind.Kind)
 	if err != nil {
 		return facts, err
 	}
@@ -109,15 +109,15 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 	}
 	rules := r.Policy.Get()
 	if !known && rules.Selects() {
-		return facts, rights.Unlabeled()
+		return facts, rbac.Unlabeled()
 	}
-	facts = postrender.FactsOf(resource.GetNamespace(), labels, rules)
-	err = facts.Find(references, func(mention dependency.Reference) (dependency.State, bool, error) {
+	facts = hooks.FactsOf(resource.GetNamespace(), labels, rules)
+	err = facts.Find(references, func(mention reference.Reference) (reference.State, bool, error) {
 		if known, err := r.ensure(ctx, mention.Kind); err != nil || !known {
-			return dependency.State{}, false, err
+			return reference.State{}, false, err
 		}
-		confirm := mention.Need == dependency.Required ||
-			mention.Kind == dependency.Secret && strings.HasPrefix(mention.Name, cluster.RecordPrefix) // which the cache leaves out
+		confirm := mention.Need == reference.Required ||
+			mention.Kind == reference.Secret && strings.HasPrefix(mention.Name, livestate.RecordPrefix) // which the cache leaves out
 		state, err := r.Dependencies.Look(ctx, resource.GetNamespace(), mention.Object, confirm)
 		return state, true, err
 	})
@@ -127,8 +127,8 @@ func (r *Referrers) Facts(ctx context.Context, resource client.Object, reference
 // ensure ensures that a kind is watched and that its objects are in the cache. It reports whether they are: an operator for
 // some namespaces may not read cluster-scoped objects.
 func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
-	kind, clusterScoped := dependency.ReferenceKind(name)
-	since, err := r.watch(ctx, kind, clusterScoped || name == dependency.Gateway) // those are everywhere
+	kind, clusterScoped := reference.ReferenceKind(name)
+	since, err := r.watch(ctx, kind, clusterScoped || name == reference.Gateway) // those are everywhere
 	if err != nil || since.IsZero() {
 		return false, err
 	}
@@ -143,7 +143,7 @@ func (r *Referrers) ensure(ctx context.Context, name string) (bool, error) {
 	case errors.As(err, &forbidden) && clusterScoped:
 		return false, nil
 	case forbidden != nil:
-		return false, rights.Reference(forbidden, "which the spec refers to", clusterScoped)
+		return false, rbac.Reference(forbidden, "which the spec refers to", clusterScoped)
 	}
 	return false, &UnseenError{kind, err}
 }
@@ -206,7 +206,7 @@ func (r *Referrers) events(kind string) handler.EventHandler {
 	return handler.Funcs{
 		CreateFunc: func(_ context.Context, e event.CreateEvent, q queue) { r.changed(kind, e.Object, q) },
 		UpdateFunc: func(_ context.Context, e event.UpdateEvent, q queue) {
-			if dependency.Version(e.ObjectOld) != dependency.Version(e.ObjectNew) {
+			if reference.Version(e.ObjectOld) != reference.Version(e.ObjectNew) {
 				r.changed(kind, e.ObjectNew, q)
 			}
 		},
@@ -225,6 +225,6 @@ func (r *Referrers) changed(kind string, object client.Object, q queue) {
 	}
 }
 
-func locate(kind string, object client.Object) dependency.Object {
-	return dependency.Object{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
+func locate(kind string, object client.Object) reference.Object {
+	return reference.Object{Kind: kind, Namespace: object.GetNamespace(), Name: object.GetName()}
 }

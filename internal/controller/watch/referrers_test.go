@@ -20,32 +20,32 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/event"
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/controller/release"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
-	"github.com/example/appservice-operator/internal/release"
 )
 
 func TestEventsReachThoseWhoRefer(t *testing.T) {
-	settings := dependency.Reference{Object: dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}}
-	class := dependency.Reference{Object: dependency.Object{Kind: dependency.IngressClass, Name: "nginx"}}
-	edge := dependency.Reference{Object: dependency.Object{Kind: dependency.Gateway, Namespace: "infra", Name: "edge"}}
+	settings := reference.Reference{Object: reference.Object{Kind: reference.ConfigMap, Name: "settings"}}
+	class := reference.Reference{Object: reference.Object{Kind: reference.IngressClass, Name: "nginx"}}
+	edge := reference.Reference{Object: reference.Object{Kind: reference.Gateway, Namespace: "infra", Name: "edge"}}
 	web, other := types.NamespacedName{Namespace: "demo", Name: "web"}, types.NamespacedName{Namespace: "other", Name: "web"}
-	r := &Referrers{Dependencies: dependency.NewDependencies(nil, nil)}
-	r.Refer(web, []dependency.Reference{settings, class, edge})
-	r.Refer(other, []dependency.Reference{settings, class})
+	r := &Referrers{Dependencies: reference.NewDependencies(nil, nil)}
+	r.Refer(web, []reference.Reference{settings, class, edge})
+	r.Refer(other, []reference.Reference{settings, class})
 	cases := map[string]struct {
 		kind, namespace, name string
 		want                  []string
 	}{
-		"what one refers to":           {dependency.ConfigMap, "demo", "settings", []string{"demo/web"}},
-		"what is in no namespace":      {dependency.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
-		"what is in another namespace": {dependency.Gateway, "infra", "edge", []string{"demo/web"}},
-		"that name in its own":         {dependency.Gateway, "demo", "edge", nil},
+		"what one refers to":           {reference.ConfigMap, "demo", "settings", []string{"demo/web"}},
+		"what is in no namespace":      {reference.IngressClass, "", "nginx", []string{"demo/web", "other/web"}},
+		"what is in another namespace": {reference.Gateway, "infra", "edge", []string{"demo/web"}},
+		"that name in its own":         {reference.Gateway, "demo", "edge", nil},
 		"the namespace":                {"Namespace", "", "other", []string{"other/web"}},
-		"what nobody refers to":        {dependency.ConfigMap, "demo", "more", nil},
-		"another kind of that name":    {dependency.Secret, "demo", "settings", nil},
-		"the name in some other place": {dependency.ConfigMap, "third", "settings", nil},
+		"what nobody refers to":        {reference.ConfigMap, "demo", "more", nil},
+		"another kind of that name":    {reference.Secret, "demo", "settings", nil},
+		"the name in some other place": {reference.ConfigMap, "third", "settings", nil},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
@@ -55,7 +55,7 @@ func TestEventsReachThoseWhoRefer(t *testing.T) {
 		})
 	}
 	r.Refer(web, nil)
-	if got := reached(r, dependency.ConfigMap, "demo", "settings"); len(got) != 0 {
+	if got := reached(r, reference.ConfigMap, "demo", "settings"); len(got) != 0 {
 		t.Errorf("after the reference is gone, an event reaches %q", got)
 	}
 	if got := reached(r, "Namespace", "", "demo"); len(got) != 1 {
@@ -73,7 +73,7 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 	require.NoError(t, err)
 	informers, seen := &kube.Informers{}, fake.NewClientBuilder().Build() // without the event of the namespace
 	events := watchapi.NewFakeWithChanSize(1, false)
-	listed := kube.Metadata(dependency.NamespaceKind)
+	listed := kube.Metadata(reference.NamespaceKind)
 	listed.ResourceVersion, listed.Annotations = "1", map[string]string{metav1.InitialEventsAnnotationKey: "true"}
 	events.Action(watchapi.Bookmark, listed)
 	informer := informers.New(&cache.ListWatch{
@@ -81,11 +81,11 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 			return &metav1.PartialObjectMetadataList{}, nil
 		},
 		WatchFuncWithContext: func(context.Context, metav1.ListOptions) (watchapi.Interface, error) { return events, nil },
-	}, kube.Metadata(dependency.NamespaceKind), 0, nil)
+	}, kube.Metadata(reference.NamespaceKind), 0, nil)
 	go informer.Run(t.Context().Done())
 	r := &Referrers{
-		Dependencies: dependency.NewDependencies(seen, nil), Policy: policy.NewCurrent(rules), Informers: informers,
-		watched: map[string]time.Time{dependency.NamespaceKind.Kind: time.Now()},
+		Dependencies: reference.NewDependencies(seen, nil), Policy: policy.NewCurrent(rules), Informers: informers,
+		watched: map[string]time.Time{reference.NamespaceKind.Kind: time.Now()},
 	}
 	resource := &unstructured.Unstructured{}
 	resource.SetNamespace("demo")
@@ -104,7 +104,7 @@ func TestNoPolicyIsChosenForANamespaceThatIsNotSeen(t *testing.T) {
 func reached(r *Referrers, kind, namespace, name string) []string {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
-	gvk, _ := dependency.ReferenceKind(kind)
+	gvk, _ := reference.ReferenceKind(kind)
 	object := kube.Metadata(gvk)
 	object.Namespace, object.Name = namespace, name
 	r.events(kind).Delete(nil, event.DeleteEvent{Object: object}, q) //nolint:staticcheck // the handler needs no context

@@ -21,8 +21,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/reconcile"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 // Bookkeeping is the priority of reconciles that are not caused by a change of a resource, below the usual 0.
@@ -38,7 +38,7 @@ type Tracker struct {
 	Cache      cache.Cache
 	Informers  *kube.Informers // of the cache
 	Mapper     meta.RESTMapper
-	Observer   *cluster.Observer
+	Observer   *livestate.Observer
 	Controller controller.Controller
 	// Enqueue is false if watches.yaml disables reconciles by dependent resources.
 	Enqueue bool

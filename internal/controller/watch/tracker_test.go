@@ -31,8 +31,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/source"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/cluster"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 )
 
 var (
@@ -62,7 +62,7 @@ func uidOf(name types.NamespacedName) types.UID {
 
 // Who makes an object in another namespace can name the UID of the resource, and by a label any resource.
 func TestAnObjectElsewhereTellsNothingOfAResource(t *testing.T) {
-	observer := cluster.New(nil, nil, nil)
+	observer := livestate.New(nil, nil, nil)
 	tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: true, UIDOf: uidOf}
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	defer q.ShutDown()
@@ -167,7 +167,7 @@ func TestTrackerTurnsEventsIntoReconciles(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			observer := cluster.New(nil, nil, nil)
+			observer := livestate.New(nil, nil, nil)
 			tracker := &Tracker{Owner: appService, Observer: observer, Enqueue: !test.silent, UIDOf: uidOf}
 			q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 			defer q.ShutDown()
@@ -259,7 +259,7 @@ func newTracker(t *testing.T, api *server) *Tracker {
 	q := workqueue.NewTypedRateLimitingQueue(workqueue.DefaultTypedControllerRateLimiter[reconcile.Request]())
 	t.Cleanup(q.ShutDown)
 	return &Tracker{
-		Owner: appService, Cache: informers, Informers: made, Mapper: mapper, Observer: cluster.New(informers, made, nil), Enqueue: true,
+		Owner: appService, Cache: informers, Informers: made, Mapper: mapper, Observer: livestate.New(informers, made, nil), Enqueue: true,
 		Controller: &started{ctx: ctx, queue: q},
 	}
 }

@@ -1,8 +1,8 @@
-// Package extent owns the size limits of a resource: of itself, its references, the claims of its routes and its rendered objects. With
+// Package limits owns the size limits of a resource: of itself, its references, the claims of its routes and its rendered objects. With
 // these limits, a thousand of the largest resources fit into the default memory of the operator. The CRD of AppService refuses most larger
 // resources before they are stored; the limits here apply to all others: other kinds, an older CRD, what spec.podTemplate or a chart makes
 // of little.
-package extent
+package limits
 
 import (
 	"errors"

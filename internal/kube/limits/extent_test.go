@@ -1,4 +1,4 @@
-package extent
+package limits
 
 import (
 	"context"

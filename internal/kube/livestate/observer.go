@@ -1,7 +1,7 @@
-// Package cluster owns the live state of a resource: one Snapshot of its objects and of its release records, read from informers
+// Package livestate owns the live state of a resource: one Snapshot of its objects and of its release records, read from informers
 // and corrected by the Journal of what this process wrote. It never writes objects by itself. Of Secrets and of large objects
 // the informers hold outlines; the content of a rendered one is fetched if another writer changed it.
-package cluster
+package livestate
 
 import (
 	"context"

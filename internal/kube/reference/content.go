@@ -1,4 +1,4 @@
-package dependency
+package reference
 
 import (
 	"crypto/sha256"

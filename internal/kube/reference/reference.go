@@ -1,6 +1,6 @@
-// Package dependency finds the objects that rendered objects refer to and do not contain (ConfigMaps, Secrets and other
+// Package reference finds the objects that rendered objects refer to and do not contain (ConfigMaps, Secrets and other
 // objects that others create), and reads their state.
-package dependency
+package reference
 
 import (
 	"cmp"
@@ -12,7 +12,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 // Object is what a reference points to.

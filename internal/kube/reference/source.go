@@ -1,4 +1,4 @@
-package dependency
+package reference
 
 import (
 	"context"
@@ -19,8 +19,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	"github.com/example/appservice-operator/internal/digest"
-	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 // NamespaceKind is the kind whose labels determine what namespaces enforce.

@@ -1,4 +1,4 @@
-package dependency
+package reference
 
 import (
 	"context"
@@ -16,7 +16,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 	"sigs.k8s.io/controller-runtime/pkg/client/interceptor"
 
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 // counted is a cluster that counts the reads of each kind of answer.

@@ -12,8 +12,8 @@ import (
 	"sigs.k8s.io/yaml"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/chart/fields"
 	"github.com/example/appservice-operator/internal/digest"
-	"github.com/example/appservice-operator/internal/fields"
 	"github.com/example/appservice-operator/internal/text"
 )
 

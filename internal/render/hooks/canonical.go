@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"context"
@@ -10,7 +10,7 @@ import (
 	"k8s.io/client-go/kubernetes/scheme"
 	kjson "sigs.k8s.io/json"
 
-	"github.com/example/appservice-operator/internal/typed"
+	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
 // Canonical converts each object of a built-in kind to the form that the API server stores: quantities in canonical
@@ -27,7 +27,7 @@ func Canonical(_ context.Context, _ *Input, objects []*unstructured.Unstructured
 			err = decodeStrictly(object, into)
 		}
 		if err != nil {
-			if misfits := typed.Check(object, nil); len(misfits) > 0 {
+			if misfits := typecheck.Check(object, nil); len(misfits) > 0 {
 				err = misfits // in better words
 			}
 			return notValid(object, err)

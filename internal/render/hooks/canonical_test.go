@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"reflect"

@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"context"
@@ -13,7 +13,7 @@ import (
 	"k8s.io/pod-security-admission/policy"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // Level is a level of the Pod Security Standards.
@@ -72,7 +72,7 @@ func PodSecurity(_ context.Context, in *Input, objects []*unstructured.Unstructu
 		return err
 	}
 	for _, object := range objects {
-		content := dependency.PodTemplate(object)
+		content := reference.PodTemplate(object)
 		if content == nil {
 			continue
 		}

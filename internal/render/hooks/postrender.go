@@ -1,7 +1,7 @@
-// Package postrender is the chain of hooks that every rendered object goes through: what templates cannot do, because it
+// Package hooks is the chain of hooks that every rendered object goes through: what templates cannot do, because it
 // needs the resource itself or the cluster, or must hold for every chart. A hook is one small file; it reads no cluster
 // (all it may know is in Input) and may fail, which stops the reconcile before anything is written.
-package postrender
+package hooks
 
 import (
 	"context"
@@ -12,9 +12,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/pod-security-admission/api"
 
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/jobs"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/policy"
 )
 
@@ -28,7 +28,7 @@ type Input struct {
 	// namespace.
 	PodSecurity Level
 	// References are the objects that the rendered ones refer to and do not contain.
-	References []dependency.Reference
+	References []reference.Reference
 	// Runs are what the Jobs run that are to run once.
 	Runs []jobs.Run
 	// Facts are what is known about the cluster.
@@ -41,7 +41,7 @@ type Facts struct {
 	// Enforced is the level of the Pod Security Standards that the namespace enforces by its label; empty if it has none.
 	Enforced Level
 	// There is the state of the objects that are referred to; nil if it is not known.
-	There map[dependency.Object]dependency.State
+	There map[reference.Object]reference.State
 	// Policy is what the platform allows in the namespace; everything if it is not known.
 	Policy policy.Rules
 	// Selectors are the selectors of live workloads that differ from the rendered ones; nil if none do.
@@ -64,11 +64,11 @@ func FactsOf(namespace string, labels map[string]string, allowed *policy.Policy)
 // Find adds the state of what is referred to, as far as it may be read. Reported references are left out: they never
 // cause another render.
 func (f *Facts) Find(
-	references []dependency.Reference, look func(dependency.Reference) (state dependency.State, known bool, err error),
+	references []reference.Reference, look func(reference.Reference) (state reference.State, known bool, err error),
 ) error {
-	f.There = map[dependency.Object]dependency.State{}
+	f.There = map[reference.Object]reference.State{}
 	for _, mention := range references {
-		if _, told := f.There[mention.Object]; told || mention.Need == dependency.Reported {
+		if _, told := f.There[mention.Object]; told || mention.Need == reference.Reported {
 			continue
 		}
 		state, known, err := look(mention)

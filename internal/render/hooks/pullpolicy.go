@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"context"
@@ -7,14 +7,14 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // PullPolicy sets the pull policy of each container's image as the API server would. A policy set by the API server for the first image
 // would stay when the image changes: no manager owns it then, and an old "latest" would continue to run.
 func PullPolicy(_ context.Context, _ *Input, objects []*unstructured.Unstructured) error {
 	for _, object := range objects {
-		pod, _, _ := unstructured.NestedFieldNoCopy(dependency.PodTemplate(object), "spec")
+		pod, _, _ := unstructured.NestedFieldNoCopy(reference.PodTemplate(object), "spec")
 		spec, ok := pod.(map[string]any)
 		if !ok {
 			continue

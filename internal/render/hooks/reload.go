@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"cmp"
@@ -7,7 +7,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // AnnotationReferences is the annotation of a pod template that holds the version of the content of all ConfigMaps and Secrets that the
@@ -20,14 +20,14 @@ const unknownContent = "unknown"
 
 // Reload annotates the pods of each object that requests it, by annotation, with the version of the content that it refers to.
 func Reload(_ context.Context, in *Input, objects []*unstructured.Unstructured) error {
-	if !dependency.TakesContent(in.References) {
+	if !reference.TakesContent(in.References) {
 		return nil
 	}
 	for _, object := range objects {
 		if object.GetAnnotations()[v1.AnnotationReload] != "true" {
 			continue
 		}
-		if template := dependency.PodTemplate(object); template != nil {
+		if template := reference.PodTemplate(object); template != nil {
 			annotatePods(template, AnnotationReferences, cmp.Or(in.Facts.Content, unknownContent))
 		}
 	}

@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"testing"
@@ -7,20 +7,20 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 func templateAnnotations(object *unstructured.Unstructured) map[string]string {
-	annotations, _, _ := unstructured.NestedStringMap(dependency.PodTemplate(object), "metadata", "annotations")
+	annotations, _, _ := unstructured.NestedStringMap(reference.PodTemplate(object), "metadata", "annotations")
 	return annotations
 }
 
 func TestReload(t *testing.T) {
-	settings := dependency.Object{Kind: dependency.ConfigMap, Name: "settings"}
-	refers := []dependency.Reference{{Object: settings, Content: true}}
+	settings := reference.Object{Kind: reference.ConfigMap, Name: "settings"}
+	refers := []reference.Reference{{Object: settings, Content: true}}
 	cases := map[string]struct {
 		asks       string
-		references []dependency.Reference
+		references []reference.Reference
 		content    string
 		want       string
 	}{
@@ -28,7 +28,7 @@ func TestReload(t *testing.T) {
 		"it does not ask":          {"", refers, "v", ""},
 		"it asks not to":           {"false", refers, "v", ""},
 		"it refers to nothing":     {"true", nil, "", ""},
-		"it refers to no content":  {"true", []dependency.Reference{{Object: settings}}, "", ""},
+		"it refers to no content":  {"true", []reference.Reference{{Object: settings}}, "", ""},
 		"the cluster is not known": {"true", refers, "", unknownContent},
 	}
 	for name, test := range cases {

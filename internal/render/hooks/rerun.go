@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"cmp"
@@ -6,7 +6,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/jobs"
+	"github.com/example/appservice-operator/internal/kube/jobs"
 )
 
 // Rerun names each Job that runs once for each change of what it runs: after the Job that runs it already, or with a digest of it at the end.

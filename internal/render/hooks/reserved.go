@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"context"
@@ -9,7 +9,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
-	"github.com/example/appservice-operator/internal/reserved"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // ReservedError reports that a spec sets a reserved label or annotation.
@@ -46,7 +46,7 @@ func Reserved(_ context.Context, in *Input, objects []*unstructured.Unstructured
 // mentions collects the fields that name reserved keys, as the key of a map or as a text. Fields that select objects are left out.
 func mentions(into map[string]string, field string, value any) {
 	note := func(key string) {
-		if reserved.Label(key) != "" && into[key] == "" {
+		if kube.ReservedLabel(key) != "" && into[key] == "" {
 			into[key] = field
 		}
 	}
@@ -83,7 +83,7 @@ func reservedIn(named map[string]string, object *unstructured.Unstructured, valu
 		}
 	case map[string]any:
 		for _, field := range slices.Sorted(maps.Keys(value)) {
-			why := map[string]func(string) string{"labels": reserved.Label, "annotations": reserved.Annotation}[field]
+			why := map[string]func(string) string{"labels": kube.ReservedLabel, "annotations": kube.ReservedAnnotation}[field]
 			entries, _ := value[field].(map[string]any)
 			for _, key := range slices.Sorted(maps.Keys(entries)) {
 				if why != nil && named[key] != "" && why(key) != "" {

@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // Restart copies the owner's restart annotation to the pods: a new value rolls them.
@@ -18,7 +18,7 @@ func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured)
 		return nil
 	}
 	for _, object := range objects {
-		if template := dependency.PodTemplate(object); template != nil {
+		if template := reference.PodTemplate(object); template != nil {
 			annotatePods(template, v1.AnnotationRestartedAt, restarted)
 		}
 	}
@@ -29,7 +29,7 @@ func Restart(_ context.Context, in *Input, objects []*unstructured.Unstructured)
 func Restarts(ctx context.Context, in *Input, objects []*unstructured.Unstructured) error {
 	objects = slices.DeleteFunc(slices.Clone(objects), func(o *unstructured.Unstructured) bool { return o.GetKind() == "Job" })
 	for _, object := range objects {
-		if template := dependency.PodTemplate(object); template != nil {
+		if template := reference.PodTemplate(object); template != nil {
 			unstructured.RemoveNestedField(template, "metadata", "annotations", v1.AnnotationRestartedAt)
 		}
 	}

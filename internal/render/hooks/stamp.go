@@ -1,4 +1,4 @@
-package postrender
+package hooks
 
 import v1 "github.com/example/appservice-operator/api/v1"
 

@@ -8,7 +8,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
-	"github.com/example/appservice-operator/internal/typed"
+	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
 // directive is the only directive of strategic merge patches that is accepted, in entries of lists that are merged by a key. The others are
@@ -26,7 +26,7 @@ const (
 
 // check returns the fields that a patch sets, or why it is refused.
 func check(patch map[string]any) (sets []string, err error) {
-	found := typed.CheckAs(withoutDirectives(patch), podTemplateType, field)
+	found := typecheck.CheckAs(withoutDirectives(patch), podTemplateType, field)
 	if len(found) > 0 {
 		return nil, &Error{found}
 	}
@@ -82,12 +82,12 @@ func (p place) entry(index int, name any) place {
 
 // checker visits a patch in the same way as merging does.
 type checker struct {
-	found typed.Misfits
+	found typecheck.Misfits
 	sets  []string
 }
 
 func (c *checker) refuse(at place, message string, args ...any) {
-	c.found = append(c.found, typed.Misfit{Path: at.path, Message: fmt.Sprintf(message, args...)})
+	c.found = append(c.found, typecheck.Misfit{Path: at.path, Message: fmt.Sprintf(message, args...)})
 }
 
 func (c *checker) set(at place) {

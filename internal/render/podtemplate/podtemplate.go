@@ -17,9 +17,9 @@ import (
 	"k8s.io/apimachinery/pkg/util/strategicpatch"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/render/typecheck"
 	"github.com/example/appservice-operator/internal/text"
-	"github.com/example/appservice-operator/internal/typed"
 )
 
 // MaxSize is the maximum size of a patch as JSON in bytes: it is in each release record, and merging takes time.
@@ -34,7 +34,7 @@ const maxShown = 1 << 10
 var field = []any{"spec", "podTemplate"}
 
 // Error reports what a patch may not contain.
-type Error struct{ typed.Misfits }
+type Error struct{ typecheck.Misfits }
 
 func (e *Error) Error() string { return text.Line(e.Misfits.Error()) }
 
@@ -47,7 +47,7 @@ func (e *Error) Hint() string {
 }
 
 func refused(path []any, message string, args ...any) error {
-	return &Error{typed.Misfits{{Path: path, Message: fmt.Sprintf(message, args...)}}}
+	return &Error{typecheck.Misfits{{Path: path, Message: fmt.Sprintf(message, args...)}}}
 }
 
 // Patch is a valid patch. A nil one changes nothing.
@@ -88,8 +88,8 @@ func (p *Patch) Apply(objects []*unstructured.Unstructured) error {
 	}
 	applied := false
 	for _, object := range objects {
-		template := dependency.PodTemplate(object)
-		if template == nil || len(typed.CheckAs(template, podTemplateType, nil)) > 0 || mainOf(containersOf(template)) < 0 {
+		template := reference.PodTemplate(object)
+		if template == nil || len(typecheck.CheckAs(template, podTemplateType, nil)) > 0 || mainOf(containersOf(template)) < 0 {
 			continue
 		}
 		// It writes to both. It can fail only for a list entry without its name, and then the library's error contains values.

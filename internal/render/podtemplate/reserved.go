@@ -4,7 +4,7 @@ import (
 	"maps"
 	"slices"
 
-	"github.com/example/appservice-operator/internal/reserved"
+	"github.com/example/appservice-operator/internal/kube"
 )
 
 // selecting are the labels of the selector, which cannot change.
@@ -47,11 +47,11 @@ func (c *checker) reserved(patch map[string]any) {
 func reservedKey(key string, label bool) string {
 	switch {
 	case !label:
-		return reserved.Annotation(key)
+		return kube.ReservedAnnotation(key)
 	case slices.Contains(selecting, key):
 		return "the pods are selected by it: leave it out"
 	}
-	return reserved.Label(key)
+	return kube.ReservedLabel(key)
 }
 
 func (c *checker) ofPod(spec map[string]any, at place) {

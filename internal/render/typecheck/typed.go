@@ -1,6 +1,6 @@
-// Package typed finds the fields of an object that do not fit the Go type of its kind, and describes them for template authors:
+// Package typecheck finds the fields of an object that do not fit the Go type of its kind, and describes them for template authors:
 // decoding reports only that it fails.
-package typed
+package typecheck
 
 import (
 	"encoding/json"
@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/client-go/kubernetes/scheme"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // Misfit is a field that does not fit.

@@ -9,7 +9,7 @@ import (
 
 	"helm.sh/helm/v3/pkg/chartutil"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // PlaceOf returns what a translator knows about the fields of a spec; nothing for translators of other packages.

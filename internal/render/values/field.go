@@ -14,8 +14,8 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	sigsjson "sigs.k8s.io/json"
 
-	"github.com/example/appservice-operator/internal/fields"
-	"github.com/example/appservice-operator/internal/typed"
+	"github.com/example/appservice-operator/internal/chart/fields"
+	"github.com/example/appservice-operator/internal/render/typecheck"
 )
 
 // decoder decodes values with a Go type, and encodes them again, so that quantities are canonical and nothing that the type does not
@@ -30,7 +30,7 @@ func coreOf(kind schema.GroupVersionKind) (decoder, bool) {
 
 // canonical returns a value as its type encodes it, and the paths of fields that the type does not know. The error names the field.
 func (d decoder) canonical(path string, value any) (out any, unknown []string, err error) {
-	if found := typed.CheckVast(value, d.typ); len(found) > 0 {
+	if found := typecheck.CheckVast(value, d.typ); len(found) > 0 {
 		return nil, nil, fmt.Errorf("%s: %s", join(path, found[0].Field()), found[0].Message)
 	}
 	content, err := json.Marshal(value)

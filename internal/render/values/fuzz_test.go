@@ -18,7 +18,7 @@ import (
 
 // FuzzTranslate: whatever a spec holds, its values are those of a spec that says the same, or it is refused in one line.
 func FuzzTranslate(f *testing.F) {
-	files, err := filepath.Glob("../../test/testdata/cases/*/cr.yaml")
+	files, err := filepath.Glob("../../../test/testdata/cases/*/cr.yaml")
 	if err != nil || len(files) == 0 {
 		f.Fatalf("no cases: %v", err)
 	}

@@ -18,7 +18,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
-	"github.com/example/appservice-operator/internal/fields"
+	"github.com/example/appservice-operator/internal/chart/fields"
 )
 
 // Translator translates a custom resource into chart values. It is the interface of helm-operator-plugins.
@@ -53,7 +53,7 @@ type translator struct {
 	declared  *fields.File // nil if the chart declares nothing
 	place     fields.Place // of the spec
 	overrides map[string]string
-	err       error // the chart's fields.yaml is wrong; watches.Load refuses that
+	err       error // the chart's fields.yaml is wrong; chart.LoadWatches refuses that
 }
 
 // Translate implements Translator.

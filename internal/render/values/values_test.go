@@ -28,7 +28,7 @@ var (
 // everyField is an AppService with every field of its spec, each in canonical form.
 func everyField(t *testing.T) *unstructured.Unstructured {
 	t.Helper()
-	text, err := os.ReadFile("../../test/testdata/cases/every-field/cr.yaml")
+	text, err := os.ReadFile("../../../test/testdata/cases/every-field/cr.yaml")
 	require.NoError(t, err)
 	return parse(t, string(text))
 }

@@ -16,8 +16,8 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // certificates is the kind in which cert-manager reports the progress of a TLS Secret.
@@ -32,14 +32,14 @@ type Awaited struct {
 }
 
 // AwaitedOf returns the Awaited of an object; false if it waits for nothing. Missing are the references to missing objects.
-func AwaitedOf(object client.Object, missing []dependency.Reference) (*Awaited, bool) {
+func AwaitedOf(object client.Object, missing []reference.Reference) (*Awaited, bool) {
 	switch typed := kube.Typed(object).(type) {
 	case *corev1.Service:
 		return &Awaited{Object: typed}, typed.Spec.Type == corev1.ServiceTypeLoadBalancer && len(typed.Status.LoadBalancer.Ingress) == 0
 	case *networkingv1.Ingress:
 		out := &Awaited{Object: typed}
 		for _, tls := range typed.Spec.TLS {
-			if slices.ContainsFunc(missing, func(r dependency.Reference) bool { return r.Kind == dependency.Secret && r.Name == tls.SecretName }) {
+			if slices.ContainsFunc(missing, func(r reference.Reference) bool { return r.Kind == reference.Secret && r.Name == tls.SecretName }) {
 				out.secrets = append(out.secrets, tls.SecretName)
 			}
 		}

@@ -13,7 +13,7 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client/fake"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 func balancer() *corev1.Service {
@@ -27,8 +27,8 @@ func secured() *networkingv1.Ingress {
 	}
 }
 
-func withoutSecret(name string) []dependency.Reference {
-	return []dependency.Reference{{Object: dependency.Object{Kind: dependency.Secret, Name: name}, By: dependency.ByTLS}}
+func withoutSecret(name string) []reference.Reference {
+	return []reference.Reference{{Object: reference.Object{Kind: reference.Secret, Name: name}, By: reference.ByTLS}}
 }
 
 func TestWhoWaitsForOthers(t *testing.T) {
@@ -36,7 +36,7 @@ func TestWhoWaitsForOthers(t *testing.T) {
 	given.Status.LoadBalancer.Ingress = []corev1.LoadBalancerIngress{{IP: "192.0.2.1"}}
 	for name, test := range map[string]struct {
 		object  client.Object
-		missing []dependency.Reference
+		missing []reference.Reference
 		want    bool
 	}{
 		"nothing":                                 {nil, nil, false},

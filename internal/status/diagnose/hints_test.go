@@ -22,7 +22,7 @@ var nothingToDo = map[string]bool{
 }
 
 func TestEachReasonHasAHint(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../api/v1/conditions.go", nil, 0)
+	file, err := parser.ParseFile(token.NewFileSet(), "../../../api/v1/conditions.go", nil, 0)
 	require.NoError(t, err)
 	known := map[string]bool{}
 	ast.Inspect(file, func(node ast.Node) bool {

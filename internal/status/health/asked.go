@@ -3,7 +3,7 @@ package health
 import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
-	"github.com/example/appservice-operator/internal/readywhen"
+	"github.com/example/appservice-operator/internal/kube/readywhen"
 )
 
 // asked returns the state that the annotations of an object set, if any: then no other rule applies.

@@ -10,7 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/diagnose"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // metricsPatience is how long metrics of new pods may be missing.

@@ -16,9 +16,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/gateway"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/gateway"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 // Verdict is the readiness of an object.
@@ -54,7 +54,7 @@ type Facts struct {
 	// Since is when the newest release was recorded; zero if there is none: new objects have some time to become ready.
 	Since time.Time
 	// Missing are the objects that something rendered refers to and that do not exist, with the names of those that do.
-	Missing map[dependency.Object][]string
+	Missing map[reference.Object][]string
 	// Gateways are the Gateways that routes attach to, as far as they are known.
 	Gateways gateway.Gateways
 	// Live are the objects that were rendered together, as far as they exist.

@@ -10,7 +10,7 @@ import (
 	networkingv1 "k8s.io/api/networking/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
+	"github.com/example/appservice-operator/internal/kube/reference"
 )
 
 const (
@@ -36,13 +36,13 @@ const annotationIngressClass = "kubernetes.io/ingress.class"
 // is named.
 func ingress(i *networkingv1.Ingress, facts Facts) State {
 	if class := i.Spec.IngressClassName; class != nil {
-		if others, missing := facts.Missing[dependency.Object{Kind: dependency.IngressClass, Name: *class}]; missing {
+		if others, missing := facts.Missing[reference.Object{Kind: reference.IngressClass, Name: *class}]; missing {
 			return missingClass(*class, others)
 		}
 	}
 	var names []string
 	for _, tls := range i.Spec.TLS {
-		if _, missing := facts.Missing[dependency.Object{Kind: dependency.Secret, Name: tls.SecretName}]; missing && tls.SecretName != "" && !slices.Contains(names, tls.SecretName) {
+		if _, missing := facts.Missing[reference.Object{Kind: reference.Secret, Name: tls.SecretName}]; missing && tls.SecretName != "" && !slices.Contains(names, tls.SecretName) {
 			names = append(names, tls.SecretName)
 		}
 	}

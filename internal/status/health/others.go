@@ -14,9 +14,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/client"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/dependency"
-	"github.com/example/appservice-operator/internal/diagnose"
 	"github.com/example/appservice-operator/internal/kube"
+	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
 // claim needs a volume as soon as a pod is to mount it: a storage class that waits for the first pod provides none before.
@@ -28,7 +28,7 @@ func claim(c *corev1.PersistentVolumeClaim, facts Facts) State {
 		return State{Verdict: Stuck, Reason: v1.ReasonVolumeNotBound, Message: "its volume is lost"}
 	}
 	if class := c.Spec.StorageClassName; class != nil {
-		if others, missing := facts.Missing[dependency.Object{Kind: dependency.StorageClass, Name: *class}]; missing {
+		if others, missing := facts.Missing[reference.Object{Kind: reference.StorageClass, Name: *class}]; missing {
 			state := State{Verdict: Stuck, Reason: v1.ReasonDependencyMissing, Message: fmt.Sprintf("no volume is bound to it: StorageClass %q does not exist", *class)}
 			if len(others) > 0 {
 				state.Message += "; the cluster has " + quoted(others)

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/gateway"
+	"github.com/example/appservice-operator/internal/kube/gateway"
 )
 
 // created is when the routes of the tests were created.
