@@ -182,7 +182,7 @@ func (r *Reconciler) compare(ctx context.Context, s *scope, wanted rendering, th
 	}
 	plan.HoldBack(keysOf(wanted.held)...)
 	plan.HoldBack(wanted.outline.Unserved...) // a cluster that no longer serves a kind has deleted its objects; one that has just begun to may not report it
-	if plan.Empty() && len(plan.Going) == 0 && len(wanted.held) == 0 {
+	if plan.Empty() && len(plan.Terminating) == 0 && len(wanted.held) == 0 {
 		s.memory.verified = release.Verify(digest, there.Objects)
 	}
 	return desired, plan, nil
@@ -266,7 +266,7 @@ func (r *Reconciler) lastGood(ctx context.Context, s *scope, wanted rendering, r
 	}
 	held, err := r.Hosts.Settle(ctx, s.resource, hosts.WantedBy(objects), there.Objects)
 	plan.HoldBack(keysOf(held)...)
-	if complete && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Going) == 0 {
+	if complete && len(objects) == all && len(held) == 0 && plan.Empty() && len(plan.Terminating) == 0 {
 		s.memory.verified = release.Verify(record.Digest, there.Objects)
 	}
 	return plan, there, err

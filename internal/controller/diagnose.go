@@ -17,7 +17,7 @@ import (
 )
 
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
-type schedules map[kube.Key]*diagnose.Looks
+type schedules map[kube.Key]*diagnose.PodReads
 
 // diagnose returns why workloads are not as desired and what other objects wait for, and when to look again.
 func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, there *livestate.Snapshot, problem *status.Problem) (map[kube.Key][]diagnose.Cause, schedules) {
@@ -27,7 +27,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, t
 	causes, looks := map[kube.Key][]diagnose.Cause{}, schedules{}
 	for _, key := range slices.SortedFunc(maps.Keys(there.Objects), kube.Key.Compare) {
 		var found []diagnose.Cause
-		var schedule *diagnose.Looks
+		var schedule *diagnose.PodReads
 		if awaited, waits := diagnose.AwaitedOf(there.Objects[key], wanted.advice); waits {
 			found, schedule = r.ask(ctx, s.memory.looks[key], awaited)
 		} else if workload, makesPods := diagnose.WorkloadOf(there.Objects[key]); makesPods && workload.Noticed {
@@ -44,7 +44,7 @@ func (r *Reconciler) diagnose(ctx context.Context, s *scope, wanted rendering, t
 }
 
 // explain returns why a workload is not as desired, and the schedule of looks at its pods; nil if none is needed.
-func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.Looks) {
+func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Findings) ([]diagnose.Cause, *diagnose.PodReads) {
 	workload := findings.Workload
 	if workload.Settled && !mayCrashAgain(s, workload.Key) {
 		return diagnose.Causes(findings), nil
@@ -66,7 +66,7 @@ func (r *Reconciler) explain(ctx context.Context, s *scope, findings diagnose.Fi
 }
 
 // ask returns what other controllers report about an object that waits for them, and when to read that again.
-func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.Looks) {
+func (r *Reconciler) ask(ctx context.Context, known *diagnose.PodReads, awaited *diagnose.Awaited) ([]diagnose.Cause, *diagnose.PodReads) {
 	now := r.Clock.Now()
 	looks := awaited.Follow(known, now)
 	switch {
@@ -85,7 +85,7 @@ func (r *Reconciler) ask(ctx context.Context, known *diagnose.Looks, awaited *di
 }
 
 // look reads pods and related objects. If that fails, the causes stay as they were.
-func (r *Reconciler) look(ctx context.Context, looks *diagnose.Looks, findings *diagnose.Findings) {
+func (r *Reconciler) look(ctx context.Context, looks *diagnose.PodReads, findings *diagnose.Findings) {
 	found := looks.Causes
 	findings.Known = found
 	if err := diagnose.Collect(ctx, r.Live, findings); err != nil {

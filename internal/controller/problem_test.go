@@ -152,8 +152,8 @@ func TestWhatIsStillToGoIsAProblemThatPasses(t *testing.T) {
 	}{
 		"nothing is planned":               {nil, nil, ""},
 		"nothing is going":                 {nil, &release.Plan{}, ""},
-		"something is going":               {nil, &release.Plan{Going: []client.Object{going}}, "waiting until what was deleted is gone, to create it again: Secret web (held by finalizer example.com/hold)"},
-		"an error is reported before that": {refusal, &release.Plan{Going: []client.Object{going}}, "refused"},
+		"something is going":               {nil, &release.Plan{Terminating: []client.Object{going}}, "waiting until what was deleted is gone, to create it again: Secret web (held by finalizer example.com/hold)"},
+		"an error is reported before that": {refusal, &release.Plan{Terminating: []client.Object{going}}, "refused"},
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {

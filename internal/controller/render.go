@@ -107,7 +107,7 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		return rendering{}, err
 	}
 	facts.Content = content.Version
-	if facts.Selectors, err = r.kept(ctx, s, known, selectors); err != nil {
+	if facts.Selectors, err = r.keptSelectors(ctx, s, known, selectors); err != nil {
 		return rendering{}, err
 	}
 	if facts.Jobs, err = r.jobNames(ctx, s, runs); err != nil {

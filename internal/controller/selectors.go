@@ -16,9 +16,9 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 )
 
-// kept returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads. They are stored nowhere but in
+// keptSelectors returns the selectors of live workloads that differ from the rendered ones: those of adopted workloads. They are stored nowhere but in
 // the live objects.
-func (r *Reconciler) kept(ctx context.Context, s *scope, known *rendered, selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
+func (r *Reconciler) keptSelectors(ctx context.Context, s *scope, known *rendered, selectors map[kube.Key]map[string]string) (map[kube.Key]map[string]string, error) {
 	if len(selectors) == 0 {
 		return nil, nil
 	}

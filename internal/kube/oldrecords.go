@@ -16,14 +16,14 @@ var (
 	formerIsOurs = true
 )
 
-// isFormer reports whether an object seems to be the record of an earlier release: the only operation on one is to delete it.
-func isFormer(object client.Object) bool {
+// isOldRecord reports whether an object seems to be the record of an earlier release: the only operation on one is to delete it.
+func isOldRecord(object client.Object) bool {
 	labels := object.GetLabels()
 	return labels["owner"] == "helm" && labels["status"] == "superseded" && object.GetObjectKind().GroupVersionKind() == SecretKind
 }
 
-// former returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource has several.
-func former(object client.Object) client.Object {
+// oldRecord returns what the caches hold of the record of an earlier release: its identity and its owner. Each resource has several.
+func oldRecord(object client.Object) client.Object {
 	kept := identity(object)
 	kept.SetDeletionTimestamp(object.GetDeletionTimestamp())
 	kept.SetLabels(formerLabels)

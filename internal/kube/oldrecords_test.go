@@ -24,8 +24,8 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 		return o
 	}
 	cases := map[string]struct {
-		change func(*metav1.PartialObjectMetadata)
-		former bool
+		change    func(*metav1.PartialObjectMetadata)
+		oldRecord bool
 	}{
 		"of an earlier release":     {func(*metav1.PartialObjectMetadata) {}, true},
 		"of what is deployed":       {func(o *metav1.PartialObjectMetadata) { o.Labels["status"] = "deployed" }, false},
@@ -41,7 +41,7 @@ func TestOfAFormerRecordTheCacheKeepsWhichItIsAndWhose(t *testing.T) {
 			got, err := Transform(v1.GroupVersion.WithKind(v1.Kind))(record(test.change))
 			require.NoError(t, err)
 			kept := got.(*metav1.PartialObjectMetadata)
-			if !test.former {
+			if !test.oldRecord {
 				if !maps.Equal(kept.Labels, whole.Labels) {
 					t.Errorf("of the labels %v are left", kept.Labels)
 				}

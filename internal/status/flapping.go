@@ -8,9 +8,9 @@ import (
 	"github.com/example/appservice-operator/internal/status/diagnose"
 )
 
-// damp retains the readiness that was reported while pods only seem to have recovered: between two crashes a container is
+// dampFlapping retains the readiness that was reported while pods only seem to have recovered: between two crashes a container is
 // ready for a moment. A deterioration is reported, and so is everything once the cause or the spec changes.
-func damp(in Input, out *v1.AppServiceStatus, v verdict) {
+func dampFlapping(in Input, out *v1.AppServiceStatus, v verdict) {
 	before := in.Previous
 	was := meta.FindStatusCondition(before.Conditions, v1.ConditionStalled)
 	same := was != nil && was.Status == metav1.ConditionTrue && was.Reason == v.reason && before.ObservedGeneration == out.ObservedGeneration &&

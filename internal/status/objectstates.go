@@ -14,16 +14,16 @@ import (
 	"github.com/example/appservice-operator/internal/status/health"
 )
 
-// standing is the state of one rendered object.
-type standing struct {
+// objectState is the state of one rendered object.
+type objectState struct {
 	key kube.Key
 	health.State
 }
 
-// standings returns the states of the rendered objects, in the order in which they are written.
-func standings(in Input) []standing {
+// objectStates returns the states of the rendered objects, in the order in which they are written.
+func objectStates(in Input) []objectState {
 	facts := factsOf(in)
-	list := make([]standing, 0, len(in.Rendered))
+	list := make([]objectState, 0, len(in.Rendered))
 	for _, key := range in.Rendered {
 		state := health.Of(in.Snapshot.Objects[key], facts)
 		if run := runOf(in.Previous, key); run != nil && in.Snapshot.Objects[key] == nil {
@@ -32,7 +32,7 @@ func standings(in Input) []standing {
 		if in.Snapshot.Sees([]kube.Key{key}) != nil {
 			state = health.State{Verdict: health.Waiting, Reason: v1.ReasonAPIUnavailable, Message: "it cannot be seen"}
 		}
-		list = append(list, standing{key, explain(state, in.Causes[key])})
+		list = append(list, objectState{key, explain(state, in.Causes[key])})
 	}
 	return list
 }
@@ -109,9 +109,9 @@ func runsPods(key kube.Key) bool {
 
 // worst returns the object that keeps the resource from being ready, the main workload first, then others that run pods; and how many more
 // there are. It returns -1 if there is none.
-func worst(list []standing, main kube.Key) (first, more int) {
+func worst(list []objectState, main kube.Key) (first, more int) {
 	first = -1
-	rank := func(one standing) int {
+	rank := func(one objectState) int {
 		rank := 0
 		if one.Verdict == health.Stuck {
 			rank += 4
@@ -140,7 +140,7 @@ func worst(list []standing, main kube.Key) (first, more int) {
 }
 
 // well returns the reason and the message if all objects are ready.
-func well(list []standing, main kube.Key) (reason, message string) {
+func well(list []objectState, main kube.Key) (reason, message string) {
 	var complete, running int
 	for _, one := range list {
 		switch {

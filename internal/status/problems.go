@@ -23,7 +23,7 @@ func warning(source, reason, message string) v1.Problem {
 }
 
 // problems lists what is wrong or worth knowing, errors first.
-func problems(in Input, objects []standing, main client.Object, v verdict) []v1.Problem {
+func problems(in Input, objects []objectState, main client.Object, v verdict) []v1.Problem {
 	var list []v1.Problem
 	switch {
 	case v.outcome == paused:
@@ -97,7 +97,7 @@ func unknown(paths []string) []v1.Problem {
 }
 
 // wrong lists the problems of objects, errors first: the causes if they are known, else what the object itself shows.
-func wrong(in Input, objects []standing) []v1.Problem {
+func wrong(in Input, objects []objectState) []v1.Problem {
 	var errors, warnings []v1.Problem
 	main, _ := mainOf(in.Resource.GetName(), in.Rendered)
 	for _, one := range objects {

@@ -6,7 +6,7 @@ import (
 )
 
 // resources lists the rendered objects and the state of each. If nothing can be rendered, the list is left unchanged.
-func resources(out *v1.AppServiceStatus, in Input, list []standing) {
+func resources(out *v1.AppServiceStatus, in Input, list []objectState) {
 	if in.Rendered == nil {
 		return
 	}

@@ -97,7 +97,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 	main := mainObject(in.Resource, in.Snapshot)
 	counters(out, main)
 	endpoints(out, in)
-	list := standings(in)
+	list := objectStates(in)
 	resources(out, in, list)
 	if record := in.Snapshot.Record; record != nil {
 		out.Release = &v1.ReleaseStatus{
@@ -121,7 +121,7 @@ func Summarize(in Input) (*v1.AppServiceStatus, time.Time) {
 		condition.Message = OneLine(condition.Message)
 		meta.SetStatusCondition(&out.Conditions, condition)
 	}
-	damp(in, out, verdict)
+	dampFlapping(in, out, verdict)
 	again := nextOfLife(in)
 	for _, one := range list {
 		again = earlier(again, one.Until)

@@ -15,8 +15,8 @@ import (
 	"github.com/example/appservice-operator/internal/text"
 )
 
-// reach describes what is known about which pods receive the traffic of the main workload's Services.
-type reach struct {
+// traffic describes what is known about which pods receive the traffic of the main workload's Services.
+type traffic struct {
 	// have are the pod counts of the workload; zero if there is none.
 	have     v1.AppServiceStatus
 	template *corev1.PodTemplateSpec
@@ -25,9 +25,9 @@ type reach struct {
 	earlier *diagnose.Earlier
 }
 
-func reachOf(in Input) reach {
+func trafficOf(in Input) traffic {
 	main := mainObject(in.Resource, in.Snapshot)
-	out := reach{template: podTemplate(kube.Typed(main))}
+	out := traffic{template: podTemplate(kube.Typed(main))}
 	if out.template == nil {
 		return out
 	}
@@ -52,12 +52,12 @@ func reachOf(in Input) reach {
 }
 
 // old is the number of pods of earlier versions.
-func (r reach) old() int32 {
+func (r traffic) old() int32 {
 	return max(0, r.have.Replicas-r.have.UpdatedReplicas)
 }
 
 // serving reports whether anything answers requests, as far as that is known. Without Services, available pods count.
-func (r reach) serving() bool {
+func (r traffic) serving() bool {
 	if r.have.AvailableReplicas == 0 {
 		return false
 	}
@@ -75,7 +75,7 @@ func (r reach) serving() bool {
 }
 
 // lost lists the Services' ports that lead to no pod with the given ports.
-func (r reach) lost(ports diagnose.Ports) []string {
+func (r traffic) lost(ports diagnose.Ports) []string {
 	var list []string
 	for _, port := range r.services {
 		if _, reached := ports.Target(port); !reached {
@@ -93,7 +93,7 @@ const (
 
 // meanwhile says what the previous version does while the rollout is stuck; empty if it does nothing, or if that is not
 // known.
-func (r reach) meanwhile() string {
+func (r traffic) meanwhile() string {
 	available := r.have.AvailableReplicas
 	switch {
 	case r.old() == 0 || available == 0:

@@ -20,15 +20,15 @@ const (
 	meaningPeriod = 10 * time.Second
 )
 
-// pace limits the rate of status writes of one resource.
-type pace struct {
+// writeRate limits the rate of status writes of one resource.
+type writeRate struct {
 	written time.Time // of the last write
 	meaning *rate.Limiter
 }
 
 // wait returns the time until a status that differs from the previous one may be written; 0 for now, which then counts as
 // written.
-func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
+func (p *writeRate) wait(now time.Time, previous, current *v1.AppServiceStatus) time.Duration {
 	if previous.ObservedGeneration != current.ObservedGeneration {
 		p.meaning = nil // a new spec starts over: the rate is up to its author
 	} else {
@@ -45,7 +45,7 @@ func (p *pace) wait(now time.Time, previous, current *v1.AppServiceStatus) time.
 }
 
 // take uses up one of the changes of meaning that may be written, or returns the time until there is one.
-func (p *pace) take(now time.Time) time.Duration {
+func (p *writeRate) take(now time.Time) time.Duration {
 	if p.meaning == nil {
 		p.meaning = rate.NewLimiter(rate.Every(meaningPeriod), meaningBurst)
 	}

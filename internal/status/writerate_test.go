@@ -32,7 +32,7 @@ func moment(generation int64, phase v1.Phase, ready int32) *v1.AppServiceStatus 
 // writes counts the statuses that are written, if each is tried again when asked for, and returns the last one.
 func writes(t *testing.T, statuses func(second int) *v1.AppServiceStatus, seconds int) (count int, last *v1.AppServiceStatus) {
 	t.Helper()
-	p, due := &pace{}, start
+	p, due := &writeRate{}, start
 	last = &v1.AppServiceStatus{}
 	for second := range seconds {
 		now := start.Add(time.Duration(second) * time.Second)
@@ -86,7 +86,7 @@ func TestHowOftenAStatusIsWritten(t *testing.T) {
 		})
 	}
 	t.Run("every generation at once", func(t *testing.T) {
-		p, last := &pace{}, &v1.AppServiceStatus{}
+		p, last := &writeRate{}, &v1.AppServiceStatus{}
 		for generation := range int64(50) {
 			current := moment(generation+1, v1.PhaseUpdating, 0)
 			if wait := p.wait(start, last, current); wait != 0 {
@@ -96,7 +96,7 @@ func TestHowOftenAStatusIsWritten(t *testing.T) {
 		}
 	})
 	t.Run("the end of a rollout at once, whatever was written a moment before", func(t *testing.T) {
-		p, before := &pace{}, moment(1, v1.PhaseRunning, 9)
+		p, before := &writeRate{}, moment(1, v1.PhaseRunning, 9)
 		begun, going, done := moment(2, v1.PhaseUpdating, 0), moment(2, v1.PhaseUpdating, 8), moment(2, v1.PhaseRunning, 9)
 		if wait := p.wait(start, before, begun); wait != 0 {
 			t.Errorf("its begin waits for %s", wait)

@@ -34,7 +34,7 @@ type applier struct {
 // check looks for obstacles to creating objects, before anything is written. Objects that exist and are controlled by the owner, although
 // the caches do not show them, move from Create to Apply.
 func (a *applier) check(ctx context.Context, plan *Plan) (*Plan, error) {
-	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Going: plan.Going}
+	checked := &Plan{Apply: plan.Apply, Delete: plan.Delete, Terminating: plan.Terminating}
 	for _, desired := range plan.Create {
 		live, err := a.ours(ctx, desired)
 		switch {

@@ -21,9 +21,9 @@ var (
 	budgets     = schema.GroupKind{Group: policyv1.GroupName, Kind: "PodDisruptionBudget"}
 )
 
-// rivals lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an autoscaler changes what the
+// conflicts lists autoscalers and budgets that are not rendered and would still act on adopted workloads: such an autoscaler changes what the
 // operator renders, or interferes with its own autoscaler, and pods with two budgets cannot be evicted.
-func (a *applier) rivals(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
+func (a *applier) conflicts(ctx context.Context, found []*Prospect, rendered []kube.Key) ([]string, error) {
 	var list []string
 	for _, prospect := range found {
 		if prospect.change.Live == nil || !kube.TraitsOf(prospect.Key.GroupKind).Scales {
@@ -52,7 +52,7 @@ func (a *applier) scalers(ctx context.Context, workload kube.Key, rendered []kub
 	for i := range all.Items {
 		scaler := &all.Items[i]
 		key, of := kube.Key{GroupKind: autoscalers, Name: scaler.Name}, scaler.Spec.ScaleTargetRef
-		if of.Kind == workload.Kind && of.Name == workload.Name && a.rival(key, scaler, rendered) {
+		if of.Kind == workload.Kind && of.Name == workload.Name && a.conflicting(key, scaler, rendered) {
 			list = append(list, fmt.Sprintf("%s scales %s, and would go on: delete it, or recreate it with the name %q", key, workload, a.owner.GetName()))
 		}
 	}
@@ -74,7 +74,7 @@ func (a *applier) budgeters(ctx context.Context, workload *Prospect, rendered []
 		budget := &all.Items[i]
 		selector, err := metav1.LabelSelectorAsSelector(budget.Spec.Selector)
 		key := kube.Key{GroupKind: budgets, Name: budget.Name}
-		if err == nil && selector.Matches(labels.Set(pods)) && a.rival(key, budget, rendered) {
+		if err == nil && selector.Matches(labels.Set(pods)) && a.conflicting(key, budget, rendered) {
 			list = append(list, fmt.Sprintf("%s is for pods of %s, and of pods with two budgets none can be evicted: delete it, or recreate it with the name %q",
 				key, workload.Key, a.owner.GetName()))
 		}
@@ -82,7 +82,7 @@ func (a *applier) budgeters(ctx context.Context, workload *Prospect, rendered []
 	return list, nil
 }
 
-// rival reports whether an object is neither rendered nor the owner's.
-func (a *applier) rival(key kube.Key, object client.Object, rendered []kube.Key) bool {
+// conflicting reports whether an object is neither rendered nor the owner's.
+func (a *applier) conflicting(key kube.Key, object client.Object, rendered []kube.Key) bool {
 	return !slices.Contains(rendered, key) && !metav1.IsControlledBy(object, a.owner)
 }

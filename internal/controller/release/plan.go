@@ -27,9 +27,9 @@ type Plan struct {
 	Apply []Change
 	// Delete are objects of the resource that are no longer rendered.
 	Delete []client.Object
-	// Going are rendered objects that were deleted and still exist, held by finalizers. They are left alone until they are gone;
+	// Terminating are rendered objects that were deleted and still exist, held by finalizers. They are left alone until they are gone;
 	// then they are missing.
-	Going []client.Object
+	Terminating []client.Object
 	// Adopted are rendered objects that others created and that were taken over.
 	Adopted []kube.Key
 }
@@ -145,7 +145,7 @@ func (c Change) onlyRestarts() bool {
 // Awaits names the objects that have to be gone before they can be created again; empty if there are none.
 func (p *Plan) Awaits() string {
 	var parts []string
-	for _, object := range p.Going {
+	for _, object := range p.Terminating {
 		part := kube.KeyOf(object).String()
 		if finalizers := object.GetFinalizers(); len(finalizers) > 0 {
 			part += " (held by finalizer " + strings.Join(finalizers, ", ") + ")"
@@ -273,7 +273,7 @@ func (v Verified) Compare(rendered []*unstructured.Unstructured, there map[kube.
 			continue
 		}
 		if live.GetDeletionTimestamp() != nil {
-			plan.Going = append(plan.Going, live)
+			plan.Terminating = append(plan.Terminating, live)
 			continue
 		}
 		if v.same(key, desired, live) {

@@ -113,7 +113,7 @@ func (a *applier) survey(ctx context.Context, adoption *Adoption, created []*uns
 			survey.Found = append(survey.Found, found)
 		}
 	}
-	survey.Against, err = a.rivals(ctx, survey.Found, rendered)
+	survey.Against, err = a.conflicts(ctx, survey.Found, rendered)
 	return survey, err
 }
 

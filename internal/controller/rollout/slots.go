@@ -309,7 +309,7 @@ func (r *Rollouts) judge(namespace string) {
 	failures := r.failures[namespace]
 	all := !r.allowed && len(r.failures) > 1 && (len(r.failed) > r.MaxFailed || r.halted != "")
 	if all != (r.halted != "") {
-		r.halted = r.turn(all, "")
+		r.halted = r.noteHalt(all, "")
 		for _, of := range r.lines {
 			r.wakeAll(of)
 		}
@@ -320,14 +320,14 @@ func (r *Rollouts) judge(namespace string) {
 	}
 	here := !r.allowed && (failures > r.MaxFailed || of.halted != "" && failures > 0)
 	if here != (of.halted != "") {
-		of.halted = r.turn(here, namespace)
+		of.halted = r.noteHalt(here, namespace)
 		r.line(namespace)
 		r.wakeAll(of)
 	}
 }
 
-// turn logs that a namespace, or all of them, are halted or go on, and returns why they are halted.
-func (r *Rollouts) turn(halt bool, namespace string) (why string) {
+// noteHalt logs that a namespace, or all of them, are halted or go on, and returns why they are halted.
+func (r *Rollouts) noteHalt(halt bool, namespace string) (why string) {
 	chart := r.Chart()
 	log := r.Log.WithValues("chart", chart.Name, "version", chart.Version, "digest", chart.Digest, "namespace", cmp.Or(namespace, "all"))
 	if !halt {

@@ -49,10 +49,10 @@ func AwaitedOf(object client.Object, missing []reference.Reference) (*Awaited, b
 }
 
 // Follow returns the schedule for reading what others report about the object: the known one if it is for the same object, else a new one.
-func (a *Awaited) Follow(known *Looks, now time.Time) *Looks {
+func (a *Awaited) Follow(known *PodReads, now time.Time) *PodReads {
 	about := subject{uid: a.GetUID()}
 	if known == nil || known.subject != about {
-		return &Looks{subject: about, since: now, next: now.Add(patience)}
+		return &PodReads{subject: about, since: now, next: now.Add(patience)}
 	}
 	return known
 }

@@ -25,8 +25,8 @@ const (
 	LookRetry = time.Second
 )
 
-// Looks is the schedule of looks at the pods of a workload that is not as desired, and what the last one found.
-type Looks struct {
+// PodReads is the schedule of looks at the pods of a workload that is not as desired, and what the last one found.
+type PodReads struct {
 	// Causes that the last look found; before the first look, those that need none.
 	Causes []Cause
 
@@ -50,10 +50,10 @@ type progress struct{ replicas, updated, ready, available int32 }
 
 // Follow returns the schedule for a workload that is not as desired: the known one if the subject is the same, else a new one. Known
 // is nil if there is none; atOnce requests the first look of a new one now.
-func Follow(known *Looks, workload *Workload, now time.Time, atOnce bool) *Looks {
+func Follow(known *PodReads, workload *Workload, now time.Time, atOnce bool) *PodReads {
 	about := subjectOf(workload)
 	if known == nil || known.subject != about {
-		known = &Looks{subject: about, since: now, next: now.Add(patience)}
+		known = &PodReads{subject: about, since: now, next: now.Add(patience)}
 		if atOnce {
 			known.next = now
 		}
@@ -64,21 +64,21 @@ func Follow(known *Looks, workload *Workload, now time.Time, atOnce bool) *Looks
 }
 
 // Due reports whether it is time to look.
-func (l *Looks) Due(now time.Time) bool { return !now.Before(l.next) }
+func (l *PodReads) Due(now time.Time) bool { return !now.Before(l.next) }
 
 // Looked reports whether there was a look already.
-func (l *Looks) Looked() bool { return l != nil && !l.looked.IsZero() }
+func (l *PodReads) Looked() bool { return l != nil && !l.looked.IsZero() }
 
 // Postpone delays a look that exceeded the rate limit.
-func (l *Looks) Postpone(now time.Time) { l.next = now.Add(LookRetry) }
+func (l *PodReads) Postpone(now time.Time) { l.next = now.Add(LookRetry) }
 
 // Wait returns the time until the next look.
-func (l *Looks) Wait(now time.Time) time.Duration {
+func (l *PodReads) Wait(now time.Time) time.Duration {
 	return max(time.Millisecond, l.next.Sub(now))
 }
 
 // saw records the progress of the workload. Before the first look, progress delays it; later, it brings the next one forward.
-func (l *Looks) saw(now time.Time, at progress) {
+func (l *PodReads) saw(now time.Time, at progress) {
 	if at == l.progress {
 		return
 	}
@@ -96,7 +96,7 @@ func (l *Looks) saw(now time.Time, at progress) {
 }
 
 // Done records a look, even one that failed and returned the known causes, and schedules the next.
-func (l *Looks) Done(now time.Time, found []Cause) {
+func (l *PodReads) Done(now time.Time, found []Cause) {
 	l.Causes, l.looked = found, now
 	l.count++
 	lasting := len(found) > 0 && found[0].Effect == Lasting

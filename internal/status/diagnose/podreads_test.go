@@ -43,7 +43,7 @@ func TestWhenPodsAreLookedAt(t *testing.T) {
 	}
 	for name, looks := range cases {
 		t.Run(name, func(t *testing.T) {
-			d := &Looks{since: begin, next: begin.Add(patience)}
+			d := &PodReads{since: begin, next: begin.Add(patience)}
 			for _, look := range looks {
 				now := begin.Add(look.after)
 				d.saw(now, look.progress)
@@ -72,7 +72,7 @@ func TestALookAtWhatLastsCostsLittle(t *testing.T) {
 		"one that passes": {[]Cause{{Effect: Passing}}, 130},
 	} {
 		t.Run(name, func(t *testing.T) {
-			d, looks := &Looks{}, 0
+			d, looks := &PodReads{}, 0
 			for at := now; at.Before(now.Add(time.Hour)); at = d.next {
 				d.Done(at, test.causes)
 				looks++

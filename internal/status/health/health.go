@@ -69,7 +69,7 @@ func Of(object client.Object, facts Facts) State {
 	if object.GetDeletionTimestamp() != nil {
 		return State{Verdict: Waiting, Reason: v1.ReasonPending, Message: "it is being deleted"}
 	}
-	if state, asked := asked(object); asked {
+	if state, found := annotated(object); found {
 		return state
 	}
 	if kube.IsOutline(object) {

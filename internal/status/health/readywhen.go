@@ -6,8 +6,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube/readywhen"
 )
 
-// asked returns the state that the annotations of an object set, if any: then no other rule applies.
-func asked(object client.Object) (State, bool) {
+// annotated returns the state that the annotations of an object set, if any: then no other rule applies.
+func annotated(object client.Object) (State, bool) {
 	found, applies := readywhen.Of(object)
 	switch {
 	case !applies:
