@@ -15,9 +15,8 @@ import (
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
 	"github.com/example/appservice-operator/internal/kube/reference"
-	"github.com/example/appservice-operator/internal/render/hooks"
-
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/render/hooks"
 )
 
 // reloadPeriod is the minimum time between two rollouts of a resource that are caused by changed content of its references.

@@ -31,6 +31,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller"
 	"github.com/example/appservice-operator/internal/controller/queue"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/limits"
@@ -39,8 +40,6 @@ import (
 	"github.com/example/appservice-operator/internal/metrics"
 	"github.com/example/appservice-operator/internal/policy"
 	"github.com/example/appservice-operator/internal/render"
-
-	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/status"
 )
 

@@ -30,7 +30,7 @@ func newRollouts(mgr manager.Manager, shared shared, reconciler *controller.Reco
 		Deadline:  shared.Rollouts.deadline,
 		Chart:     reconciler.Chart,
 		Names:     func() ([]types.NamespacedName, error) { return names(mgr.GetCache(), reconciler) },
-		Show:      reconciler.Metrics.Rollout,
+		Show:      func(p rollout.Progress) { reconciler.Metrics.Rollout(p.Waiting, p.Held, p.Failed) },
 		Clock:     shared.Clock,
 		Log:       mgr.GetLogger().WithValues("kind", reconciler.Kind.Kind),
 	}

@@ -114,19 +114,19 @@ func TestTheStampLeavesTheRestAsItIs(t *testing.T) {
 }
 
 func TestTheStampCoversWhatTheHooksDid(t *testing.T) {
-	stampWith := func(handlers []hooks.Hook) string {
+	stampWith := func(chain []hooks.Hook) string {
 		renderer := shipped(t)
-		renderer.Hooks = handlers
+		renderer.Hooks = chain
 		return stampOf(find(t, rendered(t, renderer, appService(t, "{image: a}")), "Deployment", "web"))
 	}
 	all := stampWith(hooks.Default())
-	for name, handlers := range map[string][]hooks.Hook{
+	for name, chain := range map[string][]hooks.Hook{
 		"Canonical": {hooks.Ownership, hooks.Labels},
 		"Ownership": {hooks.Canonical, hooks.Labels},
 		"Labels":    {hooks.Canonical, hooks.Ownership},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if stampWith(handlers) == all {
+			if stampWith(chain) == all {
 				t.Errorf("the stamp is the same without %s", name)
 			}
 		})

@@ -277,10 +277,10 @@ func TestTheDigestChangesWithTheChart(t *testing.T) {
 
 // The digest is that of the objects, whichever hooks they went through.
 func TestTheDigestNeedsNoHooks(t *testing.T) {
-	for name, handlers := range map[string][]hooks.Hook{"none": nil, "the first": hooks.Default()[:1]} {
+	for name, chain := range map[string][]hooks.Hook{"none": nil, "the first": hooks.Default()[:1]} {
 		t.Run(name, func(t *testing.T) {
 			renderer := shipped(t)
-			renderer.Hooks = handlers
+			renderer.Hooks = chain
 			if rendered(t, renderer, appService(t, "{image: a}")).Digest == rendered(t, renderer, appService(t, "{image: b}")).Digest {
 				t.Error("two images have one digest")
 			}

@@ -190,7 +190,7 @@ func (r *Renderer) identify(draft *Draft) error {
 }
 
 // Again returns a recorded release of a resource with changes by hooks: its objects have been through all hooks before.
-func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts hooks.Facts, handlers ...hooks.Hook) (*Result, error) {
+func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.Chart, values chartutil.Values, manifest string, facts hooks.Facts, chain ...hooks.Hook) (*Result, error) {
 	objects, err := ReadManifest(manifest)
 	if err != nil {
 		return nil, err
@@ -203,7 +203,7 @@ func Again(ctx context.Context, resource *unstructured.Unstructured, of *chart.C
 	for _, object := range objects {
 		unstructured.RemoveNestedField(object.Object, "metadata", "annotations", hooks.AnnotationStamp)
 	}
-	return (&Renderer{Chart: of, Hooks: handlers}).finish(ctx, draft, facts)
+	return (&Renderer{Chart: of, Hooks: chain}).finish(ctx, draft, facts)
 }
 
 // Selectors returns the labels by which the rendered workloads select their pods.

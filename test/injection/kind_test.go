@@ -16,7 +16,6 @@ import (
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
 	"github.com/example/appservice-operator/internal/render/values"
-
 	"github.com/example/appservice-operator/test/specs"
 )
 
