@@ -2,10 +2,13 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
@@ -13,8 +16,10 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/release"
 	"github.com/example/appservice-operator/internal/render"
+	"github.com/example/appservice-operator/internal/retry"
 )
 
 // brings puts a chart to use with a template more.
@@ -89,5 +94,22 @@ func TestFactsAreNotTheFaultOfAChart(t *testing.T) {
 	}
 	if !deployed(&scope{previous: &b.web(t).Status, resource: app("web-uid")}) {
 		t.Error("the spec counts as one that its user has changed")
+	}
+}
+
+// What the API server has not told yet is no answer: a resource that serves goes on to be ready, however long that takes.
+func TestNothingIsSaidWhileAKindIsNotListedYet(t *testing.T) {
+	b := deployedBench(t)
+	before, written := b.web(t).Status, b.statuses
+	b.brings("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")
+	b.source.err = fmt.Errorf("of ConfigMaps: %w", kube.ErrUnlisted)
+	for range 3 {
+		if next := b.reconcile(t); next != retry.Stale {
+			t.Errorf("the next one comes after %s, want %s", next, retry.Stale)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	}
+	if now := b.web(t).Status; b.statuses != written || !reflect.DeepEqual(now, before) {
+		t.Errorf("after %d writes more, it is %+v", b.statuses-written, now.Conditions)
 	}
 }
