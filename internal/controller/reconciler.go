@@ -6,6 +6,7 @@ package controller
 import (
 	"cmp"
 	"context"
+	"errors"
 	"time"
 
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -22,6 +23,7 @@ import (
 	"github.com/example/appservice-operator/internal/controller/rollout"
 	"github.com/example/appservice-operator/internal/controller/watch"
 	"github.com/example/appservice-operator/internal/hosts"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/gateway"
 	"github.com/example/appservice-operator/internal/kube/limits"
 	"github.com/example/appservice-operator/internal/kube/livestate"
@@ -151,13 +153,13 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		done = r.restart(ctx, s, wanted, done)
 	}
 	done.err = rbac.Explain(done.err, s.renderer.Chart, s.renderer.ClusterScoped) // only the chart knows what needs a right
-	if isStale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
+	if r.mayPass(s, done.err) {
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(staleRetry), nil
 	}
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
-	if done = r.runJobs(ctx, s, wanted, done); isStale(done.err) && s.memory.backoff.MayPass(r.Clock.Now()) {
+	if done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
 	done.err = cmp.Or(done.err, done.contended)
@@ -169,6 +171,12 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	}
 	done.err = timedOut(ctx, done.err)
 	return r.report(whole, s, wanted, done)
+}
+
+// mayPass reports whether an error says only that something is not known yet, so that the status may wait: for the first answer of the API
+// server about a kind, or for caches that are behind, as long as they are given time.
+func (r *Reconciler) mayPass(s *scope, err error) bool {
+	return errors.Is(err, kube.ErrUnlisted) || isStale(err) && s.memory.backoff.MayPass(r.Clock.Now())
 }
 
 // untilReport returns a context that ends before that of a reconcile, so that there is time to report that it did.

@@ -36,7 +36,7 @@ func (r *Reconciler) watchRecorded(ctx context.Context, s *scope, wanted renderi
 		var untracked *watch.UntrackedError
 		switch err := r.Tracker.Ensure(ctx, object.GroupVersionKind()); {
 		case err == nil, meta.IsNoMatchError(err): // a cluster that does not serve a kind has no objects of it
-		case errors.As(err, &untracked):
+		case errors.As(err, &untracked) && !errors.Is(err, kube.ErrUnlisted):
 			unwatched, why = append(unwatched, key), err
 		default:
 			return there, err

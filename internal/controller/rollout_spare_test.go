@@ -2,10 +2,13 @@ package controller
 
 import (
 	"errors"
+	"fmt"
 	"maps"
+	"reflect"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	"helm.sh/helm/v3/pkg/chart"
@@ -14,6 +17,7 @@ import (
 
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/controller/release"
+	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/render"
 )
 
@@ -89,5 +93,22 @@ func TestFactsAreNotTheFaultOfAChart(t *testing.T) {
 	}
 	if !deployed(&scope{previous: &b.web(t).Status, resource: app("web-uid")}) {
 		t.Error("the spec counts as one that its user has changed")
+	}
+}
+
+// What the API server has not told yet is no answer: a resource that serves goes on to be ready, however long that takes.
+func TestNothingIsSaidWhileAKindIsNotListedYet(t *testing.T) {
+	b := deployedBench(t)
+	before, written := b.web(t).Status, b.statuses
+	b.brings("apiVersion: v1\nkind: ConfigMap\nmetadata: {name: more}\n")
+	b.source.err = fmt.Errorf("of ConfigMaps: %w", kube.ErrUnlisted)
+	for range 3 {
+		if next := b.reconcile(t); next != staleRetry {
+			t.Errorf("the next one comes after %s, want %s", next, staleRetry)
+		}
+		b.clock.SetTime(b.clock.Now().Add(time.Minute))
+	}
+	if now := b.web(t).Status; b.statuses != written || !reflect.DeepEqual(now, before) {
+		t.Errorf("after %d writes more, it is %+v", b.statuses-written, now.Conditions)
 	}
 }

@@ -22,8 +22,9 @@ import (
 	"sigs.k8s.io/controller-runtime/pkg/log"
 )
 
-// errUnlisted reports that a kind has not been listed yet.
-var errUnlisted = errors.New("the API server has not listed it yet")
+// ErrUnlisted reports that the API server has not answered yet when it was asked for the objects of a kind. It does so, or ends the request,
+// within a minute or so.
+var ErrUnlisted = errors.New("the API server has not listed it yet")
 
 // Informers creates the informers of a cache and knows which kinds it sees: all objects are listed, and the API server
 // allows watching them. Kinds are independent: one that cannot be read does not block another. It is safe for concurrent
@@ -125,7 +126,7 @@ func (f *feed) seen() error {
 	case f.last != nil:
 		return f.last
 	}
-	return errUnlisted
+	return ErrUnlisted
 }
 
 // forbidden returns which right is missing. The API server names the resource; a proxy before it may not.
@@ -168,7 +169,7 @@ func (i *Informers) ByIndex(kind schema.GroupVersionKind, name, value string) ([
 func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 	feeds := i.of(kind)
 	if len(feeds) == 0 {
-		return errUnlisted
+		return ErrUnlisted
 	}
 	for _, f := range feeds {
 		if err := f.seen(); err != nil {
@@ -176,6 +177,14 @@ func (i *Informers) Seen(kind schema.GroupVersionKind) error {
 		}
 	}
 	return nil
+}
+
+// Answered waits until the API server has answered when it was asked for each kind: with the objects, or with an error. It returns an error only
+// if ctx ends before that.
+func (i *Informers) Answered(ctx context.Context, kinds ...schema.GroupVersionKind) error {
+	return wait.PollUntilContextCancel(ctx, 20*time.Millisecond, true, func(context.Context) (bool, error) {
+		return !slices.ContainsFunc(kinds, func(kind schema.GroupVersionKind) bool { return errors.Is(i.Seen(kind), ErrUnlisted) }), nil
+	})
 }
 
 // Settle waits until it is known for each kind whether it is seen: its objects are listed, or the operator lacks the right,

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -74,6 +75,36 @@ func TestAnInformerHasCaughtUpOnceItShowsWhatTheAPIServerHas(t *testing.T) {
 			require.NoError(t, err)
 			if got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
+			}
+		})
+	}
+}
+
+func TestTheAPIServerHasAnsweredOnceItListsAKindOrSaysWhyNot(t *testing.T) {
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "widgets"}, "", errors.New("no"))
+	for name, test := range map[string]struct {
+		ask    bool
+		answer error
+		want   error // nil if it has answered
+	}{
+		"it is not asked yet":           {want: ErrUnlisted},
+		"it says that it cannot":        {true, errors.New("down"), nil},
+		"it says that nobody may do so": {true, forbidden, nil},
+	} {
+		t.Run(name, func(t *testing.T) {
+			informers, example := &Informers{}, &unstructured.Unstructured{}
+			example.SetGroupVersionKind(widget)
+			informer := informers.New(&toolscache.ListWatch{}, example, 0, toolscache.Indexers{}).(*feed)
+			if test.ask {
+				informer.answered(t.Context(), test.answer)
+			}
+			ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+			defer cancel()
+			if err := informers.Answered(ctx, widget); (err == nil) != (test.want == nil) {
+				t.Errorf("got %v", err)
+			}
+			if err := informers.Seen(widget); test.want != nil && !errors.Is(err, test.want) {
+				t.Errorf("got %v, want %v", err, test.want)
 			}
 		})
 	}

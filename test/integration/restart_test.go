@@ -2,13 +2,16 @@ package integration
 
 import (
 	"fmt"
+	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/operator"
 	"github.com/example/appservice-operator/test/harness"
 )
 
@@ -40,6 +43,46 @@ func TestARestartWritesNothing(t *testing.T) {
 	cluster.Ready(t, apps[0])
 	if len(second.Requests.WritesSince(mark)) == 0 {
 		t.Error("the second manager does not work")
+	}
+}
+
+// Until the API server has answered about a kind, nothing is known of it, and nothing is said: what runs is not less ready for a slow list.
+func TestARestartBesideASlowAPIServerWritesNothing(t *testing.T) {
+	const longer = 25 * time.Second // than a reconcile waits for a list
+	for _, slow := range []string{"/secrets", "/configmaps", "/namespaces"} {
+		t.Run(strings.TrimPrefix(slow, "/"), func(t *testing.T) {
+			t.Parallel()
+			namespace, first := cluster.ManagedNamespace(t)
+			app := harness.Seed(namespace, "web")
+			app.Spec.Config = &v1.Config{DatabaseURL: "postgres://x"} // with a Secret
+			cluster.CreateReady(t, app)
+			first.Rest(t)
+			first.Stop(t)
+			var asked, answered atomic.Int32
+			second := cluster.Manager(t, namespace, func(_ *operator.Options, requests *harness.Requests) {
+				requests.Below = func(next http.RoundTripper) http.RoundTripper {
+					return transport(func(request *http.Request) (*http.Response, error) {
+						if request.Method == http.MethodGet && strings.HasSuffix(request.URL.Path, slow) {
+							asked.Add(1)
+							defer answered.Add(1)
+							select {
+							case <-time.After(longer):
+							case <-request.Context().Done():
+								return nil, request.Context().Err()
+							}
+						}
+						return next.RoundTrip(request)
+					})
+				}
+			})
+			harness.Eventually(t, "the lists are answered", func() error {
+				return want("lists under way", asked.Load() == 0 || asked.Load() > answered.Load(), false)
+			})
+			second.Rest(t)
+			if writes := second.Requests.WritesSince(0); len(writes) != 0 {
+				t.Errorf("after %d lists that took %s, a restart wrote: %v", answered.Load(), longer, writes)
+			}
+		})
 	}
 }
 

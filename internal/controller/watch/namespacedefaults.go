@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -101,7 +100,7 @@ func (d *Defaults) Watch(ctx context.Context, controller ctrl.Controller) error 
 		return err
 	}
 	return controller.Watch(gate(func(ctx context.Context) error {
-		return d.Informers.Settle(ctx, time.Now().Add(settleTimeout), configMapKind)
+		return settled(ctx, d.Informers, configMapKind)
 	}))
 }
 

@@ -28,7 +28,7 @@ import (
 // Bookkeeping is the priority of reconciles that are not caused by a change of a resource, below the usual 0.
 const Bookkeeping = handler.LowPriority
 
-// settleTimeout is how long the first list of a kind may take before the kind counts as unreadable.
+// settleTimeout is how long a reconcile waits for the first list of a kind, and the start of a controller for one that was answered with an error.
 const settleTimeout = 15 * time.Second
 
 // Tracker watches the kinds that a chart renders, from when they are first rendered, and turns events of objects into
@@ -81,8 +81,17 @@ func (t *Tracker) Preload(ctx context.Context, kinds ...schema.GroupVersionKind)
 		if err := t.Informers.CatchUp(ctx, t.Owner); err != nil {
 			return err
 		}
-		return t.Informers.Settle(ctx, time.Now().Add(settleTimeout), served...)
+		return settled(ctx, t.Informers, served...)
 	}))
+}
+
+// settled waits for the first answer about each kind, and then until those that were answered with an error are seen, or the time for that is
+// over. Until the API server has answered, it is not known what a missing object means.
+func settled(ctx context.Context, informers *kube.Informers, kinds ...schema.GroupVersionKind) error {
+	if err := informers.Answered(ctx, kinds...); err != nil {
+		return err
+	}
+	return informers.Settle(ctx, time.Now().Add(settleTimeout), kinds...)
 }
 
 // watchServed watches those of the kinds that the cluster serves, and returns them.
