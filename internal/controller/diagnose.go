@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // schedules are the schedules of looks, by the object that is not as desired. Objects that need no looks are left out.
@@ -99,14 +100,14 @@ func (r *Reconciler) look(ctx context.Context, looks *diagnose.PodReads, finding
 // diagnosed reports whether a status says that the rollout is stuck for a cause found in its pods.
 func diagnosed(previous *v1.AppServiceStatus) bool {
 	condition := meta.FindStatusCondition(previous.Conditions, v1.ConditionStalled)
-	return condition != nil && condition.Status == metav1.ConditionTrue && diagnose.Seen(condition.Reason)
+	return condition != nil && condition.Status == metav1.ConditionTrue && reason.Of(condition.Reason).InPods
 }
 
 // mayCrashAgain reports whether pods of a workload that seem healthy may be about to crash again. If no cause is known, any workload's
 // pods may.
 func mayCrashAgain(s *scope, workload kube.Key) bool {
 	condition := meta.FindStatusCondition(s.previous.Conditions, v1.ConditionStalled)
-	if !diagnosed(s.previous) || !diagnose.Recurs(condition.Reason) || s.previous.ObservedGeneration != s.resource.GetGeneration() {
+	if !diagnosed(s.previous) || !reason.Of(condition.Reason).Recurs || s.previous.ObservedGeneration != s.resource.GetGeneration() {
 		return false
 	}
 	if len(s.memory.looks) == 0 {

@@ -5,7 +5,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	v1 "github.com/example/appservice-operator/api/v1"
-	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // dampFlapping retains the readiness that was reported while pods only seem to have recovered: between two crashes a container is
@@ -15,7 +15,7 @@ func dampFlapping(in Input, out *v1.AppServiceStatus, v verdict) {
 	was := meta.FindStatusCondition(before.Conditions, v1.ConditionStalled)
 	same := was != nil && was.Status == metav1.ConditionTrue && was.Reason == v.reason && before.ObservedGeneration == out.ObservedGeneration &&
 		before.Replicas == out.Replicas && before.UpdatedReplicas == out.UpdatedReplicas
-	if v.outcome != stuck || !diagnose.Recurs(v.reason) || !same || out.ReadyReplicas < before.ReadyReplicas || out.AvailableReplicas < before.AvailableReplicas {
+	if v.outcome != stuck || !reason.Of(v.reason).Recurs || !same || out.ReadyReplicas < before.ReadyReplicas || out.AvailableReplicas < before.AvailableReplicas {
 		return
 	}
 	out.ReadyReplicas, out.AvailableReplicas, out.UnavailableReplicas = before.ReadyReplicas, before.AvailableReplicas, before.UnavailableReplicas

@@ -27,6 +27,7 @@ import (
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/status"
 	"github.com/example/appservice-operator/internal/status/diagnose"
+	"github.com/example/appservice-operator/internal/status/reason"
 	"github.com/example/appservice-operator/test/argo"
 )
 
@@ -218,7 +219,7 @@ func (c *readyCase) input(t *testing.T) status.Input {
 		in.Rendered = append(in.Rendered, keyOf(absent))
 	}
 	for object, cause := range c.Causes {
-		found := diagnose.Cause{Reason: cause[0], Source: "a container", Message: cause[1], Hint: diagnose.Hint(cause[0]), Effect: diagnose.Lasting}
+		found := diagnose.Cause{Reason: cause[0], Source: "a container", Message: cause[1], Hint: reason.Of(cause[0]).Hint, Effect: diagnose.Lasting}
 		in.Causes[keyOf(object)] = []diagnose.Cause{found}
 	}
 	for _, missing := range c.Missing {

@@ -1,8 +1,12 @@
 package importer
 
 import (
+	"fmt"
 	"strings"
 	"testing"
+
+	"github.com/stretchr/testify/require"
+	"sigs.k8s.io/yaml"
 )
 
 func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
@@ -28,6 +32,33 @@ func TestWhatCannotBeImportedSaysWhy(t *testing.T) {
 			}
 			if err == nil || !strings.Contains(err.Error(), test.want) {
 				t.Errorf("got error %v, want in it %q", err, test.want)
+			}
+		})
+	}
+}
+
+// apps/v1beta1 had a default for it: that manifests of today lack it is no reason to refuse them, or to end.
+func TestAWorkloadWithoutSelectorSelectsTheLabelsOfItsPods(t *testing.T) {
+	t.Parallel()
+	for _, kind := range []string{"Deployment", "StatefulSet"} {
+		t.Run(kind, func(t *testing.T) {
+			t.Parallel()
+			workload := "{apiVersion: apps/v1, kind: " + kind + ", metadata: {name: a}, spec: {%stemplate: {metadata: {labels: {app: a}}, " +
+				"spec: {containers: [{name: a, image: b, ports: [{containerPort: 80}]}]}}}}\n---\n" +
+				"{apiVersion: v1, kind: Service, metadata: {name: a}, spec: {selector: {app: a}, ports: [{port: 80}]}}"
+			var texts []string
+			for _, selector := range []string{"", "selector: {matchLabels: {app: a}}, "} {
+				i := importer(t)
+				objects, err := Manifest([]byte(fmt.Sprintf(workload, selector)), "")
+				require.NoError(t, err)
+				apps, _, err := i.Objects(t.Context(), objects, "")
+				require.NoError(t, err)
+				text, err := yaml.Marshal(apps)
+				require.NoError(t, err)
+				texts = append(texts, string(text))
+			}
+			if texts[0] != texts[1] {
+				t.Errorf("got\n%s\nwant\n%s", texts[0], texts[1])
 			}
 		})
 	}

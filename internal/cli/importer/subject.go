@@ -1,6 +1,7 @@
 package importer
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 
@@ -56,12 +57,12 @@ func (w *world) sourceOf(of *unstructured.Unstructured) (*subject, error) {
 	if of.GetKind() == "StatefulSet" {
 		s.stateful, err = as[appsv1.StatefulSet](of)
 		if err == nil {
-			s.template, s.selector = &s.stateful.Spec.Template, s.stateful.Spec.Selector
+			s.template, s.selector = &s.stateful.Spec.Template, orLabels(s.stateful.Spec.Selector, s.stateful.Spec.Template)
 		}
 	} else {
 		s.deployment, err = as[appsv1.Deployment](of)
 		if err == nil {
-			s.template, s.selector = &s.deployment.Spec.Template, s.deployment.Spec.Selector
+			s.template, s.selector = &s.deployment.Spec.Template, orLabels(s.deployment.Spec.Selector, s.deployment.Spec.Template)
 		}
 	}
 	if err != nil {
@@ -311,4 +312,9 @@ func content(object runtime.Object, from *unstructured.Unstructured) map[string]
 // selecting returns the labels by which an AppService selects its pods.
 func selecting(name string) map[string]string {
 	return map[string]string{"app.kubernetes.io/name": "appservice", "app.kubernetes.io/instance": name}
+}
+
+// orLabels returns a selector, by default the labels of the pods, as in manifests of apps/v1beta1.
+func orLabels(selector *metav1.LabelSelector, template corev1.PodTemplateSpec) *metav1.LabelSelector {
+	return cmp.Or(selector, &metav1.LabelSelector{MatchLabels: template.Labels})
 }

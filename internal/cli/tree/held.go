@@ -13,14 +13,8 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/status/health"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
-
-// waiting are the problems that report what is held back, and until when.
-var waiting = map[string]string{
-	v1.ReasonRolloutHeldBack: "a new chart, operator or defaults",
-	v1.ReasonHostConflict:    "the route, until nobody else serves the host",
-	v1.ReasonExpiring:        "its end",
-}
 
 // held returns nodes for what is held back, and until when. It records which problems it reported.
 func (f *Findings) held(used map[v1.Problem]bool) []*Node {
@@ -39,8 +33,8 @@ func (f *Findings) held(used map[v1.Problem]bool) []*Node {
 			add(hint("kubectl appservice resume " + f.Resource.GetName()))
 	}
 	for _, problem := range f.Status.Problems {
-		name, holds := waiting[problem.Reason]
-		if !holds {
+		name := reason.Of(problem.Reason).Holds
+		if name == "" {
 			continue
 		}
 		var until *metav1.Time

@@ -18,6 +18,7 @@ import (
 	v1 "github.com/example/appservice-operator/api/v1"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/reference"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // certificates is the kind in which cert-manager reports the progress of a TLS Secret.
@@ -76,7 +77,7 @@ func (a *Awaited) Ask(ctx context.Context, live client.Reader) ([]Cause, error) 
 		return nil, nil
 	}
 	return []Cause{{
-		Reason: v1.ReasonLoadBalancerPending, Source: "Service " + a.GetName(), Effect: Lasting, Hint: Hint(v1.ReasonLoadBalancerPending),
+		Reason: v1.ReasonLoadBalancerPending, Source: "Service " + a.GetName(), Effect: Lasting, Hint: reason.Of(v1.ReasonLoadBalancerPending).Hint,
 		Message: "no load balancer has given it an address", Detail: Brief(newest.Message),
 	}}, nil
 }

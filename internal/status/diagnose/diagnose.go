@@ -8,6 +8,8 @@ import (
 	appsv1 "k8s.io/api/apps/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/types"
+
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // Findings are the objects found for a workload. All but the workload may be left out; missing ones are not judged.
@@ -86,7 +88,7 @@ func Causes(f Findings) []Cause {
 		if cause.Effect == Passing && !cause.Until.IsZero() && !f.Now.Before(cause.Until) {
 			cause.Effect = Lasting
 		}
-		cause.Hint = cmp.Or(cause.Hint, Hint(cause.Reason))
+		cause.Hint = cmp.Or(cause.Hint, reason.Of(cause.Reason).Hint)
 	}
 	order(list)
 	return list

@@ -11,6 +11,7 @@ import (
 	"k8s.io/utils/ptr"
 
 	v1 "github.com/example/appservice-operator/api/v1"
+	"github.com/example/appservice-operator/internal/status/reason"
 )
 
 // job returns a workload whose pods are meant to end. The Job itself decides how often they are retried; once it has failed, nothing is.
@@ -33,7 +34,7 @@ func job(j *batchv1.Job) *Workload {
 		cause := Cause{
 			Reason: v1.ReasonJobFailed, Source: w.String(), Effect: Lasting,
 			Message: fmt.Sprintf("Job %s failed, %s", j.Name, failureWords(j, failed)),
-			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected: %s", j.Name, again),
+			Hint:    fmt.Sprintf("see kubectl logs job/%s; once that is corrected: %s", j.Name, reason.RunAgain),
 		}
 		cause.Detail = cmp.Or(lastTry(*f, f.controlled(j.UID)), f.known(cause), Brief(failed.Message))
 		return []Cause{cause}

@@ -1,50 +1,10 @@
 package diagnose
 
 import (
-	"go/ast"
-	"go/parser"
-	"go/token"
-	"strings"
 	"testing"
 
-	"github.com/stretchr/testify/require"
 	corev1 "k8s.io/api/core/v1"
-
-	v1 "github.com/example/appservice-operator/api/v1"
 )
-
-// nothingToDo are the reasons that ask nothing of anybody: all is well or on its way, or an event tells what was done.
-var nothingToDo = map[string]bool{
-	v1.ReasonRunning: true, v1.ReasonComplete: true, v1.ReasonScaledToZero: true, v1.ReasonRollingOut: true, v1.ReasonPending: true, v1.ReasonNoWorkload: true,
-	v1.ReasonInstalled: true, v1.ReasonUpgraded: true, v1.ReasonAsExpected: true,
-	v1.ReasonDriftCorrected: true, v1.ReasonReleaseResumed: true, v1.ReasonRecovered: true, v1.ReasonResumed: true, v1.ReasonExpired: true, v1.ReasonAdopted: true,
-	v1.ReasonStarted: true, v1.ReasonDegraded: true, v1.ReasonStalled: true, // events, with the reason of Ready, which has a hint
-}
-
-func TestEachReasonHasAHint(t *testing.T) {
-	file, err := parser.ParseFile(token.NewFileSet(), "../../../api/v1/conditions.go", nil, 0)
-	require.NoError(t, err)
-	known := map[string]bool{}
-	ast.Inspect(file, func(node ast.Node) bool {
-		if spec, ok := node.(*ast.ValueSpec); ok && strings.HasPrefix(spec.Names[0].Name, "Reason") {
-			known[strings.TrimPrefix(spec.Names[0].Name, "Reason")] = true // which is its value: a test of api/v1 sees to that
-		}
-		return true
-	})
-	if len(known) == 0 {
-		t.Fatal("there are no reasons")
-	}
-	for reason := range known {
-		if hint := Hint(reason); (hint == "") != nothingToDo[reason] {
-			t.Errorf("%s has the hint %q, and to do something about it is needless: %t", reason, hint, nothingToDo[reason])
-		}
-	}
-	for reason := range hints {
-		if !known[reason] {
-			t.Errorf("there is a hint for %s, which is no reason", reason)
-		}
-	}
-}
 
 // The words are those of containerd 2.1, containerd 2.0 by two ways, and Docker 26.
 func TestAnImageOfAnOldFormatIsNoLongerRunByNodes(t *testing.T) {
