@@ -83,7 +83,7 @@ func (c *clinic) after(t *testing.T, wait time.Duration) []string {
 }
 
 func (c *clinic) wait() time.Duration {
-	return c.next(c.scope, rendering{}, action{there: c.there}, 0).RequeueAfter
+	return c.next(c.scope, rendering{}, attempt{there: c.there}, 0).RequeueAfter
 }
 
 // unready is a workload of which a pod is not ready.

@@ -18,7 +18,7 @@ import (
 )
 
 // recordAction emits an event, logs, and updates metrics for an action that was carried out.
-func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done action) {
+func (r *Reconciler) recordAction(ctx context.Context, s *scope, wanted rendering, done attempt) {
 	logger := log.FromContext(ctx)
 	if done.repaired != nil && !done.repaired.Empty() {
 		changes := done.repaired.String()

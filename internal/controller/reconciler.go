@@ -100,10 +100,12 @@ func (r *Reconciler) Reconcile(ctx context.Context, request reconcile.Request) (
 	return next, err
 }
 
-// reconcile runs the list of steps. It returns the outcome and when to reconcile again.
+// reconcile runs the steps, which ARCHITECTURE.md describes by the same names. It returns the outcome and when to reconcile again.
 func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request) (metrics.Outcome, reconcile.Result, error) {
 	ctx, cancel := untilReport(whole)
 	defer cancel()
+
+	// 1. Read the resource, and wait for a share of memory.
 	s, err := r.read(ctx, request)
 	if err != nil || s == nil {
 		return metrics.Gone, reconcile.Result{}, err
@@ -113,6 +115,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		return metrics.Error, reconcile.Result{}, err
 	}
 	defer end()
+
+	// 2. Finalize or expire it; let the backoff of a failed attempt end.
 	switch {
 	case s.resource.GetDeletionTimestamp() != nil:
 		r.Hosts.Rest(s.resource)
@@ -126,17 +130,23 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	if wait := s.memory.backoff.Wait(r.Clock.Now(), s.version()); wait > 0 {
 		return metrics.Deferred, after(wait), nil
 	}
+
+	// 3. Render it, and check what the result needs. This comes before observing: it may find a kind that has to be watched.
 	var wanted rendering
-	var done action
+	var done attempt
 	if !s.paused {
-		wanted, done.err = r.render(ctx, s) // first: it may find a kind that has to be watched
+		wanted, done.err = r.render(ctx, s)
 	}
+
+	// 4. Observe what is there.
 	if done.there, err = r.observe(ctx, s, wanted); err != nil {
 		return metrics.Error, reconcile.Result{}, err
 	}
 	if done.err == nil && wanted.rendered != nil {
 		done.err = done.there.Sees(wanted.outline.Keys)
 	}
+
+	// 5. Spare a resource for which something new cannot be rendered; refuse a name, and hold back routes, that others have.
 	done = s.spare(done)
 	if done.err == nil {
 		done.err = r.namesake(ctx, s, done.there)
@@ -146,6 +156,8 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 	} else {
 		r.Hosts.Rest(s.resource) // nothing is about to be written: it keeps the hosts that it serves
 	}
+
+	// 6. Act: compare, decide, take a place in the line of rollouts, write and record.
 	if done.err == nil && !s.paused && !done.waits() {
 		done = r.act(ctx, s, wanted, done.there)
 	}
@@ -157,11 +169,17 @@ func (r *Reconciler) reconcile(whole context.Context, request reconcile.Request)
 		log.FromContext(ctx).V(1).Info("waited for the caches", "reason", done.err.Error())
 		return metrics.Deferred, after(staleRetry), nil
 	}
+
+	// 7. Keep the recorded release alive if what is rendered is refused or waits.
 	done = r.keepAlive(ctx, s, wanted, done)
 	r.recordAction(ctx, s, wanted, done)
+
+	// 8. Run Jobs that run once.
 	if done = r.runJobs(ctx, s, wanted, done); r.mayPass(s, done.err) {
 		return metrics.Deferred, after(staleRetry), nil
 	}
+
+	// 9. Report: diagnose, judge, summarize, write the status and events.
 	done.err = cmp.Or(done.err, done.contended)
 	if done.err == nil && done.released() && status.Unnoticed(done.there) {
 		return metrics.Acted, after(noticeDelay), nil

@@ -354,7 +354,7 @@ func TestWhatTheInformersDoNotShowIsLookedAtAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := &Reconciler{Period: test.period}
 			s := &scope{resource: app("a"), memory: &remembered{}}
-			done := action{there: &livestate.Snapshot{Unconfirmed: test.unconfirmed}}
+			done := attempt{there: &livestate.Snapshot{Unconfirmed: test.unconfirmed}}
 			if got := r.next(s, rendering{}, done, 0).RequeueAfter; got != test.want {
 				t.Errorf("got %s, want %s", got, test.want)
 			}
@@ -867,7 +867,7 @@ func TestTheStatusWaitsForTheControllerOfAWorkloadToTakeNote(t *testing.T) {
 	}
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
-			done := action{state: test.state, there: test.snapshot}
+			done := attempt{state: test.state, there: test.snapshot}
 			if got := done.released() && status.Unnoticed(done.there); got != test.want {
 				t.Errorf("got %t, want %t", got, test.want)
 			}

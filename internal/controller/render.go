@@ -14,6 +14,7 @@ import (
 	"github.com/example/appservice-operator/internal/hosts"
 	"github.com/example/appservice-operator/internal/kube"
 	"github.com/example/appservice-operator/internal/kube/jobs"
+	"github.com/example/appservice-operator/internal/kube/livestate"
 	"github.com/example/appservice-operator/internal/kube/reference"
 	"github.com/example/appservice-operator/internal/render"
 	"github.com/example/appservice-operator/internal/render/hooks"
@@ -70,8 +71,9 @@ type rendering struct {
 // render returns what a resource has to become: rendered again, or from memory if none of its inputs has changed. If it returns an
 // error, the rendering must not be applied.
 func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
+	known := s.memory.rendered
+	s.memory.rendered = nil // it counts again only if this succeeds
 	if err := cmp.Or(s.oversize, s.defaultsErr); err != nil {
-		s.memory.rendered = nil
 		return rendering{}, err
 	}
 	_, version, err := r.Capabilities.Get(ctx)
@@ -83,7 +85,6 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		restarted:    s.resource.GetAnnotations()[v1.AnnotationRestartedAt],
 		surroundings: surroundings{chart: s.asked.Chart.Digest, defaults: s.asked.Defaults.Digest, capabilities: version},
 	}
-	known := s.memory.rendered
 	var draft *render.Draft
 	var references []reference.Reference
 	var selectors map[kube.Key]map[string]string
@@ -91,7 +92,6 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 	if known != nil && known.inputs == in {
 		references, selectors, runs = known.references, known.selectors, known.runs
 	} else {
-		s.memory.rendered = nil // the previous rendering no longer counts if this one fails
 		if draft, err = r.draft(ctx, s); err != nil {
 			return rendering{}, err
 		}
@@ -128,16 +128,13 @@ func (r *Reconciler) render(ctx context.Context, s *scope) (rendering, error) {
 		}
 		if draft == nil {
 			if draft, err = r.draft(ctx, s); err != nil {
-				s.memory.rendered = nil
 				return rendering{}, err
 			}
 		}
 		if err := r.finish(ctx, s, fresh, draft); err != nil {
-			s.memory.rendered = nil
 			return rendering{}, err
 		}
 		if err := r.watched(ctx, draft.Kinds()); err != nil {
-			s.memory.rendered = nil // so that the cluster is queried again
 			return rendering{rendered: fresh}, err
 		}
 	}
@@ -155,14 +152,20 @@ func (r *Reconciler) content(ctx context.Context, s *scope, known *rendered, ref
 	if content == (reference.Content{}) {
 		return content, nil
 	}
-	there, err := r.observe(ctx, s, rendering{})
-	if err == nil {
-		err = there.Sees(nil)
-	}
-	if err != nil || there.Record == nil {
+	record, err := r.recordBefore(ctx, s)
+	if err != nil || record == nil {
 		return content, err
 	}
-	return content.After(reference.ParseContent(there.Record.References)), nil
+	return content.After(reference.ParseContent(record.References)), nil
+}
+
+// recordBefore returns the newest release record before anything is rendered; nil if there is none.
+func (r *Reconciler) recordBefore(ctx context.Context, s *scope) (*livestate.Record, error) {
+	there, err := r.observe(ctx, s, rendering{})
+	if err != nil {
+		return nil, err
+	}
+	return there.Record, there.Sees(nil)
 }
 
 // sameButContent reports whether facts differ in nothing but the content of existing objects.

@@ -23,7 +23,7 @@ import (
 
 // report diagnoses why pods do not run, writes the status and emits events of what is new in it. It returns the outcome of the
 // reconcile and when to reconcile again.
-func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done action) (metrics.Outcome, reconcile.Result, error) {
+func (r *Reconciler) report(ctx context.Context, s *scope, wanted rendering, done attempt) (metrics.Outcome, reconcile.Result, error) {
 	again := r.nextAttempt(s, done)
 	problem := problemOf(done.err, done.plan, failureOf(done))
 	causes, looks := r.diagnose(ctx, s, wanted, done.there, problem)
@@ -122,7 +122,7 @@ func (r *Reconciler) gateways(ctx context.Context, there *livestate.Snapshot) ga
 }
 
 // failureOf returns the reason of Ready if an action fails.
-func failureOf(done action) string {
+func failureOf(done attempt) string {
 	if record := done.there.Record; done.state == release.Unfinished && record != nil && record.Revision > 1 {
 		return v1.ReasonUpgradeFailed // a first release that is resumed is still an install; any other is not
 	}
@@ -131,7 +131,7 @@ func failureOf(done action) string {
 
 // next returns when to reconcile again: soon after a failure; else when the first postponed task is due, after the period of the kind
 // at the latest.
-func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.Duration) reconcile.Result {
+func (r *Reconciler) next(s *scope, wanted rendering, done attempt, delayed time.Duration) reconcile.Result {
 	var contended *release.ContendedError
 	switch {
 	case errors.As(done.err, &contended):
@@ -151,7 +151,7 @@ func (r *Reconciler) next(s *scope, wanted rendering, done action, delayed time.
 }
 
 // nextAttempt returns when a failed action is tried again, if only the next attempt can end the failure; else the zero time.
-func (r *Reconciler) nextAttempt(s *scope, done action) time.Time {
+func (r *Reconciler) nextAttempt(s *scope, done attempt) time.Time {
 	var contended *release.ContendedError
 	switch {
 	case errors.As(done.err, &contended):
@@ -171,7 +171,7 @@ func sooner(a, b time.Duration) time.Duration {
 }
 
 // outcomeOf returns the outcome of a reconcile.
-func outcomeOf(s *scope, done action) metrics.Outcome {
+func outcomeOf(s *scope, done attempt) metrics.Outcome {
 	switch {
 	case s.paused:
 		return metrics.Unchanged
@@ -186,7 +186,7 @@ func outcomeOf(s *scope, done action) metrics.Outcome {
 }
 
 // measureFailure counts a reconcile that could not bring the objects to the state that the spec describes.
-func (r *Reconciler) measureFailure(done action, problem *status.Problem) {
+func (r *Reconciler) measureFailure(done attempt, problem *status.Problem) {
 	if done.err == nil {
 		return
 	}

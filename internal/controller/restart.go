@@ -31,7 +31,7 @@ type recorded struct {
 
 // restart restarts the pods of the recorded release of a resource that waits, if its user asks for that, or if content that they take has
 // changed. The error is a reference.MissingError if the release lacks something.
-func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a action) action {
+func (r *Reconciler) restart(ctx context.Context, s *scope, wanted rendering, a attempt) attempt {
 	known, err := r.recorded(ctx, s, a.there.Record)
 	if err != nil {
 		a.err = err
@@ -101,7 +101,7 @@ func (r *Reconciler) lastGoodOf(ctx context.Context, s *scope, record *livestate
 }
 
 // again writes the recorded release with other annotations of pods, and records that.
-func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a action, facts hooks.Facts, next *recorded) action {
+func (r *Reconciler) again(ctx context.Context, s *scope, wanted rendering, a attempt, facts hooks.Facts, next *recorded) attempt {
 	began, record := r.Clock.Now(), a.there.Record
 	before, err := r.lastGoodOf(ctx, s, record)
 	if err != nil {

@@ -35,7 +35,7 @@ func (s *scope) begun(record *livestate.Record) (rollout.Rollout, bool) {
 }
 
 // spare leaves the recorded release to a resource for which something new, and nothing that its user changed, cannot be rendered.
-func (s *scope) spare(done action) action {
+func (s *scope) spare(done attempt) attempt {
 	_, begun := s.begun(done.there.Record)
 	if s.paused || begun || done.there.Record == nil || !deployed(s) || !s.asked.New(done.there.Record).Any() || !isUnrenderable(done.err) {
 		return done
@@ -44,10 +44,10 @@ func (s *scope) spare(done action) action {
 	return done
 }
 
-// begin reports whether an action may change objects, and returns the rollout that it belongs to; nil for none. An action takes a place in the
+// begin reports whether an attempt may change objects, and returns the rollout that it belongs to; nil for none. It takes a place in the
 // line of rollouts if it restarts pods that are available, and nobody asked for that but the platform. The newest record says so before
 // anything else is written.
-func (r *Reconciler) begin(ctx context.Context, s *scope, a action) (running *rollout.Rollout, may bool, err error) {
+func (r *Reconciler) begin(ctx context.Context, s *scope, a attempt) (running *rollout.Rollout, may bool, err error) {
 	if begun, yes := s.begun(a.there.Record); yes {
 		r.Rollouts.Resume(s.name(), begun.Since)
 		return &begun, true, nil
@@ -65,7 +65,7 @@ func (r *Reconciler) begin(ctx context.Context, s *scope, a action) (running *ro
 
 // judge reports to the line of rollouts how the resource fares, and updates what its record says of a rollout that has begun. It
 // returns when the rollout has to be judged again although nothing changes; the zero time if there is no such time.
-func (r *Reconciler) judge(ctx context.Context, s *scope, done action) (again time.Time, err error) {
+func (r *Reconciler) judge(ctx context.Context, s *scope, done attempt) (again time.Time, err error) {
 	defer r.Rollouts.Looked(s.name())
 	record := done.there.Record
 	running, begun := s.begun(record)
@@ -97,10 +97,10 @@ func (r *Reconciler) judge(ctx context.Context, s *scope, done action) (again ti
 }
 
 // waits reports whether the resource keeps the recorded release for now, though its user did not ask for that.
-func (a action) waits() bool { return a.queued || a.unfit != nil }
+func (a attempt) waits() bool { return a.queued || a.unfit != nil }
 
 // why returns what a resource waits for, and what its user can do about it, if anything.
-func (r *Reconciler) why(s *scope, a action) (waits status.Waits) {
+func (r *Reconciler) why(s *scope, a attempt) (waits status.Waits) {
 	if !a.waits() {
 		return waits
 	}
@@ -128,7 +128,7 @@ func (r *Reconciler) why(s *scope, a action) (waits status.Waits) {
 }
 
 // recordUnfit emits an event and logs that something new cannot be rendered for a resource, unless the status before said so.
-func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done action, why status.Waits) {
+func (r *Reconciler) recordUnfit(ctx context.Context, s *scope, done attempt, why status.Waits) {
 	known := slices.ContainsFunc(s.previous.Problems, func(p v1.Problem) bool { return p.Message == status.OneLine(why.Message) })
 	if done.unfit == nil || known {
 		return
