@@ -62,7 +62,7 @@ func held(in Input, list []objectState, main kube.Key, culprit, more int) verdic
 	case more > 1:
 		ending = fmt.Sprintf("; %d more objects are not ready", more)
 	}
-	if first.Verdict == health.Stuck && (runsPods(first.key) || !starting(list)) {
+	if first.Verdict == health.Stuck && (kube.TraitsOf(first.key.GroupKind).RunsPods || !starting(list)) {
 		v.outcome = stuck
 		reaches := trafficOf(in)
 		v.serving = reaches.serving()
@@ -85,7 +85,9 @@ func withName(key kube.Key, message string) string {
 // starting reports whether a workload is progressing: until that has ended, other problems are reported without an
 // alarm.
 func starting(list []objectState) bool {
-	return slices.ContainsFunc(list, func(one objectState) bool { return one.Verdict == health.Waiting && runsPods(one.key) })
+	return slices.ContainsFunc(list, func(one objectState) bool {
+		return one.Verdict == health.Waiting && kube.TraitsOf(one.key.GroupKind).RunsPods
+	})
 }
 
 // phase summarizes the verdict in one word. A resource that has never run is pending rather than updating.

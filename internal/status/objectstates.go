@@ -102,11 +102,6 @@ func mainOf(name string, keys []kube.Key) (kube.Key, bool) {
 	return kube.Key{}, false
 }
 
-// runsPods reports whether objects of a kind create pods.
-func runsPods(key kube.Key) bool {
-	return kube.TraitsOf(key.GroupKind).PodTemplate != nil || key.Kind == "Job" && key.Group == batchv1.GroupName
-}
-
 // worst returns the object that keeps the resource from being ready, the main workload first, then others that run pods; and how many more
 // there are. It returns -1 if there is none.
 func worst(list []objectState, main kube.Key) (first, more int) {
@@ -119,7 +114,7 @@ func worst(list []objectState, main kube.Key) (first, more int) {
 		switch {
 		case one.key == main:
 			rank += 2
-		case runsPods(one.key):
+		case kube.TraitsOf(one.key.GroupKind).RunsPods:
 			rank++
 		}
 		return rank
@@ -148,7 +143,7 @@ func well(list []objectState, main kube.Key) (reason, message string) {
 			return one.Reason, one.Message
 		case one.Reason == v1.ReasonComplete:
 			complete++
-		case runsPods(one.key):
+		case kube.TraitsOf(one.key.GroupKind).RunsPods:
 			running++
 		}
 	}
