@@ -9,10 +9,8 @@ import (
 	"strings"
 	"text/template"
 	"text/template/parse"
-	_ "unsafe" // for go:linkname
 
 	"helm.sh/helm/v3/pkg/chart"
-	"helm.sh/helm/v3/pkg/engine"
 )
 
 // Template is a file with templates.
@@ -52,8 +50,7 @@ func TemplateFiles(c *chart.Chart) []Template {
 
 // Parse parses the templates of a chart and its subcharts with Helm's functions. The error is a Fault.
 func Parse(c *chart.Chart) (*template.Template, error) {
-	all := template.New("gotpl").Option("missingkey=zero")
-	bindFunctions(engine.Engine{}, all)
+	all := template.New("gotpl").Option("missingkey=zero").Funcs(Functions())
 	for _, file := range TemplateFiles(c) {
 		if _, err := all.New(file.Name).Parse(file.Text); err != nil {
 			return nil, parseFault(err, inside(file), file.Text)
@@ -84,11 +81,6 @@ func EachList(list *parse.ListNode, visit func(*parse.ListNode)) {
 	}
 	visit(list)
 }
-
-// bindFunctions adds Helm's functions to a template. Helm does not export them.
-//
-//go:linkname bindFunctions helm.sh/helm/v3/pkg/engine.Engine.initFunMap
-func bindFunctions(engine.Engine, *template.Template)
 
 // inside returns the path of a file without the name of the chart that contains it: charts/sub/templates/a.yaml.
 func inside(file Template) string {

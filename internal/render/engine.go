@@ -7,7 +7,6 @@ import (
 	"strings"
 	"sync"
 	"text/template"
-	_ "unsafe" // for go:linkname
 
 	"helm.sh/helm/v3/pkg/chart"
 	"helm.sh/helm/v3/pkg/chartutil"
@@ -92,7 +91,7 @@ func newProgram(c *chart.Chart) (*program, error) {
 		return nil, err
 	}
 	p := &program{all: all, work: &work{}}
-	p.work.bind(all)
+	all.Funcs(p.work.functions(all))
 	for _, parsed := range all.Templates() {
 		instrument(parsed.Tree)
 	}
@@ -195,14 +194,9 @@ func (p *program) execute(name string, scope chartutil.Values, traced *trace) (s
 	err := p.all.ExecuteTemplate(out, name, map[string]any(scope))
 	switch exceeded := p.work.exceeded; {
 	case exceeded != nil && err != nil:
-		return "", &ChartError{At: name, Rule: appchart.RuleBounds, Err: &limitError{cause: exceeded, err: err}}
+		return "", &ChartError{At: name, Rule: appchart.RuleBounds, Err: exceeded}
 	case err != nil:
-		return "", cleanupExecError(name, err)
+		return "", err
 	}
 	return strings.ReplaceAll(out.text.String(), "<no value>", ""), nil // as Helm does
 }
-
-// cleanupExecError distinguishes messages of fail or required from other errors of templates. Helm does not export it.
-//
-//go:linkname cleanupExecError helm.sh/helm/v3/pkg/engine.cleanupExecError
-func cleanupExecError(filename string, err error) error

@@ -153,29 +153,20 @@ func (r *Renderer) blameObject(draft *Draft, err error) error {
 // within returns a place in a chart without the chart's name.
 func within(c *chart.Chart, at string) string { return strings.TrimPrefix(at, c.Name()+"/") }
 
-// said matches the errors in which Helm returns what a template passes to fail or required; Helm has no type for them. Any other
-// failure is a template.ExecError.
-var said = regexp.MustCompile(`(?s)^execution error at \((.+?):(\d+)(?::(\d+))?\): (.*)$`)
-
 // place matches the place of an error in the messages of text/template, which has no fields for it.
 var place = regexp.MustCompile(`(?s)^template: (.+?):(\d+)(?::(\d+))?: (?:executing ".*?" at <(.*?)>: )?(.*)$`)
 
-// templateFault attributes an error of Helm's engine to spec or chart. Of templates that include each other it names the first, which
+// templateFault attributes an error of a template to spec or chart. Of templates that include each other it names the first, which
 // renders an object, and the last, which failed, with the cause of the last one.
 func templateFault(err error) error {
 	var failed, deepest template.ExecError
-	var unparsed *appchart.Fault
-	var exceeded *limitError
-	switch {
-	case errors.As(err, &unparsed):
+	if unparsed, found := errors.AsType[*appchart.Fault](err); found {
 		return &ChartError{Rule: unparsed.Rule, At: line(unparsed.File, strconv.Itoa(unparsed.Line)), Err: errors.New(unparsed.Message)}
-	case errors.As(err, &exceeded):
+	}
+	if _, exceeded := errors.AsType[*ChartError](err); exceeded {
 		return err // it names its template already
 	}
 	if !errors.As(err, &failed) {
-		if match := said.FindStringSubmatch(err.Error()); match != nil {
-			return &SpecError{Message: text.Line(match[4]), At: line(match[1], match[2]), Column: column(match[3])}
-		}
 		return &ChartError{Err: err}
 	}
 	for deepest = failed; errors.As(deepest.Err, &failed); deepest = failed {
@@ -185,7 +176,10 @@ func templateFault(err error) error {
 	if outer == nil || inner == nil {
 		return &ChartError{Err: err}
 	}
-	at, cause := line(outer[1], outer[2]), causeOf(deepest, inner[5])
+	at, cause := line(outer[1], outer[2]), inner[5]
+	if refusal, found := errors.AsType[*appchart.Refusal](err); found {
+		return &SpecError{Message: text.Line(refusal.Message), At: at, Column: column(outer[3])}
+	}
 	if strings.HasPrefix(cause, "nil pointer evaluating interface {}") && strings.Contains(inner[4], ".Values.") {
 		cause += ": there is nothing to take it from: give it a default in values.yaml, or declare it in fields.yaml"
 	}
@@ -195,39 +189,8 @@ func templateFault(err error) error {
 	if last := line(inner[1], inner[2]); last != at {
 		cause = fmt.Sprintf("in %s: %s", last[strings.Index(last, "/")+1:], cause)
 	}
-	return &ChartError{At: at, Column: column(outer[3]), Err: &causeError{cause, err}}
+	return &ChartError{At: at, Column: column(outer[3]), Err: errors.New(cause)}
 }
-
-// causeOf returns why a template failed, without template text that came from a value: it may be secret.
-func causeOf(failed template.ExecError, message string) string {
-	type wrapper interface{ Cause() error } // of github.com/pkg/errors, which Helm uses
-	var wrapped wrapper
-	if !errors.As(failed.Err, &wrapped) {
-		return message
-	}
-	function, _, _ := strings.Cut(message, ": ")
-	return cmp.Or(function, "error") + ": " + rootOf(wrapped.Cause()).Error()
-}
-
-// rootOf returns the innermost wrapped error.
-func rootOf(err error) error {
-	for {
-		next, wraps := err.(interface{ Cause() error })
-		if !wraps {
-			return err
-		}
-		err = next.Cause()
-	}
-}
-
-// causeError is an error with a shorter message.
-type causeError struct {
-	message string
-	err     error
-}
-
-func (e *causeError) Error() string { return e.message }
-func (e *causeError) Unwrap() error { return e.err }
 
 func line(file, number string) string { return file + " line " + number }
 

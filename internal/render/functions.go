@@ -1,164 +1,142 @@
 package render
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
+	"maps"
+	"math"
+	"reflect"
 	"strings"
 	"text/template"
 	"time"
+
+	appchart "github.com/example/appservice-operator/internal/chart"
 )
 
-// bounded returns the functions that produce texts or lists, wrapped to count their output. Functions whose output grows with a numeric
-// argument are checked before they run.
-func (w *work) bounded(all template.FuncMap) template.FuncMap {
-	out := template.FuncMap{
-		"print":   func(args ...any) (string, error) { return w.text(fmt.Sprint(args...)) },
-		"printf":  func(format string, args ...any) (string, error) { return w.text(fmt.Sprintf(format, args...)) },
-		"println": func(args ...any) (string, error) { return w.text(fmt.Sprintln(args...)) },
-	}
-	for name, function := range all {
-		if name == "getHostByName" || name == "fail" {
-			continue // they belong to Helm's engine
+// growing are the functions that can make much of little: what they make is counted.
+var growing = strings.Fields(`print printf println html js urlquery quote squote cat join replace wrapWith toString toStrings
+	b64enc b32enc regexQuoteMeta regexReplaceAll mustRegexReplaceAll regexReplaceAllLiteral mustRegexReplaceAllLiteral
+	regexFindAll mustRegexFindAll regexSplit mustRegexSplit splitList until untilStep seq repeat indent nindent
+	toYaml toYamlPretty toToml toJson mustToJson toPrettyJson mustToPrettyJson toRawJson mustToRawJson
+	list tuple append push mustAppend mustPush prepend mustPrepend concat`)
+
+// sizes tell from the arguments of a function what it would make, in bytes.
+var sizes = map[string]func(args []reflect.Value) float64{
+	"until": func(args []reflect.Value) float64 { return 8 * math.Abs(integer(args[0])) },
+	"untilStep": func(args []reflect.Value) float64 {
+		first, last, step := integer(args[0]), integer(args[1]), integer(args[2])
+		if math.Abs(last)+math.Abs(step) > 1<<62 {
+			return math.Inf(1) // it would go round for ever
 		}
-		if counted := w.counted(function); counted != nil {
-			out[name] = counted
+		return 8 * (last - first) / cmp.Or(step, math.Inf(1))
+	},
+	"seq": func(args []reflect.Value) (size float64) {
+		for i := range args[0].Len() {
+			size += 8 * math.Abs(integer(args[0].Index(i)))
 		}
-	}
-	w.sized(all, out)
-	dated(all, out)
-	return out
+		return size
+	},
+	"wrapWith": func(args []reflect.Value) float64 {
+		return sizeOf(args[1]) * sizeOf(args[2]) / max(1, integer(args[0]))
+	},
+	"join": func(args []reflect.Value) float64 { return sizeOf(args[0]) * sizeOf(args[1]) / 16 },
+	"replace": func(args []reflect.Value) float64 {
+		return sizeOf(args[1]) * float64(strings.Count(args[2].String(), args[0].String()))
+	},
 }
 
-func (w *work) text(text string) (string, error) { return text, w.take(len(text)) }
+func integer(of reflect.Value) float64 { return float64(of.Int()) }
 
-func (w *work) list(list []any) ([]any, error) { return list, w.take(16 * len(list)) }
+// functions returns Helm's functions with limits, for the templates that they may include.
+func (w *work) functions(all *template.Template) template.FuncMap {
+	functions := appchart.Functions()
+	maps.Copy(functions, template.FuncMap{
+		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
+		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
+	})
+	maps.Copy(functions, dated(functions["dateInZone"].(func(string, any, string) string), functions["durationRound"].(func(any) string)))
+	for _, name := range growing {
+		functions[name] = w.counted(name, functions[name])
+	}
+	functions["include"], functions["tpl"] = w.include(all), w.tpl(all)
+	return functions
+}
 
-// counted returns a function that counts its output; nil for a function whose output is never larger than its input.
-func (w *work) counted(function any) any {
-	switch f := function.(type) {
-	case func(string) string:
-		return func(a string) (string, error) { return w.text(f(a)) }
-	case func(any) string:
-		return func(a any) (string, error) { return w.text(f(a)) }
+// counted returns a function that counts the bytes of what it makes, and returns an error if they are too many.
+func (w *work) counted(name string, function any) any {
+	switch f := function.(type) { // those that charts call most: reflection takes longer
 	case func(...any) string:
-		return func(a ...any) (string, error) { return w.text(f(a...)) }
-	case func(string, any) string:
-		return func(a string, b any) (string, error) { return w.text(f(a, b)) }
-	case func(int, string, string) string:
-		return func(a int, b, c string) (string, error) { return w.text(f(a, b, c)) }
-	case func(string, string, string) string:
-		return func(a, b, c string) (string, error) { return w.text(f(a, b, c)) }
-	case func(string, string, string) (string, error):
-		return func(a, b, c string) (string, error) {
-			text, err := f(a, b, c)
-			return text, errors.Join(err, w.take(len(text)))
-		}
-	case func(any) (string, error):
-		return func(a any) (string, error) {
-			text, err := f(a)
-			return text, errors.Join(err, w.take(len(text)))
-		}
-	case func(...any) []any:
-		return func(a ...any) ([]any, error) { return w.list(f(a...)) }
-	case func(any, any) []any:
-		return func(a, b any) ([]any, error) { return w.list(f(a, b)) }
-	case func(any, any) ([]any, error):
-		return func(a, b any) ([]any, error) {
-			list, err := f(a, b)
-			return list, errors.Join(err, w.take(16*len(list)))
-		}
-	case func(...any) any: // concat
-		return func(a ...any) (any, error) {
-			made := f(a...)
-			if list, isList := made.([]any); isList {
-				return w.list(list)
+		return func(args ...any) (string, error) { return w.text(f(args...)) }
+	case func(any) string:
+		return func(arg any) (string, error) { return w.text(f(arg)) }
+	case func(int, string) string:
+		return func(n int, text string) (string, error) {
+			if err := w.fits(float64(n) * float64(max(8, len(text)))); err != nil {
+				return "", err
 			}
-			return made, w.exceeded
+			return w.text(f(n, text))
 		}
 	}
-	return nil
+	f, call := reflect.ValueOf(function), reflect.Value.Call
+	of, failed := f.Type(), reflect.TypeFor[error]()
+	if of.IsVariadic() {
+		call = reflect.Value.CallSlice
+	}
+	in := make([]reflect.Type, of.NumIn())
+	for i := range in {
+		in[i] = of.In(i)
+	}
+	counting := reflect.FuncOf(in, []reflect.Type{of.Out(0), failed}, of.IsVariadic())
+	return reflect.MakeFunc(counting, func(args []reflect.Value) []reflect.Value {
+		if size := sizes[name]; size != nil {
+			if err := w.fits(size(args)); err != nil {
+				return []reflect.Value{reflect.Zero(of.Out(0)), reflect.ValueOf(err)}
+			}
+		}
+		made := append(call(f, args), reflect.Zero(failed))[:2]
+		if err := w.take(sizeOf(made[0])); err != nil {
+			made[1] = reflect.ValueOf(err)
+		}
+		return made
+	}).Interface()
 }
 
-// sized adds to out the functions whose output grows with a numeric argument.
-func (w *work) sized(all, out template.FuncMap) {
-	if f, is := all["until"].(func(int) []int); is {
-		out["until"] = func(n int) ([]int, error) {
-			if err := w.take(8 * bound(n)); err != nil {
-				return nil, err
-			}
-			return f(n), nil
-		}
+func (w *work) text(text string) (string, error) { return text, w.take(float64(len(text))) }
+
+// sizeOf returns the size of a text, or of a list without what it lists.
+func sizeOf(value reflect.Value) float64 {
+	if value.Kind() == reflect.Interface {
+		value = value.Elem()
 	}
-	if f, is := all["untilStep"].(func(int, int, int) []int); is {
-		out["untilStep"] = func(start, stop, step int) ([]int, error) {
-			if step != 0 {
-				if err := w.take(8 * bound((stop-start)/step)); err != nil {
-					return nil, err
-				}
-			}
-			return f(start, stop, step), nil
-		}
+	switch value.Kind() {
+	case reflect.String:
+		return float64(value.Len())
+	case reflect.Slice:
+		return float64(value.Len()) * float64(value.Type().Elem().Size())
 	}
-	if f, is := all["seq"].(func(...int) string); is {
-		out["seq"] = func(args ...int) (string, error) {
-			for _, n := range args {
-				if err := w.take(8 * bound(n)); err != nil {
-					return "", err
-				}
-			}
-			return w.text(f(args...))
-		}
-	}
-	for name, times := range map[string]func(text string) int{
-		"repeat":  func(text string) int { return len(text) },
-		"indent":  func(text string) int { return 1 + strings.Count(text, "\n") },
-		"nindent": func(text string) int { return 1 + strings.Count(text, "\n") },
-	} {
-		if f, is := all[name].(func(int, string) string); is {
-			out[name] = func(n int, text string) (string, error) {
-				if err := w.take(bound(n)*max(1, times(text)) + len(text)); err != nil {
-					return "", err
-				}
-				return f(n, text), nil
-			}
-		}
-	}
+	return 0
 }
 
-// bound returns the size of a number, small enough to be multiplied.
-func bound(n int) int { return min(max(n, -n, 0), 1<<30) }
-
-// dated adds to out the functions that format a time, which in Helm use the current time for anything that is not a time.
-func dated(all, out template.FuncMap) {
-	if f, is := all["date"].(func(string, any) string); is {
-		out["date"] = func(layout string, at any) (string, error) { return f(layout, at), timed(at) }
-	}
-	if f, is := all["htmlDate"].(func(any) string); is {
-		out["htmlDate"] = func(at any) (string, error) { return f(at), timed(at) }
-	}
-	if f, is := all["htmlDateInZone"].(func(any, string) string); is {
-		out["htmlDateInZone"] = func(at any, zone string) (string, error) { return f(at, zone), timed(at) }
-	}
-	for _, name := range []string{"dateInZone", "date_in_zone"} {
-		if f, is := all[name].(func(string, any, string) string); is {
-			out[name] = func(layout string, at any, zone string) (string, error) { return f(layout, at, zone), timed(at) }
+// dated returns the functions that format a time, which in Helm use the current time for anything that is not a time.
+func dated(dateInZone func(string, any, string) string, durationRound func(any) string) template.FuncMap {
+	inZone := func(layout string, at any, zone string) (string, error) {
+		switch at.(type) {
+		case time.Time, *time.Time, int, int32, int64:
+			return dateInZone(layout, at, zone), nil
 		}
+		return "", fmt.Errorf("%T is not a time, so it would print the present one, which is another in each render: use toDate, or int64 for seconds", at)
 	}
-	if f, is := all["durationRound"].(func(any) string); is {
-		out["durationRound"] = func(length any) (string, error) {
+	return template.FuncMap{
+		"dateInZone": inZone, "date_in_zone": inZone,
+		"date":           func(layout string, at any) (string, error) { return inZone(layout, at, "Local") },
+		"htmlDate":       func(at any) (string, error) { return inZone(time.DateOnly, at, "Local") },
+		"htmlDateInZone": func(at any, zone string) (string, error) { return inZone(time.DateOnly, at, zone) },
+		"durationRound": func(length any) (string, error) {
 			if _, isTime := length.(time.Time); isTime {
 				return "", errors.New("it would take the time since then, which is another in each render: give it a duration")
 			}
-			return f(length), nil
-		}
+			return durationRound(length), nil
+		},
 	}
-}
-
-// timed returns an error for a value that is not a time.
-func timed(at any) error {
-	switch at.(type) {
-	case time.Time, *time.Time, int, int32, int64:
-		return nil
-	}
-	return fmt.Errorf("%T is not a time, so it would print the present one, which is another in each render: use toDate, or int64 for seconds", at)
 }

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"text/template"
 	"time"
-	_ "unsafe" // for go:linkname
 
 	appchart "github.com/example/appservice-operator/internal/chart"
 )
@@ -32,21 +31,13 @@ var (
 	errTime  = fmt.Errorf("it takes longer than %s: see what its loops do", maxTime)
 )
 
-// limitError reports that a template exceeds a limit.
-type limitError struct {
-	cause error
-	err   error // names the template
-}
-
-func (e *limitError) Error() string { return e.cause.Error() }
-func (e *limitError) Unwrap() error { return e.err }
-
 // work is what a render has used so far. Package text/template cannot be interrupted: each round of a loop, each included template and
 // each text that a function produces is counted here, and gets an error once a limit is exceeded.
 type work struct {
-	bytes, steps, depth int
-	began               time.Time
-	exceeded            error
+	bytes        float64
+	steps, depth int
+	began        time.Time
+	exceeded     error
 }
 
 func (w *work) begin() { *w = work{began: time.Now()} }
@@ -65,11 +56,14 @@ func (w *work) step() error {
 }
 
 // take counts bytes that are written or produced.
-func (w *work) take(size int) error {
-	if size < 0 || size > maxBytes {
-		size = maxBytes + 1
-	}
-	if w.bytes += size; w.bytes > maxBytes && w.exceeded == nil {
+func (w *work) take(size float64) error {
+	w.bytes += size
+	return w.fits(0)
+}
+
+// fits returns an error if so many bytes more are too many.
+func (w *work) fits(size float64) error {
+	if w.bytes+size > maxBytes && w.exceeded == nil {
 		w.exceeded = errBytes
 	}
 	return w.exceeded
@@ -90,7 +84,7 @@ func (o *output) Write(data []byte) (int, error) {
 	if o.traced != nil && o.traced.passes(data) {
 		return len(data), nil
 	}
-	if err := o.work.take(len(data)); err != nil {
+	if err := o.work.take(float64(len(data))); err != nil {
 		return 0, err
 	}
 	if o.traced != nil {
@@ -146,15 +140,3 @@ func (w *work) tpl(parent *template.Template) func(string, any) (string, error) 
 		return strings.ReplaceAll(out.text.String(), "<no value>", ""), nil
 	}
 }
-
-// bind replaces Helm's functions in templates by those with limits.
-func (w *work) bind(all *template.Template) {
-	functions := w.bounded(helmFunctions())
-	functions["include"], functions["tpl"] = w.include(all), w.tpl(all)
-	all.Funcs(functions)
-}
-
-// helmFunctions returns Helm's functions, except for those that belong to one set of templates. Helm does not export them.
-//
-//go:linkname helmFunctions helm.sh/helm/v3/pkg/engine.funcMap
-func helmFunctions() template.FuncMap

@@ -41,6 +41,13 @@ func TestATemplateThatTakesTooMuchIsStopped(t *testing.T) {
 		"a text that doubles":                       {`{{ $x := "text" }}{{ range 60 }}{{ $x = print $x $x }}{{ end }}{{ $x | len }}`, errBytes},
 		"a text that is quoted again and again":     {`{{ $x := "\"" }}{{ range 60 }}{{ $x = quote $x }}{{ end }}{{ $x | len }}`, errBytes},
 		"a text that is replaced by itself":         {`{{ $x := "aa" }}{{ range 60 }}{{ $x = replace "a" "aa" $x }}{{ end }}{{ $x | len }}`, errBytes},
+		"a text that is escaped again and again":    {`{{ $x := "\\" }}{{ range 60 }}{{ $x = js $x }}{{ end }}{{ $x | len }}`, errBytes},
+		"an indentation of nothing":                 {`{{ nindent 1000000000 "" }}`, errBytes},
+		"numbers up to the largest":                 {`{{ untilStep 9223372036854775800 9223372036854775807 5 | len }}`, errBytes},
+		"texts between the letters of another":      {`{{ $x := repeat 100000 "x" }}{{ replace "" $x $x }}`, errBytes},
+		"a text between the texts of a list":        {`{{ join (repeat 100000 "x") (until 100000) }}`, errBytes},
+		"a text between the words of another":       {`{{ $x := repeat 100000 "x" }}{{ wrapWith 1 $x $x }}`, errBytes},
+		"the letters of a text, again and again":    {`{{ $x := repeat 100000 "x" }}{{ $y := list }}{{ range 100 }}{{ $y = append $y (splitList "" $x) }}{{ end }}`, errBytes},
 		"a list that doubles":                       {`{{ $x := list 1 2 }}{{ range 60 }}{{ $x = concat $x $x }}{{ end }}{{ $x | len }}`, errBytes},
 	}
 	for name, test := range cases {

@@ -25,7 +25,6 @@ func (e *documentError) Unwrap() error { return e.err }
 func (r *Renderer) place(of run, err error) error {
 	var fault *ChartError
 	var document *documentError
-	var exceeded *limitError
 	if refused, found := errors.AsType[*SpecError](err); found {
 		if file, number, placed := strings.Cut(refused.At, " line "); placed {
 			refused.Excerpt = r.excerpt(file, number, refused.Column)
@@ -39,8 +38,8 @@ func (r *Renderer) place(of run, err error) error {
 		fault.Excerpt = r.excerpt(file, number, fault.Column)
 		return err
 	}
-	isDocument, isLimit := errors.As(err, &document), errors.As(err, &exceeded)
-	if !isDocument && !isLimit {
+	isLimit := fault.Rule == appchart.RuleBounds
+	if !isLimit && !errors.As(err, &document) {
 		return err
 	}
 	traced, text := r.trace(of, fault.At)
