@@ -61,7 +61,7 @@ func CheckTree(tree *parse.Tree) []Found {
 		return nil
 	}
 	c := &checker{}
-	c.node(tree.Root)
+	Inspect(tree.Root, c.node)
 	return c.found
 }
 
@@ -75,31 +75,20 @@ func (c *checker) add(rule string, at parse.Node, remedy, message string, args .
 	c.found = append(c.found, Found{At: at.Position(), Rule: rule, Message: fmt.Sprintf(message, args...), Remedy: remedy})
 }
 
-// node checks a node and all below it.
+// node checks a node without those below it.
 func (c *checker) node(node parse.Node) {
 	switch node := node.(type) {
-	case *parse.ListNode:
-		if node != nil {
-			for _, child := range node.Nodes {
-				c.node(child)
-			}
-		}
 	case *parse.TextNode:
 		c.text(node)
-	case *parse.ActionNode:
-		c.pipe(node.Pipe)
-	case *parse.TemplateNode:
-		c.pipe(node.Pipe)
-	case *parse.IfNode:
-		c.branch(&node.BranchNode)
-	case *parse.RangeNode:
-		c.branch(&node.BranchNode)
-	case *parse.WithNode:
-		c.branch(&node.BranchNode)
+	case *parse.IdentifierNode:
+		if why, found := forbidden[node.Ident]; found {
+			c.add(why.rule, node, why.remedy, "uses %s: %s", node.Ident, why.why)
+		}
 	case *parse.PipeNode:
-		c.pipe(node)
+		for i, command := range node.Cmds {
+			c.call(command, node.Cmds[i+1:])
+		}
 	case *parse.ChainNode:
-		c.node(node.Node)
 		c.path(node, node.Field)
 	case *parse.FieldNode:
 		c.path(node, node.Ident)
@@ -108,40 +97,9 @@ func (c *checker) node(node parse.Node) {
 	}
 }
 
-func (c *checker) branch(node *parse.BranchNode) {
-	c.pipe(node.Pipe)
-	c.node(node.List)
-	c.node(node.ElseList)
-}
-
-// pipe checks a pipeline and the functions that it calls.
-func (c *checker) pipe(pipe *parse.PipeNode) {
-	if pipe == nil {
-		return
-	}
-	for i, command := range pipe.Cmds {
-		c.call(command, pipe.Cmds[i+1:])
-		for i, arg := range command.Args {
-			if function, isFunction := arg.(*parse.IdentifierNode); isFunction && i > 0 { // default now
-				c.function(function, function.Ident)
-			}
-			c.node(arg)
-		}
-	}
-}
-
-// function checks the name of a function.
-func (c *checker) function(at parse.Node, name string) {
-	if why, found := forbidden[name]; found {
-		c.add(why.rule, at, why.remedy, "uses %s: %s", name, why.why)
-	}
-}
-
 // call checks the function that a command calls, whose result is passed to the next commands.
 func (c *checker) call(command *parse.CommandNode, next []*parse.CommandNode) {
-	name := functionOf(command)
-	c.function(command, name)
-	switch name {
+	switch name := functionOf(command); name {
 	case "tpl":
 		if len(command.Args) < 2 || !ofChart(command.Args[1]) {
 			c.add(RuleTpl, command, "give it a file of the chart, as in tpl (.Files.Get \"name\") ., or a text that stands in the template",

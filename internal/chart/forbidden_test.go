@@ -16,6 +16,7 @@ func TestWhatTemplatesMayNotUse(t *testing.T) {
 		"the clock, later in a pipeline":   {"a: {{ .Values.at | default now | date \"2006\" }}", []string{"templates/a.yaml:1 uses now: "}},
 		"the clock in a condition":         {"{{ if eq (now | date \"2006\") \"2026\" }}{{ end }}", []string{"templates/a.yaml:1 uses now: "}},
 		"the clock in a variable":          {"{{ $x :=\n  now }}", []string{"templates/a.yaml:2 uses now: "}},
+		"a field of the clock":             {"a: {{ now.Year }}", []string{"templates/a.yaml:1 uses now: "}},
 		"the clock, for else":              {"{{ with .Values.at }}{{ else }}\n{{ now }}{{ end }}", []string{"templates/a.yaml:2 uses now: "}},
 		"the clock in a partial":           {"{{ define \"x\" }}\n{{ range .Values.x }}{{ ago . }}{{ end }}{{ end }}", []string{"templates/a.yaml:2 uses ago: "}},
 		"the clock in a comment":           {"{{/* now */}} # now\n", nil},

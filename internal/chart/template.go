@@ -59,27 +59,45 @@ func Parse(c *chart.Chart) (*template.Template, error) {
 	return all, nil
 }
 
-// EachList calls visit for all lists of nodes below a list, and then for the list itself.
-func EachList(list *parse.ListNode, visit func(*parse.ListNode)) {
-	if list == nil {
-		return
-	}
-	for _, node := range list.Nodes {
-		var branch *parse.BranchNode
-		switch node := node.(type) {
-		case *parse.IfNode:
-			branch = &node.BranchNode
-		case *parse.WithNode:
-			branch = &node.BranchNode
-		case *parse.RangeNode:
-			branch = &node.BranchNode
-		default:
-			continue
+// Inspect calls visit for a node and for all below it.
+func Inspect(node parse.Node, visit func(parse.Node)) {
+	visit(node)
+	switch node := node.(type) {
+	case *parse.ListNode:
+		for _, child := range node.Nodes {
+			Inspect(child, visit)
 		}
-		EachList(branch.List, visit)
-		EachList(branch.ElseList, visit)
+	case *parse.ActionNode:
+		Inspect(node.Pipe, visit)
+	case *parse.TemplateNode:
+		if node.Pipe != nil {
+			Inspect(node.Pipe, visit)
+		}
+	case *parse.IfNode:
+		inspectBranch(&node.BranchNode, visit)
+	case *parse.RangeNode:
+		inspectBranch(&node.BranchNode, visit)
+	case *parse.WithNode:
+		inspectBranch(&node.BranchNode, visit)
+	case *parse.PipeNode:
+		for _, command := range node.Cmds {
+			Inspect(command, visit)
+		}
+	case *parse.CommandNode:
+		for _, argument := range node.Args {
+			Inspect(argument, visit)
+		}
+	case *parse.ChainNode:
+		Inspect(node.Node, visit)
 	}
-	visit(list)
+}
+
+func inspectBranch(branch *parse.BranchNode, visit func(parse.Node)) {
+	Inspect(branch.Pipe, visit)
+	Inspect(branch.List, visit)
+	if branch.ElseList != nil {
+		Inspect(branch.ElseList, visit)
+	}
 }
 
 // inside returns the path of a file without the name of the chart that contains it: charts/sub/templates/a.yaml.

@@ -93,7 +93,7 @@ func newProgram(c *chart.Chart) (*program, error) {
 	p := &program{all: all, work: &work{}}
 	all.Funcs(p.work.functions(all))
 	for _, parsed := range all.Templates() {
-		instrument(parsed.Tree)
+		appchart.Inspect(parsed.Root, instrument)
 	}
 	return p, nil
 }

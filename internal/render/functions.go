@@ -72,7 +72,11 @@ func (w *work) counted(name string, function any) any {
 		return func(arg any) (string, error) { return w.text(f(arg)) }
 	case func(int, string) string:
 		return func(n int, text string) (string, error) {
-			if err := w.fits(float64(n) * float64(max(8, len(text)))); err != nil {
+			times := len(text)
+			if name != "repeat" { // it indents each line
+				times = 1 + strings.Count(text, "\n")
+			}
+			if err := w.fits(float64(n) * float64(times)); err != nil {
 				return "", err
 			}
 			return w.text(f(n, text))

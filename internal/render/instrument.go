@@ -1,26 +1,19 @@
 package render
 
-import (
-	"text/template/parse"
+import "text/template/parse"
 
-	appchart "github.com/example/appservice-operator/internal/chart"
-)
-
-// instrument changes a parsed template so that its work is counted: each round of a loop begins with an empty text, which is written like
-// any other, and {{ template }} becomes {{ include }}, which counts its depth.
-func instrument(tree *parse.Tree) {
-	if tree != nil {
-		appchart.EachList(tree.Root, instrumentList)
-	}
-}
-
-func instrumentList(list *parse.ListNode) {
-	for i, node := range list.Nodes {
-		switch node := node.(type) {
-		case *parse.RangeNode:
-			node.List.Nodes = append([]parse.Node{&parse.TextNode{NodeType: parse.NodeText, Pos: node.Pos}}, node.List.Nodes...)
-		case *parse.TemplateNode:
-			list.Nodes[i] = included(node)
+// instrument changes a node of a template so that its work is counted: each round of a loop begins with an empty text, which is written
+// like any other, and {{ template }} becomes {{ include }}, which counts its depth.
+func instrument(node parse.Node) {
+	switch node := node.(type) {
+	case *parse.RangeNode:
+		round := &parse.TextNode{NodeType: parse.NodeText, Pos: node.Pos}
+		node.List.Nodes = append([]parse.Node{round}, node.List.Nodes...)
+	case *parse.ListNode:
+		for i, child := range node.Nodes {
+			if call, is := child.(*parse.TemplateNode); is {
+				node.Nodes[i] = included(call)
+			}
 		}
 	}
 }

@@ -131,7 +131,7 @@ func (w *work) tpl(parent *template.Template) func(string, any) (string, error) 
 			for _, found := range appchart.CheckTree(parsed.Tree) {
 				return "", errors.New("the template " + found.Message + "; " + found.Remedy)
 			}
-			instrument(parsed.Tree)
+			appchart.Inspect(parsed.Root, instrument)
 		}
 		out := &output{work: w}
 		if err := all.Execute(out, data); err != nil {

@@ -24,12 +24,16 @@ type trace struct {
 // mark puts a mark before each line and each action of the template of the file.
 func (t *trace) mark(all *template.Template) {
 	t.marks, t.fresh, t.line = map[*byte]int{}, true, 1
-	if parsed := all.Lookup(t.file); parsed != nil && parsed.Tree != nil {
-		appchart.EachList(parsed.Root, t.markList)
+	if parsed := all.Lookup(t.file); parsed != nil {
+		appchart.Inspect(parsed.Root, t.markList)
 	}
 }
 
-func (t *trace) markList(list *parse.ListNode) {
+func (t *trace) markList(node parse.Node) {
+	list, is := node.(*parse.ListNode)
+	if !is {
+		return
+	}
 	var marked []parse.Node
 	for _, node := range list.Nodes {
 		if text, is := node.(*parse.TextNode); is {

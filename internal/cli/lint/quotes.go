@@ -28,7 +28,7 @@ func (f *findings) unquoted(loaded *helmchart.Chart) {
 	for _, file := range slices.Backward(chart.TemplateFiles(loaded)) {
 		faults := file.Faults(func(tree *parse.Tree) []chart.Found {
 			q := &quotes{chart: file.Chart}
-			chart.EachList(tree.Root, q.list)
+			chart.Inspect(tree.Root, q.list)
 			return q.found
 		})
 		for _, fault := range faults {
@@ -42,7 +42,11 @@ type quotes struct {
 	found []chart.Found
 }
 
-func (q *quotes) list(list *parse.ListNode) {
+func (q *quotes) list(node parse.Node) {
+	list, is := node.(*parse.ListNode)
+	if !is {
+		return
+	}
 	for i, node := range list.Nodes {
 		action, is := node.(*parse.ActionNode)
 		if is && i > 0 && before.MatchString(textOf(list.Nodes[i-1])) && (i+1 == len(list.Nodes) || after.MatchString(textOf(list.Nodes[i+1]))) {
