@@ -55,6 +55,16 @@ func (w *work) step() error {
 	return w.exceeded
 }
 
+// enter counts a template that another one includes, until leave.
+func (w *work) enter() error {
+	if w.depth++; w.depth > maxDepth && w.exceeded == nil {
+		w.exceeded = errDepth
+	}
+	return w.step()
+}
+
+func (w *work) leave() { w.depth-- }
+
 // take counts bytes that are written or produced.
 func (w *work) take(size float64) error {
 	w.bytes += size
@@ -96,15 +106,9 @@ func (o *output) Write(data []byte) (int, error) {
 // include is Helm's include function, with limits.
 func (w *work) include(all *template.Template) func(string, any) (string, error) {
 	return func(name string, data any) (string, error) {
-		if err := w.step(); err != nil {
+		defer w.leave()
+		if err := w.enter(); err != nil {
 			return "", err
-		}
-		if w.depth++; w.depth > maxDepth && w.exceeded == nil {
-			w.exceeded = errDepth
-		}
-		defer func() { w.depth-- }()
-		if w.exceeded != nil {
-			return "", w.exceeded
 		}
 		out := &output{work: w}
 		err := all.ExecuteTemplate(out, name, data)
@@ -115,6 +119,10 @@ func (w *work) include(all *template.Template) func(string, any) (string, error)
 // tpl is Helm's tpl function, with limits. It refuses whatever templates in files of the chart may not use either.
 func (w *work) tpl(parent *template.Template) func(string, any) (string, error) {
 	return func(text string, data any) (string, error) {
+		defer w.leave()
+		if err := w.enter(); err != nil {
+			return "", err
+		}
 		all, err := parent.Clone()
 		if err != nil {
 			return "", fmt.Errorf("cannot clone template: %w", err)

@@ -5,6 +5,7 @@ import (
 	"strings"
 	"testing"
 
+	"helm.sh/helm/v3/pkg/chart"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 )
 
@@ -27,6 +28,7 @@ func TestATemplateThatTakesTooMuchIsStopped(t *testing.T) {
 		"partials that take turns":                  {`{{ include "ping" . }}`, errDepth},
 		"a partial that includes itself twice":      {`{{ include "twice" (until 60 | toStrings) }}`, errSteps},
 		"a template of a file that includes itself": {`{{ tpl "{{ define \"x\" }}{{ include \"x\" . }}{{ end }}{{ include \"x\" . }}" . }}`, errDepth},
+		"a file that includes itself":               {`{{ tpl (.Files.Get "x.txt") . }}`, errDepth},
 		"a loop that writes nothing":                {`{{ range 1000000000 }}{{ end }}`, errSteps},
 		"loops in loops":                            {`{{ range 100000 }}{{ range 100000 }}{{ if . }}{{ continue }}{{ end }}{{ end }}{{ end }}`, errSteps},
 		"a loop in a template of a file":            {`{{ tpl "{{ range 1000000000 }}{{ end }}" . }}`, errSteps},
@@ -53,6 +55,7 @@ func TestATemplateThatTakesTooMuchIsStopped(t *testing.T) {
 	for name, test := range cases {
 		t.Run(name, func(t *testing.T) {
 			renderer := of(map[string]string{"_h.tpl": partials, "a.yaml": service, "b.yaml": "\n\n{{ if .Values.loud }}" + test.template + "{{ end }}"})
+			renderer.Chart.Files = []*chart.File{{Name: "x.txt", Data: []byte(`{{ tpl (.Files.Get "x.txt") . }}`)}}
 			_, err := renderer.Render(t.Context(), resource(t, widget, `{loud: true}`), everyKind)
 			var fault *ChartError
 			says := err != nil && (strings.Contains(err.Error(), test.want.Error()) ||
