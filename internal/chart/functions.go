@@ -18,8 +18,8 @@ type Refusal struct{ Message string }
 
 func (r *Refusal) Error() string { return r.Message }
 
-// Functions returns the functions that Helm has for templates: it does not export its own. Like them, most return a text for whatever they cannot
-// do. Include and tpl belong to one set of templates: who executes it binds them.
+// Functions returns the functions that Helm has for templates: it does not export its own. Like them, most return a text
+// for whatever they cannot do. Include and tpl belong to one set of templates: who executes it binds them.
 func Functions() template.FuncMap {
 	all := sprig.TxtFuncMap()
 	delete(all, "env")
@@ -38,7 +38,8 @@ func Functions() template.FuncMap {
 		"tpl":           func(string, any) string { return "" },
 		"required":      required,
 		"fail":          func(message string) (string, error) { return "", &Refusal{message} },
-		"lookup":        func(_, _, _, _ string) map[string]any { return map[string]any{} }, // templates cannot read the cluster
+		// Templates can neither read the cluster nor reach the network.
+		"lookup":        func(_, _, _, _ string) map[string]any { return map[string]any{} },
 		"getHostByName": func(string) string { return "" },
 	})
 	return all

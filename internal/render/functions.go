@@ -55,7 +55,8 @@ func (w *work) functions(all *template.Template) template.FuncMap {
 		"print": fmt.Sprint, "printf": fmt.Sprintf, "println": fmt.Sprintln,
 		"html": template.HTMLEscaper, "js": template.JSEscaper, "urlquery": template.URLQueryEscaper,
 	})
-	maps.Copy(functions, dated(functions["dateInZone"].(func(string, any, string) string), functions["durationRound"].(func(any) string)))
+	dateInZone := functions["dateInZone"].(func(string, any, string) string)
+	maps.Copy(functions, dated(dateInZone, functions["durationRound"].(func(any) string)))
 	for _, name := range growing {
 		functions[name] = w.counted(name, functions[name])
 	}
