@@ -64,7 +64,7 @@ override NAMESPACE := appservice-operator-system
 override CRDS := $(foreach file,$(basename $(notdir $(wildcard config/crd/bases/*.yaml))),$(lastword $(subst _, ,$(file))).$(firstword $(subst _, ,$(file))))
 LDFLAGS := -X $(MODULE)/internal/version.Version=$(VERSION)
 # Expanded each time: generating may add files.
-GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json docs/picture.svg bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
+GENERATED = $(wildcard api/*/zz_generated.*.go internal/lint/builtin.json docs/lint/README.md config/admission/*.yaml config/crd/*.yaml config/crd/bases/*.yaml config/rbac/*.yaml config/rights/*/*.yaml config/namespaced/rights/role.yaml config/samples/kustomization.yaml config/manifests/bases/*.yaml docs/reference/*.md helm-charts/*/values.yaml helm-charts/*/values.schema.json bundle.Dockerfile bundle/*/*.yaml bundle/*/*/*.yaml)
 # Those of test/chart, test/cli, test/contract, test/fault, test/injection, test/integration, test/monitoring, test/olm, test/security and test/walk are not unit tests: they have targets of their own.
 UNIT_PACKAGES = $(or $(filter-out $(addprefix $(MODULE)/test/,chart cli contract fault injection integration monitoring olm security walk),$(shell go list ./...)),$(error cannot list the packages))
 
@@ -103,14 +103,13 @@ kind: ## Make the files that a new kind begins with, KIND=AppJob for example: ch
 	@go run ./tools/cmd/kind -new '$(KIND)'
 
 .PHONY: generate
-generate: manifests ## Generate all generated files: the CRDs, the DeepCopy methods, the references of CRD, command line and metrics, the picture.
+generate: manifests ## Generate all generated files: the CRDs, the DeepCopy methods, the references of CRD, command line and metrics.
 	$(call tool,controller-gen) object paths=./api/...
 	$(call tool,crd-ref-docs) --source-path=./api --config=docs/reference/crd-ref-docs.yaml --renderer=markdown \
 	  --output-path=docs/reference/appservice.md --log-level=ERROR
 	go run ./tools/cmd/reference
 	go test ./internal/metrics -run '^TestReference$$' -count=1 -update
 	go test ./internal/lint -run '^TestPages$$' -count=1 -update
-	go run ./tools/cmd/picture
 
 .PHONY: fmt
 fmt: ## Format the Go code.
