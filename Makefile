@@ -142,7 +142,7 @@ lint-fix: ## Run golangci-lint and let it fix problems, imports included.
 lint-chart: ## Run helm lint on the charts: those that the operator serves, and the installation chart. Check their CEL expressions.
 	$(call tool,helm) lint --strict helm-charts/* config/chart
 	go test -count=1 ./internal/chart -run '^TestTheChartsHereLoad$$'
-	go run ./tools/cmd/checkchart
+	@$(MAKE) --no-print-directory check-chart
 
 .PHONY: verify
 verify: ## Check that the generated files, the bundle among them, are up to date.
@@ -241,7 +241,7 @@ golden: ## Update the golden files of test/testdata/cases. Review the difference
 
 .PHONY: check-chart
 check-chart: ## Find the mistakes of the charts here, or of CHART=helm-charts/NAME: load them, and render all golden cases strictly.
-	@go run ./tools/cmd/checkchart $(if $(CHART),-chart '$(CHART)')
+	@go run ./cmd/kubectl-appservice lint $(CHART) $(patsubst %,-f %,$(wildcard test/testdata/cases/*/cr.yaml test/testdata/kinds/*/*/cr.yaml))
 
 .PHONY: chart-diff
 chart-diff: ## Show the effects of the charts here on the golden cases or, with CLUSTER=current, on the resources there. OLD=COMMIT or folder.
