@@ -56,7 +56,7 @@ var staticEnv = []string{
 
 // lookUp returns the recipe of an image, its programs built.
 func lookUp(ctx context.Context, wanted request) (recipe, error) {
-	build := func(tag, module, pkg string) (recipe, error) {
+	static := func(tag, module, pkg string) (recipe, error) {
 		binary, err := build(ctx, filepath.Join(wanted.source, module), pkg, "", wanted.arch)
 		return alone(tag, "/"+filepath.Base(pkg), binary), err
 	}
@@ -64,13 +64,13 @@ func lookUp(ctx context.Context, wanted request) (recipe, error) {
 	case "manager":
 		return manager(ctx, wanted)
 	case "pause":
-		return build("registry.k8s.io/pause:3.10", "tools/images", "./pause")
+		return static("registry.k8s.io/pause:3.10", "tools/images", "./pause")
 	case "web":
-		return build("example.com/web:1", ".", "./test/e2e/web")
+		return static("example.com/web:1", ".", "./test/e2e/web")
 	case "subject":
-		return build("example.com/subject:1", ".", "./test/diagnosis/subject")
+		return static("example.com/subject:1", ".", "./test/diagnosis/subject")
 	case "scorecard":
-		return build(operator+"-scorecard:v"+wanted.version, ".", "./test/scorecard")
+		return static(operator+"-scorecard:v"+wanted.version, ".", "./test/scorecard")
 	case "charts": // for an image volume: the counterpart of charts.Dockerfile
 		f := filesystem{}
 		err := f.copy("/helm-charts", filepath.Join(wanted.source, "helm-charts"))

@@ -42,7 +42,7 @@ func TestTheMostExpensiveWritesFit(t *testing.T) {
 		spec := func(count int, name func(int) string) string {
 			each := count / shape.lists
 			if strings.Contains(shape.around, "[") {
-				each -= 1
+				each--
 			}
 			var lists []string
 			for l := range shape.lists {
