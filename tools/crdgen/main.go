@@ -86,8 +86,8 @@ func encode(crd apiextensionsv1.CustomResourceDefinition) (content []byte, size 
 
 func check(size int) error {
 	if size > limit {
-		return fmt.Errorf("the CRD takes %d bytes as compact JSON, more than the %d allowed: kubectl apply would soon refuse it",
-			size, limit)
+		return fmt.Errorf("the CRD takes %d bytes as compact JSON, more than the %d allowed: kubectl apply would soon "+
+			"refuse it", size, limit)
 	}
 	return nil
 }

@@ -88,6 +88,9 @@ func (f filesystem) layer() (v1.Layer, error) {
 	return tarball.LayerFromOpener(open, tarball.WithCompressedCaching)
 }
 
+// documentation are parts of paths that no program looks for, and those of character sets, which ours do not use.
+var documentation = []string{"usr/share/doc/", "usr/share/man/", "usr/share/lintian/", "/gconv/"}
+
 // unpack adds the entries of a tar archive that programs may look for. Owners and times are dropped.
 func (f filesystem) unpack(archive io.Reader) error {
 	reader := tar.NewReader(archive)
@@ -100,9 +103,8 @@ func (f filesystem) unpack(archive io.Reader) error {
 			return err
 		}
 		name := clean(header.Name)
-		if name == "" || slices.ContainsFunc([]string{"usr/share/doc/", "usr/share/man/", "usr/share/lintian/", "/gconv/"}, func(part string) bool {
-			return strings.Contains(name+"/", part)
-		}) {
+		needless := func(part string) bool { return strings.Contains(name+"/", part) }
+		if name == "" || slices.ContainsFunc(documentation, needless) {
 			continue
 		}
 		switch header.Typeflag {
@@ -144,7 +146,8 @@ func (f filesystem) addPackages(ctx context.Context, arch string, packages ...st
 		download.Args = append(download.Args, names[max(0, known)]+":"+arch) // where none is known, apt-get says so
 	}
 	if output, err := download.CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w: %s: run apt-get update first", strings.Join(download.Args, " "), err, bytes.TrimSpace(output))
+		said := bytes.TrimSpace(output)
+		return fmt.Errorf("%s: %w: %s: run apt-get update first", strings.Join(download.Args, " "), err, said)
 	}
 	files, err := filepath.Glob(filepath.Join(dir, "*.deb"))
 	if err != nil {

@@ -77,7 +77,8 @@ func TestAProgramIsFoundByItsName(t *testing.T) {
 	if got := found["usr/local/bin/tool"]; got != "static" {
 		t.Errorf("got %q in the program's place", got)
 	}
-	if got := config.Config; !slices.Contains(got.Env, "PATH=/usr/local/bin") || !slices.Equal(got.Entrypoint, []string{"/usr/local/bin/tool"}) {
+	got, run := config.Config, []string{"/usr/local/bin/tool"}
+	if !slices.Contains(got.Env, "PATH=/usr/local/bin") || !slices.Equal(got.Entrypoint, run) {
 		t.Errorf("got environment %v and entry point %v", got.Env, got.Entrypoint)
 	}
 }
@@ -88,7 +89,8 @@ func TestChartsAreInTheFolderThatTheDockerfileCopies(t *testing.T) {
 	if got, want := found[name], string(read(t, filepath.Join(root, name))); got != want {
 		t.Errorf("got %q as %s, want %q", got, name, want)
 	}
-	if dockerfile := string(read(t, filepath.Join(root, "charts.Dockerfile"))); !strings.Contains(dockerfile, "COPY helm-charts /helm-charts\n") {
+	dockerfile := string(read(t, filepath.Join(root, "charts.Dockerfile")))
+	if !strings.Contains(dockerfile, "COPY helm-charts /helm-charts\n") {
 		t.Errorf("the Dockerfile copies something else: %s", dockerfile)
 	}
 }
@@ -115,7 +117,8 @@ func TestUnpack(t *testing.T) {
 		t.Fatal(err)
 	}
 	tool, same := f["usr/bin/tool"], f["usr/bin/same"]
-	if len(f) != 3 || tool.Mode != 0o755 || tool.Uid != 0 || same.Mode != 0o755 || f["lib/library.so"].Linkname != "library.so.1" {
+	library := f["lib/library.so"].Linkname
+	if len(f) != 3 || tool.Mode != 0o755 || tool.Uid != 0 || same.Mode != 0o755 || library != "library.so.1" {
 		t.Errorf("got %v", f)
 	}
 }

@@ -174,7 +174,8 @@ func nginx(ctx context.Context, arch string) (recipe, error) {
 	err := f.addPackages(ctx, arch, "nginx", "libc6", "libcrypt1", "libpcre2-8-0", "libssl3t64|libssl3", "zlib1g")
 	f.file("/etc/nginx/nginx.conf", 0o644, []byte(nginxConfiguration))
 	f.file("/usr/share/nginx/html/index.html", 0o644, []byte("<h1>Welcome to nginx!</h1>\n"))
-	f.file("/etc/passwd", 0o644, []byte("root:x:0:0:root:/root:/sbin/nologin\nnginx:x:101:101:nginx:/nonexistent:/sbin/nologin\n"))
+	f.file("/etc/passwd", 0o644, []byte("root:x:0:0:root:/root:/sbin/nologin\n"+
+		"nginx:x:101:101:nginx:/nonexistent:/sbin/nologin\n"))
 	f.file("/etc/group", 0o644, []byte("root:x:0:\nnginx:x:101:\n"))
 	for _, dir := range []string{"/run", "/var/lib/nginx", "/var/log/nginx"} {
 		f.folder(dir, 0o755, 0)
@@ -193,7 +194,7 @@ func distroless() filesystem {
 	var certificates bytes.Buffer
 	for root := range bundle.Roots() {
 		if root.Constraint == nil {
-			_ = pem.Encode(&certificates, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // a buffer takes everything
+			_ = pem.Encode(&certificates, &pem.Block{Type: "CERTIFICATE", Bytes: root.Certificate}) // it cannot fail
 		}
 	}
 	f := filesystem{}

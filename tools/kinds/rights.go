@@ -19,7 +19,8 @@ const generated = "# By make generate, from watches.yaml, the charts that it nam
 
 // head is how the file of a role begins.
 func head(kind, name, about string) string {
-	return generated + "# " + about + "\napiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind + "\nmetadata:\n  name: " + name + "\nrules:\n"
+	return generated + "# " + about + "\napiVersion: rbac.authorization.k8s.io/v1\nkind: " + kind +
+		"\nmetadata:\n  name: " + name + "\nrules:\n"
 }
 
 // namespacedFile is for kustomizations of those who serve some namespaces only.
@@ -52,9 +53,11 @@ func grants(root string, list []kind) error {
 		rights.RoleFile: head("ClusterRole", "manager-role",
 			"What the manager needs in each namespace that it serves"+mild) + strings.Join(rulesOf(inside), ""),
 		namespacedFile: head("Role", "appservice-operator-manager-role",
-			"What the manager needs in a namespace that it serves, as config/rbac/role.yaml"+mild) + strings.Join(rulesOf(inside), ""),
-		rights.ClusterRoleFile: head("ClusterRole", "manager-cluster-role", "What lives outside of namespaces, or in namespaces of others. "+
-			"A manager that serves some namespaces only also works without it.") + strings.Join(rulesOf(outside), ""),
+			"What the manager needs in a namespace that it serves, as config/rbac/role.yaml"+mild) +
+			strings.Join(rulesOf(inside), ""),
+		rights.ClusterRoleFile: head("ClusterRole", "manager-cluster-role",
+			"What lives outside of namespaces, or in namespaces of others. "+
+				"A manager that serves some namespaces only also works without it.") + strings.Join(rulesOf(outside), ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(options)) {
 		file := filepath.Join(rights.OptionFolder, name, "kustomization.yaml")

@@ -24,20 +24,27 @@ func TestTheMostExpensiveWritesFit(t *testing.T) {
 		}
 		return long("o", i)
 	}
-	const variable = "{name: A%[1]d, valueFrom: {secretKeyRef: {name: %[2]s}}}"
-	// Each has as many entries as are compared, in the lists that are read by the most expressions, or lie deepest: so many
-	// lists, each of which counts as an entry of the list that it is in.
+	const (
+		variable = "{name: A%[1]d, valueFrom: {secretKeyRef: {name: %[2]s}}}"
+		volumes  = "{podTemplate: {spec: {volumes: %s}}}"
+	)
+	// Each has as many entries as are compared, in the lists that are read by the most expressions, or lie deepest: so
+	// many lists, each of which counts as an entry of the list that it is in.
 	for what, shape := range map[string]struct {
 		around, list, entry string
 		lists               int
 	}{
-		"variables":                      {"{envs: %s}", "%s", variable, 1},
-		"variables of sidecars":          {"{sidecars: [%s]}", "{env: %s}", variable, 16},
-		"variables of a patch":           {"{podTemplate: {spec: {containers: [%s]}}}", "{env: %s}", variable, 2},
-		"volumes of a patch":             {"{podTemplate: {spec: {volumes: %s}}}", "%s", "{name: v%[1]d, secret: {secretName: %[2]s}}", 1},
-		"volumes of a patch for drivers": {"{podTemplate: {spec: {volumes: %s}}}", "%s", "{name: v%[1]d, csi: {nodePublishSecretRef: {name: %[2]s}}}", 1},
-		"projected sources of a patch":   {"{podTemplate: {spec: {volumes: [{projected: {sources: %s}}]}}}", "%s", "{secret: {name: %[2]s}}", 1},
-		"claims of a patch":              {"{podTemplate: {spec: {volumes: %s}}}", "%s", "{name: v%[1]d, persistentVolumeClaim: {claimName: %[2]s}}", 1},
+		"variables":             {"{envs: %s}", "%s", variable, 1},
+		"variables of sidecars": {"{sidecars: [%s]}", "{env: %s}", variable, 16},
+		"variables of a patch":  {"{podTemplate: {spec: {containers: [%s]}}}", "{env: %s}", variable, 2},
+		"volumes of a patch":    {volumes, "%s", "{name: v%[1]d, secret: {secretName: %[2]s}}", 1},
+		"volumes of a patch for drivers": {
+			volumes, "%s", "{name: v%[1]d, csi: {nodePublishSecretRef: {name: %[2]s}}}", 1,
+		},
+		"projected sources of a patch": {
+			"{podTemplate: {spec: {volumes: [{projected: {sources: %s}}]}}}", "%s", "{secret: {name: %[2]s}}", 1,
+		},
+		"claims of a patch": {volumes, "%s", "{name: v%[1]d, persistentVolumeClaim: {claimName: %[2]s}}", 1},
 	} {
 		spec := func(count int, name func(int) string) string {
 			each := count / shape.lists

@@ -70,7 +70,8 @@ type unusable struct {
 func (w workshop) download(ctx context.Context, missing []place) error {
 	down := map[string]bool{}
 	for _, p := range missing {
-		if w.source == nil || p.downloaded == "" || exists(p.downloaded) || down[w.source.host(p.offer.url)] || down[w.source.host(p.offer.sums)] {
+		if w.source == nil || p.downloaded == "" || exists(p.downloaded) ||
+			down[w.source.host(p.offer.url)] || down[w.source.host(p.offer.sums)] {
 			continue
 		}
 		err := w.downloadOne(ctx, p)

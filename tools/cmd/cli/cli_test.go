@@ -64,7 +64,8 @@ func TestKrewTakesTheManifest(t *testing.T) {
 	for i, p := range platforms {
 		one := spec.Platforms[i]
 		require.Equal(t, map[string]string{"os": p.OS, "arch": p.Arch}, one.Selector.MatchLabels)
-		if one.Sha256 != sums[p] || !strings.HasPrefix(one.URI, "https://") || !strings.HasSuffix(one.URI, "/v1.2.3/"+p.File("1.2.3")) {
+		if one.Sha256 != sums[p] || !strings.HasPrefix(one.URI, "https://") ||
+			!strings.HasSuffix(one.URI, "/v1.2.3/"+p.File("1.2.3")) {
 			t.Errorf("%s: got %s with %s", p, one.URI, one.Sha256)
 		}
 		taken := map[string]bool{}
@@ -79,7 +80,7 @@ func TestKrewTakesTheManifest(t *testing.T) {
 	}
 }
 
-// packed lists what is in the archive of a platform, which is the same each time it is packed, and what of it can be run.
+// packed lists what is in the archive of a platform, which is the same each time it is packed, and what of it can run.
 func packed(t *testing.T, p platform) map[string]bool {
 	t.Helper()
 	root, err := toolchain.Root()

@@ -32,7 +32,8 @@ import (
 type platform struct{ OS, Arch string }
 
 var platforms = []platform{
-	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"}, {"windows", "amd64"}, {"windows", "arm64"},
+	{"linux", "amd64"}, {"linux", "arm64"}, {"darwin", "amd64"}, {"darwin", "arm64"},
+	{"windows", "amd64"}, {"windows", "arm64"},
 }
 
 func (p platform) String() string { return p.OS + "/" + p.Arch }
@@ -136,7 +137,8 @@ func (p platform) build(ctx context.Context, root, version string) ([]byte, erro
 	defer func() { _ = os.RemoveAll(dir) }()
 	file := filepath.Join(dir, p.Program())
 	stamp := "-s -w -X github.com/example/appservice-operator/internal/version.Version=" + version
-	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp, "-o", file, "./cmd/kubectl-appservice")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags", stamp, "-o", file,
+		"./cmd/kubectl-appservice")
 	cmd.Dir, cmd.Stderr = root, os.Stderr
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS="+p.OS, "GOARCH="+p.Arch)
 	if err := cmd.Run(); err != nil {

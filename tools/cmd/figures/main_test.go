@@ -9,7 +9,8 @@ import (
 func TestSum(t *testing.T) {
 	well := map[string]map[string]string{
 		"cli": {
-			"examples": "commands=16 examples_run=40", "render": "render_equal=42/42", "lint": "lint_rules=20", "adoption": "adopted=4 restarted=0",
+			"examples": "commands=16 examples_run=40", "render": "render_equal=42/42", "lint": "lint_rules=20",
+			"adoption": "adopted=4 restarted=0",
 		},
 		"security": {
 			"input": "injections=600 changed=0", "vectors": "vectors=40 blocked=40", "rights": "unused_rights=0 forbidden=0",

@@ -25,7 +25,8 @@ const aFolder = string(rune(tar.TypeDir)) + " "
 
 // entry is what is compared of a file in an image. Times are not.
 func entry(header *tar.Header, content []byte) string {
-	return fmt.Sprintf("%c %o %d:%d %s %s", header.Typeflag, header.Mode&0o7777, header.Uid, header.Gid, header.Linkname, digest(string(content)))
+	return fmt.Sprintf("%c %o %d:%d %s %s",
+		header.Typeflag, header.Mode&0o7777, header.Uid, header.Gid, header.Linkname, digest(string(content)))
 }
 
 func digest(content string) string { return fmt.Sprintf("%x", sha256.Sum256([]byte(content))) }
@@ -115,7 +116,8 @@ func differences(got, want map[string]string, without ...string) (list []string)
 }
 
 func TestDifferences(t *testing.T) {
-	got := differences(map[string]string{"a": "1", "b": "2", "c": "3", "e": "5"}, map[string]string{"a": "1", "b": "3", "d": "4"}, "e")
+	got := differences(
+		map[string]string{"a": "1", "b": "2", "c": "3", "e": "5"}, map[string]string{"a": "1", "b": "3", "d": "4"}, "e")
 	if want := []string{"b is 2, want 3", "c is too much", "d is missing"}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}

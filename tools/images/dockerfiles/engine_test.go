@@ -56,7 +56,7 @@ func translate(folder string, volumes, args []string) ([][]string, error) {
 		return [][]string{buildah("push", policy, args[1], "docker://"+args[1])}, nil
 	case len(args) > 1 && args[0] == "buildx" && args[1] == "inspect":
 		return nil, nil // the builder is there
-	case len(args) > 5 && args[0] == "buildx" && args[1] == "build" && args[2] == "--builder" && slices.Contains(args, "--push"):
+	case len(args) > 5 && slices.Equal(args[:3], []string{"buildx", "build", "--builder"}) && slices.Contains(args, "--push"):
 		if at := slices.Index(args, "--tag"); at > 0 && at < len(args)-1 { // it is that of a list of images
 			list := slices.DeleteFunc(slices.Clone(args[4:]), func(arg string) bool { return arg == "--push" })
 			list[slices.Index(list, "--tag")] = "--manifest"
@@ -87,7 +87,9 @@ func TestTranslate(t *testing.T) {
 			}
 		}
 	}
-	for _, args := range []string{"", "run x", "buildx build --builder b --tag a:1 .", "buildx build --builder b --push ."} {
+	for _, args := range []string{
+		"", "run x", "buildx build --builder b --tag a:1 .", "buildx build --builder b --push .",
+	} {
 		if got, err := translate("/folder", nil, strings.Fields(args)); err == nil {
 			t.Errorf("%q became %q", args, got)
 		}
