@@ -16,11 +16,11 @@ import (
 
 	appservice "github.com/example/appservice-operator"
 	v1 "github.com/example/appservice-operator/api/v1"
+	appchart "github.com/example/appservice-operator/internal/chart"
 	"github.com/example/appservice-operator/internal/kube"
-	"github.com/example/appservice-operator/internal/postrender"
 	"github.com/example/appservice-operator/internal/render"
-	"github.com/example/appservice-operator/internal/values"
-	"github.com/example/appservice-operator/internal/watches"
+	"github.com/example/appservice-operator/internal/render/hooks"
+	"github.com/example/appservice-operator/internal/render/values"
 	"github.com/example/appservice-operator/test/specs"
 	"github.com/example/appservice-operator/tools/references"
 )
@@ -40,7 +40,7 @@ var errRefused = errors.New("the CRD refuses what is tried")
 
 // operator renders as the manager does, for a cluster that serves everything, and checks what goes in and what comes out.
 type operator struct {
-	watch        watches.Watch
+	watch        appchart.Watch
 	capabilities *chartutil.Capabilities
 	admission    *specs.Checker
 	foreign      map[string]*specs.Checker
@@ -52,7 +52,7 @@ func newOperator() (*operator, error) {
 	if err != nil {
 		return nil, err
 	}
-	list, err := watches.Load(text, appservice.Files)
+	list, err := appchart.LoadWatches(text, appservice.Files)
 	if err != nil {
 		return nil, err
 	}
@@ -101,7 +101,7 @@ func (o *operator) render(spec, defaults map[string]any) ([]*unstructured.Unstru
 	renderer := &render.Renderer{
 		Chart:      withDefaults(o.watch.Chart, defaults),
 		Translator: values.For(o.watch.GroupVersionKind, o.watch.Chart, o.watch.OverrideValues),
-		Hooks:      postrender.Default(),
+		Hooks:      hooks.Default(),
 	}
 	first, err := renderer.Render(context.Background(), resource, o.capabilities)
 	if err != nil {

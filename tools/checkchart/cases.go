@@ -10,7 +10,7 @@ import (
 	utiljson "k8s.io/apimachinery/pkg/util/json"
 	"sigs.k8s.io/yaml"
 
-	"github.com/example/appservice-operator/internal/lint"
+	"github.com/example/appservice-operator/internal/cli/lint"
 	"github.com/example/appservice-operator/internal/render"
 )
 
